@@ -1,5 +1,5 @@
-//! What must hold of the readers of accounting and of machines for any bytes at all. Used by the fuzzer, and by the tests: on the kept
-//! corpus, and on dumps that are damaged at random.
+//! What must hold of the readers of accounting and of machines for any bytes at all. Used by the
+//! fuzzer, and by the tests: on the kept corpus, and on dumps that are damaged at random.
 
 use drystone_site::{Counting, Effort, Options, Site, SiteError, Watch, import};
 use std::io::{self, Cursor, Read};
@@ -55,7 +55,8 @@ fn parts(bytes: &[u8]) -> Vec<&[u8]> {
     files
 }
 
-/// Checks every property on these bytes: one file or several, parted by a line of four percent signs.
+/// Checks every property on these bytes: one file or several, parted by a line of four percent
+/// signs.
 pub(crate) fn hold(bytes: &[u8]) {
     let (bytes, columns) = match bytes.strip_prefix(XDMOD) {
         Some(rest) => (rest, Some("xdmod".to_string())),
@@ -97,7 +98,8 @@ pub(crate) fn survives(files: &[&[u8]], options: &Options) {
     }
 }
 
-/// Jobs on four nodes of two partitions, which any description of a machine and any events are held against.
+/// Jobs on four nodes of two partitions, which any description of a machine and any events are held
+/// against.
 const JOBS: &[u8] = b"JobIDRaw|Cluster|Partition|User|Submit|Start|End|State|AllocCPUS|NNodes|AllocTRES|Timelimit|NodeList|Reservation\n\
     1|c|a|u|1767225600|1767225700|1767229200|COMPLETED|4|2|cpu=4,mem=4G,node=2,gres/gpu=2|01:00:00|n[1-2]|\n\
     2|c|a|v|1767225601|1767225900|1767229300|FAILED|2|1|cpu=2,mem=1G,node=1,gres/gpu=1|02:00:00|n2|r\n\

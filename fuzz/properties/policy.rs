@@ -1,5 +1,5 @@
-//! What must hold of the policy grammar for any text: what is understood prints as text that means the same, and can be
-//! simulated without breaking its contract.
+//! What must hold of the policy grammar for any text: what is understood prints as text that means
+//! the same, and can be simulated without breaking its contract.
 
 use drystone::engine::{Replay, Schedule, Simulation, SimulationError};
 use drystone::log::clean::{Duplicates, MissingEstimate, NegativeRun, Overrun, SizeField, Study, TooWide};

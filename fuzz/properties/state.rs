@@ -1,5 +1,5 @@
-//! What must hold of saved states for any bytes: they load or are refused without a trace, and what loads
-//! saves again.
+//! What must hold of saved states for any bytes: they load or are refused without a trace, and what
+//! loads saves again.
 
 use drystone::engine::{Replay, Simulation};
 use drystone::model::{Job, Machine, Provenance, Span, Status, Time, Truth, Workload};
@@ -21,9 +21,10 @@ const POLICIES: [&str; 12] = [
     "is(slice=5,every=5)",
 ];
 
-/// Checks every property of loading on these bytes: the first chooses a policy, the second how far its simulation has come
-/// when it is saved, and the others change what was saved, three by three: where, where, and what to; the last ones cut it off.
-/// After a second byte of 255 the others are the state itself.
+/// Checks every property of loading on these bytes: the first chooses a policy, the second how far
+/// its simulation has come when it is saved, and the others change what was saved, three by three:
+/// where, where, and what to; the last ones cut it off. After a second byte of 255 the others are
+/// the state itself.
 pub(crate) fn hold(bytes: &[u8]) {
     let [first, steps, edits @ ..] = bytes else { return };
     let workload = workload();
@@ -48,7 +49,8 @@ pub(crate) fn hold(bytes: &[u8]) {
     let mut simulation = new();
     let before = simulation.save().unwrap_or_else(|e| panic!("{spec}: {e}"));
     let loaded = simulation.load(&state).is_ok();
-    // States that no simulation ever had may save otherwise than they were loaded, but they do save.
+    // States that no simulation ever had may save otherwise than they were loaded, but they do
+    // save.
     let after = simulation.save().unwrap_or_else(|e| panic!("{spec}: what was loaded does not save: {e}"));
     assert!(loaded || after == before, "{spec}: a state that is refused leaves a trace");
 }
@@ -58,7 +60,8 @@ fn policy(first: u8) -> PolicySpec {
     text.parse().unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// Twenty jobs of three users on eight processors: enough that some wait, some run and some have ended.
+/// Twenty jobs of three users on eight processors: enough that some wait, some run and some have
+/// ended.
 fn workload() -> Workload {
     let job = |i: i64| Job::new(Time(i * 4), 1 + (i * 5 % 8) as u32, Span(20 + i * 7 % 50)).by((i % 3) as i32);
     let truth = |i: i64| Truth { run: Span(10 + i * 11 % 40), number: i + 1, status: Status::Completed };

@@ -1,4 +1,5 @@
-//! What must hold of the log reader for any bytes at all. Used by the fuzzer, and by the tests on the kept corpus.
+//! What must hold of the log reader for any bytes at all. Used by the fuzzer, and by the tests on
+//! the kept corpus.
 
 use drystone::log::clean::{Cleaner, Options, Overrun, SizeField, Study};
 use drystone::log::source;
@@ -81,7 +82,8 @@ fn rewritten(header: &Header, records: &[Record]) {
     assert!(write(&again, &same) == text, "the second writing differs from the first");
 }
 
-/// Cleaning accounts for every record, and a cleaned log that was written and read gives the same workload.
+/// Cleaning accounts for every record, and a cleaned log that was written and read gives the same
+/// workload.
 fn cleaned(header: &Header, records: &[Record]) {
     let mut ways: Vec<Options> = Study::ALL.iter().map(|study| study.options()).collect();
     ways.push(Options::default());
@@ -111,8 +113,9 @@ fn cleaned(header: &Header, records: &[Record]) {
         for (record, truth) in kept.iter().zip(workload.truth()) {
             assert_eq!(record.number, truth.number, "records and jobs are in different orders");
         }
-        // Sorting may bring a record of a part, that stood alone, behind one of the same number: read again it would be
-        // taken for a part of that job. The format leaves no way to say otherwise.
+        // Sorting may bring a record of a part, that stood alone, behind one of the same number:
+        // read again it would be taken for a part of that job. The format leaves no way to say
+        // otherwise.
         let truth = workload.truth();
         if truth.windows(2).any(|two| two[1].status == Status::Partial && two[0].number == two[1].number) {
             continue;

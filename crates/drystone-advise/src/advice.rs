@@ -1,4 +1,5 @@
-//! The advice: what to change, what that is worth on periods that were not used to find it, and how sure that is.
+//! The advice: what to change, what that is worth on periods that were not used to find it, and how
+//! sure that is.
 
 use crate::conf::{Edit, edits};
 use crate::goal::relative;
@@ -22,7 +23,8 @@ pub struct Advice {
     pub simulations: usize,
     /// Periods that were chosen on and judged on.
     pub periods: usize,
-    /// By how much the goal of the site as it is differs from itself between clock phases: nothing smaller is called a gain.
+    /// By how much the goal of the site as it is differs from itself between clock phases: nothing
+    /// smaller is called a gain.
     pub spread: f64,
     /// Other settings of Slurm.
     pub settings: Answer,
@@ -41,7 +43,8 @@ pub struct Answer {
     pub best: Option<Tried>,
     /// The lines of `slurm.conf` to change for it.
     pub edits: Vec<Edit>,
-    /// What the figures are now and would be, over all periods, which include those that it was found on.
+    /// What the figures are now and would be, over all periods, which include those that it was
+    /// found on.
     pub figures: Vec<Figured>,
     /// Its change of the goal over all periods: 95 % interval over periods and clock phases.
     pub interval: Option<(f64, f64)>,
@@ -86,11 +89,13 @@ pub enum Reason {
 pub struct Judgement {
     /// Judgements: twice the number of divisions.
     pub of: usize,
-    /// In how many of them the choice was better than what there is, on periods that it was not made on, and kept the guards there.
+    /// In how many of them the choice was better than what there is, on periods that it was not
+    /// made on, and kept the guards there.
     pub better: usize,
     /// In how many nothing was chosen.
     pub left: usize,
-    /// In how many the guards were kept on the other periods, of those in which something was chosen.
+    /// In how many the guards were kept on the other periods, of those in which something was
+    /// chosen.
     pub kept: usize,
     /// In how many the choice was worth at least half of what it promised.
     pub half: usize,
@@ -168,7 +173,8 @@ pub fn advise<B: Bench>(study: &mut Study<'_>, bench: &mut B, plan: Plan) -> Res
     let mut directions: Vec<&[usize]> = divisions.iter().flatten().map(Vec::as_slice).collect();
     directions.push(periods);
     let mut chosen = settings(study, bench, &directions, plan.knobs)?;
-    // What is chosen on all periods is judged by the choices on halves, so it may come from any of their searches.
+    // What is chosen on all periods is judged by the choices on halves, so it may come from any of
+    // their searches.
     let own = chosen.pop().flatten();
     let best = best_known(study, periods).or(own);
     let settings = answer(study, (best, &chosen), &divisions, periods, plan);
@@ -186,7 +192,8 @@ pub fn advise<B: Bench>(study: &mut Study<'_>, bench: &mut B, plan: Plan) -> Res
     }))
 }
 
-/// Every single change and live policy: first the policies, which cost little, and one change of each knob, then the rest.
+/// Every single change and live policy: first the policies, which cost little, and one change of
+/// each knob, then the rest.
 fn in_two(study: &Study<'_>) -> (Vec<Candidate>, Vec<Candidate>) {
     let mut first: Vec<Candidate> = (0..study.live.len()).map(Candidate::Live).collect();
     let mut rest = Vec::new();

@@ -15,7 +15,8 @@ pub struct Edit {
     pub was: Option<String>,
 }
 
-/// The lines to change, in the order of the changes; everything about `SchedulerParameters` is one line, which keeps what it has.
+/// The lines to change, in the order of the changes; everything about `SchedulerParameters` is one
+/// line, which keeps what it has.
 #[must_use]
 pub fn edits(conf: Option<&SlurmConf>, changes: &[&Change]) -> Vec<Edit> {
     let mut words: Vec<(&'static str, &str)> = Vec::new();
@@ -49,7 +50,8 @@ fn edit(conf: Option<&SlurmConf>, key: &str, value: &str) -> Edit {
     }
 }
 
-/// The words that there are, with these values: a word keeps its place, a new one comes last, a flag that is to be off goes.
+/// The words that there are, with these values: a word keeps its place, a new one comes last, a
+/// flag that is to be off goes.
 fn merged(now: &str, words: &[(&'static str, &str)]) -> String {
     let mut all: Vec<String> =
         now.split(',').map(str::trim).filter(|word| !word.is_empty()).map(String::from).collect();

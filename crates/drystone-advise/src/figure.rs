@@ -8,7 +8,8 @@ use drystone_evolve::Objective;
 use std::fmt;
 use std::str::FromStr;
 
-/// A number over jobs; less is better. Either a measure of goals (`Tw`, `avgX`) or one of the catalogue (`bounded_slowdown_mean`).
+/// A number over jobs; less is better. Either a measure of goals (`Tw`, `avgX`) or one of the
+/// catalogue (`bounded_slowdown_mean`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Figure {
     /// A measure of goal-oriented scheduling, over the jobs of a period instead of those that wait.
@@ -56,7 +57,8 @@ impl Figure {
         *self == Figure::Goal(Measure::Excess(None))
     }
 
-    /// Smaller differences count as none: no user notices them, however large they are beside what there is.
+    /// Smaller differences count as none: no user notices them, however large they are beside what
+    /// there is.
     #[must_use]
     pub fn negligible(&self) -> f64 {
         match self.unit() {
@@ -126,8 +128,8 @@ impl fmt::Display for Figure {
 impl FromStr for Figure {
     type Err = String;
 
-    /// Reads `maxW`, `Tw`, `Tw(50h)`, `avgW`, `avgX`, `areaW`, `late(24h)`, `special(queue=2)`, or a mean or maximum of the catalogue such
-    /// as `bounded_slowdown_mean`.
+    /// Reads `maxW`, `Tw`, `Tw(50h)`, `avgW`, `avgX`, `areaW`, `late(24h)`, `special(queue=2)`, or
+    /// a mean or maximum of the catalogue such as `bounded_slowdown_mean`.
     fn from_str(text: &str) -> Result<Figure, String> {
         let text = text.trim();
         if let Ok(objective) = text.to_ascii_lowercase().parse::<Objective>() {

@@ -28,9 +28,10 @@ impl Goal {
         &self.figures
     }
 
-    /// By how much values are better or worse than those of the baseline: −0.1 is a tenth better. A trade-off is the mean of the relative
-    /// changes of its figures; a lexical goal is the first change of at least 1 %, and 0 without one. What no user notices, less than a
-    /// second or a hundredth of a slowdown, is no change.
+    /// By how much values are better or worse than those of the baseline: −0.1 is a tenth better. A
+    /// trade-off is the mean of the relative changes of its figures; a lexical goal is the first
+    /// change of at least 1 %, and 0 without one. What no user notices, less than a second or a
+    /// hundredth of a slowdown, is no change.
     #[must_use]
     pub fn change(&self, baseline: &[f64], values: &[f64]) -> f64 {
         let both = self.figures.iter().zip(baseline.iter().zip(values));

@@ -7,8 +7,9 @@ use drystone_evolve::Draw;
 /// How often weeks are drawn.
 const RESAMPLES: usize = 2_000;
 
-/// 95 % percentile intervals of what `measures` makes of the figures before and after: in each draw as many periods as there are are
-/// drawn with replacement, the same for both, and of each side as many phases as there are. `None` with fewer than two periods.
+/// 95 % percentile intervals of what `measures` makes of the figures before and after: in each draw
+/// as many periods as there are are drawn with replacement, the same for both, and of each side as
+/// many phases as there are. `None` with fewer than two periods.
 pub(crate) fn intervals(
     (old, new): (&[&Sums], &[&Sums]),
     figures: &[Figure],

@@ -1,10 +1,12 @@
 //! What a site can change tomorrow, and what that is worth.
 //!
-//! A site gives its log, its `slurm.conf` and a [`Goal`], such as `tradeoff(Tw:avgX)`, with [`Guard`]s, such as `maxW<+20%`.
-//! [`options`](options()) are the single changes that are tried: settings of Slurm, and policies that a live scheduler could run. A
-//! [`Study`] simulates each over the whole period and keeps sums per week ([`Watch`]), so that one simulation serves every split of the
-//! weeks into those to choose by and those to judge by. [`advise`] repeats choosing and judging over many splits, combines single
-//! changes that help, and says how often what was chosen held, or that nothing is gained.
+//! A site gives its log, its `slurm.conf` and a [`Goal`], such as `tradeoff(Tw:avgX)`, with
+//! [`Guard`]s, such as `maxW<+20%`. [`options`](options()) are the single changes that are tried:
+//! settings of Slurm, and policies that a live scheduler could run. A [`Study`] simulates each over
+//! the whole period and keeps sums per week ([`Watch`]), so that one simulation serves every split
+//! of the weeks into those to choose by and those to judge by. [`advise`] repeats choosing and
+//! judging over many splits, combines single changes that help, and says how often what was chosen
+//! held, or that nothing is gained.
 //!
 //! The crate simulates nothing itself: a [`Bench`] does.
 

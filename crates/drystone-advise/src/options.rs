@@ -37,8 +37,9 @@ impl Site {
         format!("slurm({})", words.join(","))
     }
 
-    /// Whether the time that passes take can matter where at most so many jobs wait: a pass over all of them takes more than a tenth of
-    /// `bf_interval`, or long enough to let go of the locks. Where it cannot, simulating it costs time and changes nothing to speak of.
+    /// Whether the time that passes take can matter where at most so many jobs wait: a pass over
+    /// all of them takes more than a tenth of `bf_interval`, or long enough to let go of the locks.
+    /// Where it cannot, simulating it costs time and changes nothing to speak of.
     #[must_use]
     pub fn passes_matter(&self, most_waiting: u64) -> bool {
         let params = self.params();
@@ -101,8 +102,8 @@ pub struct Live {
 /// Minutes of a day.
 const DAY: i64 = 1_440;
 
-/// The single changes to try, and the policies to run live. They depend on the configuration and on the longest limit, never on
-/// what simulations say.
+/// The single changes to try, and the policies to run live. They depend on the configuration and on
+/// the longest limit, never on what simulations say.
 #[must_use]
 pub fn options(site: &Site, goal: &Goal) -> (Vec<Change>, Vec<Live>) {
     let mut changes = Vec::new();
@@ -234,7 +235,8 @@ fn live(goal: &Goal) -> Vec<Live> {
     named.map(|policy| Live { policy }).collect()
 }
 
-/// Slurm's own name of a parameter of the policy, and whether it belongs into `SchedulerParameters`.
+/// Slurm's own name of a parameter of the policy, and whether it belongs into
+/// `SchedulerParameters`.
 pub(crate) fn in_slurm(param: &str) -> (&'static str, bool) {
     const OTHERS: [(&str, &str); 9] = [
         ("prioritytype", "PriorityType"),

@@ -6,7 +6,8 @@ use serde::Serialize;
 
 /// Fewer periods than this cannot be divided into those to choose by and those to judge by.
 pub const LEAST: usize = 4;
-/// From so many periods on, the first and the last are left out where the simulation begins with an empty machine.
+/// From so many periods on, the first and the last are left out where the simulation begins with an
+/// empty machine.
 const EDGES: usize = 8;
 
 /// How long a period is.
@@ -48,9 +49,10 @@ pub struct Periods {
 }
 
 impl Periods {
-    /// The periods from the first to the last submit that counts: weeks, or days where there are fewer than four weeks. `cold`: the
-    /// simulation begins with an empty machine and ends with an emptying one, so that the first and the last period are unlike the others
-    /// and are left out where enough are left.
+    /// The periods from the first to the last submit that counts: weeks, or days where there are
+    /// fewer than four weeks. `cold`: the simulation begins with an empty machine and ends with an
+    /// emptying one, so that the first and the last period are unlike the others and are left out
+    /// where enough are left.
     #[must_use]
     pub fn of((first, last): (Time, Time), cold: bool) -> Periods {
         let count = |length: Length| ((last - first).0.max(0) / length.span().0) as usize + 1;
@@ -89,8 +91,9 @@ impl Periods {
     }
 }
 
-/// So many divisions of periods into two halves, each of which is to choose by once and to judge by once. The same seed gives the same
-/// ones. Divisions are all different where there are that many; of few periods there may be fewer.
+/// So many divisions of periods into two halves, each of which is to choose by once and to judge by
+/// once. The same seed gives the same ones. Divisions are all different where there are that many;
+/// of few periods there may be fewer.
 pub(crate) fn halves(periods: &[usize], splits: usize, seed: u64) -> Vec<[Vec<usize>; 2]> {
     if periods.len() < LEAST {
         return Vec::new();

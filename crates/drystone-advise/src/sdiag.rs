@@ -56,8 +56,8 @@ impl PassCost {
         PassCost { micros: USUAL, source: "not measured at the site".to_string(), measured_here: false }
     }
 
-    /// From what `sdiag` or `sdiag --json` prints: the mean cycle of backfill, which is without its sleeps, divided by the jobs that a
-    /// cycle tests on average.
+    /// From what `sdiag` or `sdiag --json` prints: the mean cycle of backfill, which is without its
+    /// sleeps, divided by the jobs that a cycle tests on average.
     ///
     /// # Errors
     /// A text that is no output of `sdiag`, or one without a tested job.

@@ -22,8 +22,9 @@ impl Default for Plan {
 /// A knob is turned in addition only where that is worth so much.
 const WORTH: f64 = 0.002;
 
-/// Where none of the finalists holds in every clock phase, so many single changes more are tried in all of them, at most twice: the
-/// first phase alone flatters some settings, and the other values of their knobs have not been looked at.
+/// Where none of the finalists holds in every clock phase, so many single changes more are tried in
+/// all of them, at most twice: the first phase alone flatters some settings, and the other values
+/// of their knobs have not been looked at.
 const MORE: usize = 2;
 const ROUNDS: usize = 2;
 
@@ -46,8 +47,9 @@ struct Climb<'a> {
     change: f64,
 }
 
-/// For each of these lists of periods the settings that serve the goal best there and keep the guards; `None` where nothing is better
-/// than the site as it is by more than its clocks. All searches go on side by side, so that what several of them ask is simulated once.
+/// For each of these lists of periods the settings that serve the goal best there and keep the
+/// guards; `None` where nothing is better than the site as it is by more than its clocks. All
+/// searches go on side by side, so that what several of them ask is simulated once.
 ///
 /// # Errors
 /// What the bench says.
@@ -114,7 +116,8 @@ pub(crate) fn live(study: &Study<'_>, directions: &[&[usize]]) -> Vec<Option<Cho
     directions.iter().map(|periods| best(study, all.clone(), periods)).collect()
 }
 
-/// The candidate that serves the goal best and keeps the guards, if it is better than the site as it is by more than its clocks.
+/// The candidate that serves the goal best and keeps the guards, if it is better than the site as
+/// it is by more than its clocks.
 fn best(study: &Study<'_>, candidates: Vec<Candidate>, periods: &[usize]) -> Option<Chosen> {
     let spread = study.spread(periods);
     let judged = candidates.into_iter().filter_map(|candidate| {
@@ -153,7 +156,8 @@ impl<'a> Climb<'a> {
         Climb { periods, helping: judged, ranked, turned, change }
     }
 
-    /// Single changes that are worth more than clock phases make and are not among the finalists, best first.
+    /// Single changes that are worth more than clock phases make and are not among the finalists,
+    /// best first.
     fn further<'b>(&'b self, study: &Study<'_>, finalists: &'b [Candidate]) -> impl Iterator<Item = Candidate> + 'b {
         let spread = study.spread(self.periods);
         let worth = self.helping.iter().filter(move |&&(_, change)| change < -spread);

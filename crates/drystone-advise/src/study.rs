@@ -84,8 +84,8 @@ pub trait Bench {
     /// Why it cannot.
     type Error;
 
-    /// Simulates these policies over the whole period; `None` for those that were not done when it was told to stop. `stage` says for
-    /// what.
+    /// Simulates these policies over the whole period; `None` for those that were not done when it
+    /// was told to stop. `stage` says for what.
     ///
     /// # Errors
     /// A policy that cannot be simulated.
@@ -98,7 +98,8 @@ pub trait Bench {
 /// Something that a site could do.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Candidate {
-    /// Other settings of its Slurm: single changes by their place among the options, ascending. Without any it is what the site has.
+    /// Other settings of its Slurm: single changes by their place among the options, ascending.
+    /// Without any it is what the site has.
     Slurm(Vec<usize>),
     /// A policy that a live scheduler runs beside it, by its place.
     Live(usize),
@@ -112,7 +113,8 @@ pub struct Study<'a> {
     pub goal: &'a Goal,
     /// What must not become much worse.
     pub guards: &'a [Guard],
-    /// The figures of the goal, then those of the guards, then mean and longest wait, where they are not among them.
+    /// The figures of the goal, then those of the guards, then mean and longest wait, where they
+    /// are not among them.
     pub figures: Vec<Figure>,
     /// Single changes of settings.
     pub changes: Vec<Change>,
@@ -182,7 +184,8 @@ impl<'a> Study<'a> {
         }
     }
 
-    /// Simulates what is not known yet of these, in the first so many phases; a policy that has no clock of Slurm in one.
+    /// Simulates what is not known yet of these, in the first so many phases; a policy that has no
+    /// clock of Slurm in one.
     ///
     /// # Errors
     /// What the bench says.
@@ -223,7 +226,8 @@ impl<'a> Study<'a> {
         self.asked.iter().cloned().collect()
     }
 
-    /// The periods in which jobs were submitted that count; none as long as the site as it is was not simulated.
+    /// The periods in which jobs were submitted that count; none as long as the site as it is was
+    /// not simulated.
     #[must_use]
     pub fn filled(&self) -> Vec<usize> {
         let sums = self.sums(&Study::baseline());
@@ -237,14 +241,16 @@ impl<'a> Study<'a> {
         self.known.len()
     }
 
-    /// The figures of a candidate over these periods, means over the phases that are known; `None` where none is.
+    /// The figures of a candidate over these periods, means over the phases that are known; `None`
+    /// where none is.
     #[must_use]
     pub fn values(&self, candidate: &Candidate, periods: &[usize]) -> Option<Vec<f64>> {
         mean_values(&self.sums(candidate), &self.figures, periods)
     }
 
-    /// By how much a candidate is better or worse than the site as it is, and whether it keeps the guards. Both are taken in the phases that
-    /// are known of the candidate: a setting that changes nothing then makes no difference.
+    /// By how much a candidate is better or worse than the site as it is, and whether it keeps the
+    /// guards. Both are taken in the phases that are known of the candidate: a setting that changes
+    /// nothing then makes no difference.
     #[must_use]
     pub fn judge(&self, candidate: &Candidate, periods: &[usize]) -> Option<(f64, bool)> {
         let (old, new) = self.before_and_after(candidate, periods)?;
@@ -267,8 +273,8 @@ impl<'a> Study<'a> {
         self.guards.iter().zip(old[from..].iter().zip(&new[from..])).all(|(guard, (&old, &new))| guard.keeps(old, new))
     }
 
-    /// By how much the site as it is differs from itself from one phase of its clocks to another: the largest change of the goal of one
-    /// phase against the mean of all.
+    /// By how much the site as it is differs from itself from one phase of its clocks to another:
+    /// the largest change of the goal of one phase against the mean of all.
     #[must_use]
     pub fn spread(&self, periods: &[usize]) -> f64 {
         let sums = self.sums(&Study::baseline());

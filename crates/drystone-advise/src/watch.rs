@@ -20,7 +20,8 @@ pub struct Watch<'a> {
 }
 
 impl<'a> Watch<'a> {
-    /// Sums up these figures. Of a `selection` the rules that go by submit or status count; the periods are those of the jobs that do.
+    /// Sums up these figures. Of a `selection` the rules that go by submit or status count; the
+    /// periods are those of the jobs that do.
     #[must_use]
     pub fn new(figures: &'a [Figure], thresholds: Thresholds, periods: &'a Periods, selection: Selection) -> Watch<'a> {
         let sums = Sums::empty(periods.count(), figures.len());

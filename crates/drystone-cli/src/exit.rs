@@ -42,7 +42,8 @@ pub enum Failure {
         /// What to tell.
         text: String,
     },
-    /// The same, with the error that it tells of, for programs that want to know more than the text.
+    /// The same, with the error that it tells of, for programs that want to know more than the
+    /// text.
     Because {
         /// The exit code.
         code: u8,

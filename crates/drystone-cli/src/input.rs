@@ -121,7 +121,8 @@ impl Input {
         }
     }
 
-    /// What the machine lacks over time: as asked for, else as the site has it. Recorded among the settings.
+    /// What the machine lacks over time: as asked for, else as the site has it. Recorded among the
+    /// settings.
     pub(crate) fn outages(&self, real: &RealArgs, experiment: &mut ExperimentMeta) -> Result<Outages, Failure> {
         let asked = real.outages(&self.workload, experiment)?;
         let Some(site) = &self.site else { return Ok(asked) };
@@ -141,7 +142,8 @@ impl Input {
         self.site.as_ref().and_then(SiteInput::division)
     }
 
-    /// Whether these policies can be simulated on it. Pools side by side are looked at when they are simulated.
+    /// Whether these policies can be simulated on it. Pools side by side are looked at when they
+    /// are simulated.
     pub(crate) fn fits<'a>(&self, specs: impl IntoIterator<Item = &'a PolicySpec>) -> Result<(), Failure> {
         match self.division() {
             Some(_) => Ok(()),
@@ -211,9 +213,10 @@ impl Input {
         }
     }
 
-    /// A run time that stands for an estimate makes every policy that plans with estimates clairvoyant: told from one job in twenty
-    /// on where it is put there now, and from one in three of at least a hundred on where it may have been before. (On
-    /// real logs one job in ten is killed at its limit.)
+    /// A run time that stands for an estimate makes every policy that plans with estimates
+    /// clairvoyant: told from one job in twenty on where it is put there now, and from one in three
+    /// of at least a hundred on where it may have been before. (On real logs one job in ten is
+    /// killed at its limit.)
     fn say_who_is_foreseen(&self, guesses: bool) {
         let jobs = self.workload.len() as u64;
         let guessed = if guesses { self.audit.count(Rule::GuessedEstimate).min(jobs) } else { 0 };
@@ -284,8 +287,8 @@ impl Input {
         Input::arranged(read, path, (log, cut, real))
     }
 
-    /// What `read` makes, with its circumstances, cut, scaled and shifted. Times are scaled and shifted last: months and seconds are
-    /// those of the log.
+    /// What `read` makes, with its circumstances, cut, scaled and shifted. Times are scaled and
+    /// shifted last: months and seconds are those of the log.
     pub(crate) fn arranged(
         read: impl FnOnce(&LogArgs) -> Result<Input, Failure>,
         path: Option<&Path>,
@@ -316,7 +319,8 @@ pub(crate) fn read_by(args: &SimulationArgs) -> [Option<&Path>; 5] {
     [args.workload.as_deref(), args.priorities.as_deref(), args.platform.as_deref(), outages, circumstances]
 }
 
-/// The policy in the variant of the study, where it has one. Says which of its parameters change nothing.
+/// The policy in the variant of the study, where it has one. Says which of its parameters change
+/// nothing.
 pub(crate) fn in_study(spec: &PolicySpec, study: Option<Study>) -> Result<PolicySpec, Failure> {
     let spec = match study {
         Some(study) => spec.in_study(study.name())?,
@@ -361,7 +365,8 @@ pub(crate) fn tell_remarks<'a>(specs: impl IntoIterator<Item = &'a PolicySpec>) 
     }
 }
 
-/// Tells once what is worth knowing about a `slurm.conf`. One that does not read is an error elsewhere.
+/// Tells once what is worth knowing about a `slurm.conf`. One that does not read is an error
+/// elsewhere.
 pub(crate) fn remarks_of(path: &Path) {
     static TOLD: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
     let first = TOLD.lock().is_ok_and(|mut told| told.insert(path.to_path_buf()));

@@ -1,4 +1,5 @@
-//! Being told to stop: by Ctrl-C, by SIGTERM, as batch systems do it when time is up, or by SIGHUP, when the terminal goes away.
+//! Being told to stop: by Ctrl-C, by SIGTERM, as batch systems do it when time is up, or by SIGHUP,
+//! when the terminal goes away.
 
 use crate::output::file::clean_up_and_exit;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
@@ -15,13 +16,15 @@ static ASKED: AtomicBool = AtomicBool::new(false);
 /// The exit code that says by what.
 static CODE: AtomicU8 = AtomicU8::new(SIGNAL + SIGINT);
 
-/// From now on the first such signal only sets what this returns; the second one ends the program as before.
+/// From now on the first such signal only sets what this returns; the second one ends the program
+/// as before.
 pub(crate) fn stop_in_order() -> &'static AtomicBool {
     ORDERLY.store(true, Ordering::SeqCst);
     &ASKED
 }
 
-/// From now on such a signal ends the program again, whatever is in hand. Answers whether one came meanwhile.
+/// From now on such a signal ends the program again, whatever is in hand. Answers whether one came
+/// meanwhile.
 pub(crate) fn stop_at_once() -> bool {
     ORDERLY.store(false, Ordering::SeqCst);
     ASKED.load(Ordering::SeqCst)
@@ -51,7 +54,8 @@ pub(crate) fn code() -> u8 {
     CODE.load(Ordering::SeqCst)
 }
 
-/// From now on the end of the standard input counts as SIGTERM. The parent process holds it open; killed, it could send no signal.
+/// From now on the end of the standard input counts as SIGTERM. The parent process holds it open;
+/// killed, it could send no signal.
 #[cfg(feature = "sweep")]
 pub(crate) fn stop_with_parent() {
     const SIGTERM: u8 = 15;
@@ -63,7 +67,8 @@ pub(crate) fn stop_with_parent() {
     let _ = std::thread::Builder::new().name("parent".to_string()).spawn(watch);
 }
 
-/// A signal came: work that stops in order does so; anything else ends here, without a temporary file left.
+/// A signal came: work that stops in order does so; anything else ends here, without a temporary
+/// file left.
 fn stop(signal: u8) {
     let code = SIGNAL + signal;
     if ORDERLY.load(Ordering::SeqCst) && !ASKED.load(Ordering::SeqCst) {
@@ -74,8 +79,8 @@ fn stop(signal: u8) {
     clean_up_and_exit(code.into());
 }
 
-/// From now on Ctrl-C, SIGTERM and SIGHUP remove temporary files before the program exits with code 130, 143 or 129. Where SIGHUP is
-/// ignored it stays so: that is how `nohup` works.
+/// From now on Ctrl-C, SIGTERM and SIGHUP remove temporary files before the program exits with code
+/// 130, 143 or 129. Where SIGHUP is ignored it stays so: that is how `nohup` works.
 #[cfg(unix)]
 pub(crate) fn watch() {
     use signal_hook::consts::signal;
@@ -90,15 +95,15 @@ pub(crate) fn watch() {
             stop(u8::try_from(number).unwrap_or(SIGINT));
         }
     };
-    // Where no thread or no handler can be had, stopping works as the system has it: handlers are set by the thread, or a
-    // signal could have a handler and no thread that heeds it.
+    // Where no thread or no handler can be had, stopping works as the system has it: handlers are
+    // set by the thread, or a signal could have a handler and no thread that heeds it.
     if std::thread::Builder::new().name("signals".to_string()).spawn(watch).is_ok() {
         let _ = wait.recv();
     }
 }
 
-/// Whether this signal was ignored when the program began. Linux says so; elsewhere it cannot be known without `unsafe`,
-/// and the signal is left alone.
+/// Whether this signal was ignored when the program began. Linux says so; elsewhere it cannot be
+/// known without `unsafe`, and the signal is left alone.
 #[cfg(unix)]
 fn ignored(signal: i32) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();

@@ -1,7 +1,7 @@
 //! The `drystone` command as a library: simulate, compare and choose batch scheduling policies.
 //!
-//! A program that has policies of its own registers them and runs the command; they are then compared, swept, explained and
-//! listed as the built-in ones are:
+//! A program that has policies of its own registers them and runs the command; they are then
+//! compared, swept, explained and listed as the built-in ones are:
 //!
 //! ```no_run
 //! use drystone::policy::{Backfill, Choices, Kind, register};

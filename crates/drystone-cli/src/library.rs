@@ -1,7 +1,9 @@
-//! What the commands do, for programs that have workloads and policies in memory; the package for Python is one.
+//! What the commands do, for programs that have workloads and policies in memory; the package for
+//! Python is one.
 //!
-//! Options are those of the command line, as words: `--confidence=0.9`. They mean the same, have the same defaults and are checked
-//! alike. What a command would say on the standard error comes back as text.
+//! Options are those of the command line, as words: `--confidence=0.9`. They mean the same, have
+//! the same defaults and are checked alike. What a command would say on the standard error comes
+//! back as text.
 
 mod more;
 
@@ -89,8 +91,9 @@ fn one_machine(input: &Input, what: &str) -> Result<(), Failure> {
 }
 
 impl Input {
-    /// Reads and cleans a log, or a site with its pools and what they lacked; `options` are those of `drystone run` that shape a
-    /// workload, such as `--overrun=kill`, `--warm-start=7d`, `--month=1997-03`. `plain` takes of a site its jobs alone.
+    /// Reads and cleans a log, or a site with its pools and what they lacked; `options` are those
+    /// of `drystone run` that shape a workload, such as `--overrun=kill`, `--warm-start=7d`,
+    /// `--month=1997-03`. `plain` takes of a site its jobs alone.
     ///
     /// # Errors
     /// A file that cannot be read, is no log or breaks a rule; options that are wrong.
@@ -152,7 +155,8 @@ impl Input {
         self.records.as_deref()
     }
 
-    /// Some of the jobs at the times that they have, with what is known of them; `records` are theirs.
+    /// Some of the jobs at the times that they have, with what is known of them; `records` are
+    /// theirs.
     #[must_use]
     pub fn some(&self, workload: Workload, records: Option<Vec<Record>>) -> Input {
         let mut site = self.site.clone();
@@ -176,7 +180,8 @@ impl Input {
         Ok(self.some(workload, records))
     }
 
-    /// What there is beyond the jobs, where jobs alone are not the whole: several pools, lost capacity, circumstances.
+    /// What there is beyond the jobs, where jobs alone are not the whole: several pools, lost
+    /// capacity, circumstances.
     #[must_use]
     pub fn beyond_jobs(&self) -> Option<&'static str> {
         let lacks = self.site.as_ref().is_some_and(|site| site.lacks());
@@ -201,7 +206,8 @@ impl Input {
 pub struct Run(Ran);
 
 impl Run {
-    /// Simulates; `None` where it was told to stop. `options` are those of `drystone run`, `--policy=` among them.
+    /// Simulates; `None` where it was told to stop. `options` are those of `drystone run`,
+    /// `--policy=` among them.
     ///
     /// # Errors
     /// Options that are wrong, a policy that does not fit or breaks its contract.
@@ -262,7 +268,8 @@ impl Run {
 pub struct Compared(Judged);
 
 impl Compared {
-    /// Simulates and judges; `None` where it was told to stop before all was done. `options` are those of `drystone compare`.
+    /// Simulates and judges; `None` where it was told to stop before all was done. `options` are
+    /// those of `drystone compare`.
     ///
     /// # Errors
     /// As [`Run::of`].
@@ -317,7 +324,8 @@ pub fn explain(input: &Input, options: &[String]) -> Result<Told<(String, String
     })
 }
 
-/// Makes the policies and the logs of other crates known that the command knows. Called again it does nothing.
+/// Makes the policies and the logs of other crates known that the command knows. Called again it
+/// does nothing.
 ///
 /// # Errors
 /// A program that has registered a policy of its own under one of their names.
@@ -328,8 +336,8 @@ pub fn register_policies() -> Result<(), Failure> {
     done.clone().map_err(Failure::usage)
 }
 
-/// Runs the command with these arguments as [`main`](crate::main) does, and answers its exit code. The first argument is the program
-/// that runs it again, where a sweep works in several processes.
+/// Runs the command with these arguments as [`main`](crate::main) does, and answers its exit code.
+/// The first argument is the program that runs it again, where a sweep works in several processes.
 #[must_use]
 pub fn main_with(args: Vec<OsString>) -> u8 {
     if let Some(program) = args.first() {
@@ -339,8 +347,8 @@ pub fn main_with(args: Vec<OsString>) -> u8 {
     crate::run_with(args)
 }
 
-/// Puts this around the work of every thread that simulates, once for the whole process: for an interpreter that policies call back
-/// and that wants to know the threads.
+/// Puts this around the work of every thread that simulates, once for the whole process: for an
+/// interpreter that policies call back and that wants to know the threads.
 pub fn around_threads(around: fn(&mut (dyn FnMut() + Send))) {
     // Said twice, it is the same.
     let _ = crate::parallel::AROUND.set(around);

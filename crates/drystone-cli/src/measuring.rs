@@ -30,8 +30,8 @@ pub(crate) fn config(
 /// How plots sort jobs.
 const DETAILED: [Scheme; 2] = [Scheme::Chiang, Scheme::User];
 
-/// What plots need of a report and what was watched. Takes out of the report the categories that only plots need, and
-/// leaves its rows.
+/// What plots need of a report and what was watched. Takes out of the report the categories that
+/// only plots need, and leaves its rows.
 pub(crate) fn details(
     args: &SimulationArgs,
     report: &mut Report,

@@ -2,7 +2,8 @@
 
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// What is put around the work of each thread: an interpreter that is called back may want to know its threads.
+/// What is put around the work of each thread: an interpreter that is called back may want to know
+/// its threads.
 pub(crate) static AROUND: OnceLock<fn(&mut (dyn FnMut() + Send))> = OnceLock::new();
 
 fn around(mut work: impl FnMut() + Send) {
@@ -12,8 +13,8 @@ fn around(mut work: impl FnMut() + Send) {
     }
 }
 
-/// What `work` makes of each item and its place, in the order of the items, made by so many threads. A thread that is free
-/// takes the next item; which thread does what does not show.
+/// What `work` makes of each item and its place, in the order of the items, made by so many
+/// threads. A thread that is free takes the next item; which thread does what does not show.
 pub(crate) fn map<T: Send, R: Send>(items: Vec<T>, threads: usize, work: impl Fn(usize, T) -> R + Sync) -> Vec<R> {
     let threads = threads.clamp(1, items.len().max(1));
     let mut done = Vec::with_capacity(items.len());

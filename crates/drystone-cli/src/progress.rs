@@ -101,7 +101,8 @@ impl Progress {
     }
 }
 
-/// Names what is being done, one thing after the other, of work that nothing counts. Each is shown once it takes long enough.
+/// Names what is being done, one thing after the other, of work that nothing counts. Each is shown
+/// once it takes long enough.
 pub(crate) struct Phases {
     bar: ProgressBar,
 }
@@ -150,8 +151,8 @@ enum Shown {
     Left,
 }
 
-/// The rate of the last seconds, and the time left if it stays so. What was faster before says little of what is left: one
-/// policy may take a hundred times as long as another.
+/// The rate of the last seconds, and the time left if it stays so. What was faster before says
+/// little of what is left: one policy may take a hundred times as long as another.
 #[derive(Clone)]
 struct Recent {
     shown: Shown,

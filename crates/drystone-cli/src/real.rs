@@ -37,8 +37,8 @@ impl RealArgs {
         [self.outages.as_deref(), self.circumstances.as_deref()]
     }
 
-    /// Reads the outages of the machine, where there are any, and records them among the settings. Times are those of the workload as it
-    /// is simulated.
+    /// Reads the outages of the machine, where there are any, and records them among the settings.
+    /// Times are those of the workload as it is simulated.
     pub(crate) fn outages(&self, workload: &Workload, experiment: &mut ExperimentMeta) -> Result<Outages, Failure> {
         experiment.feedback = self.feedback;
         if let Some(file) = &self.circumstances {
@@ -132,7 +132,8 @@ fn feed_back(
     workload.with(Circumstances { after, ..known }).map_err(Failure::usage)
 }
 
-/// The window of a log that begins with the jobs that are here. `places` are the jobs that the cut leaves.
+/// The window of a log that begins with the jobs that are here. `places` are the jobs that the cut
+/// leaves.
 pub(crate) fn warm(input: Input, after: Span, places: Range<usize>, cut: &CutArgs) -> Result<Input, Failure> {
     let Some(first) = input.workload.jobs().get(places.start).map(|job| job.submit) else { return Ok(input) };
     let from = match &cut.slice {

@@ -126,8 +126,8 @@ pub(crate) struct Take {
     pub(crate) plain: bool,
 }
 
-/// A site as what is simulated; `None` for a path that is none, or a site that was made of a log in Standard Workload Format, which is
-/// that log.
+/// A site as what is simulated; `None` for a path that is none, or a site that was made of a log in
+/// Standard Workload Format, which is that log.
 pub(crate) fn input(
     path: &Path,
     (log, cut, real): (&LogArgs, &CutArgs, &RealArgs),
@@ -292,7 +292,8 @@ impl SiteInput {
         }
     }
 
-    /// The `slurm.conf` in its folder, and, where one pool alone is simulated, the names behind its numbers.
+    /// The `slurm.conf` in its folder, and, where one pool alone is simulated, the names behind its
+    /// numbers.
     pub(crate) fn slurm_conf(&self) -> Option<(PathBuf, Option<PathBuf>)> {
         let conf = self.folder.join("slurm.conf");
         let names = match self.pools[..] {

@@ -1,8 +1,9 @@
-//! The core of Drystone: what a scheduler knows ([`model`]), what policies are made of ([`parts`]), the policies
-//! themselves ([`policy`]) and the engine that drives them ([`engine`]).
+//! The core of Drystone: what a scheduler knows ([`model`]), what policies are made of ([`parts`]),
+//! the policies themselves ([`policy`]) and the engine that drives them ([`engine`]).
 //!
-//! Nothing here reads a log, generates a workload or knows a calendar. Depend on the crate `drystone`, which re-exports
-//! all of this beside logs, generators and metrics; depend on this crate where those must not come along.
+//! Nothing here reads a log, generates a workload or knows a calendar. Depend on the crate
+//! `drystone`, which re-exports all of this beside logs, generators and metrics; depend on this
+//! crate where those must not come along.
 
 pub mod engine;
 pub mod model;

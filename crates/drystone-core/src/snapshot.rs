@@ -1,4 +1,5 @@
-//! Saved states: what saves and restores, and what stands at the head of a saved session or simulation.
+//! Saved states: what saves and restores, and what stands at the head of a saved session or
+//! simulation.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -73,15 +74,16 @@ pub enum SnapshotError {
         /// Policy and predictor that were to load it.
         here: String,
     },
-    /// It was saved by a scheduler of other choices, which would go on here as if they were this one's.
+    /// It was saved by a scheduler of other choices, which would go on here as if they were this
+    /// one's.
     #[error(
         "saved state: it is of another scheduler; policy, parameters, priorities, predictions, corrections and passes must be the same"
     )]
     Foreign,
 }
 
-/// The layout of what sessions and simulations save. Raise it with every change of what they, the table of jobs, or a policy
-/// or predictor of this crate keep.
+/// The layout of what sessions and simulations save. Raise it with every change of what they, the
+/// table of jobs, or a policy or predictor of this crate keep.
 pub const LAYOUT: u16 = 3;
 
 const MAGIC: [u8; 8] = *b"DRYSTONE";

@@ -1,5 +1,6 @@
-//! Where decisions are made: which question is open at a pass, what an answer starts, what fills the gaps. Environments and learned
-//! policies share it, so that an agent does in a comparison what it did in training.
+//! Where decisions are made: which question is open at a pass, what an answer starts, what fills
+//! the gaps. Environments and learned policies share it, so that an agent does in a comparison what
+//! it did in training.
 
 use crate::features::{MACHINE, Scale};
 use crate::options::{Act, Fill, Options, Rows};
@@ -286,7 +287,8 @@ impl Desk {
         !view.running().is_empty() || !self.started.is_empty()
     }
 
-    /// Writes what there is to see; `before` rows were written there the last time. Answers how many are now.
+    /// Writes what there is to see; `before` rows were written there the last time. Answers how
+    /// many are now.
     pub(crate) fn show(
         &self,
         scale: &Scale,

@@ -165,7 +165,8 @@ impl Env {
             if self.go_on()? {
                 break;
             }
-            // Every job started without a question: a sum over nothing teaches nothing, so the next one is played.
+            // Every job started without a question: a sum over nothing teaches nothing, so the next
+            // one is played.
         }
         self.show(shown)
     }
@@ -199,7 +200,8 @@ impl Env {
         Ok(false)
     }
 
-    /// Whether there is a question at this pass; if not, carries out what was decided. `own` is whether the agent decides at all.
+    /// Whether there is a question at this pass; if not, carries out what was decided. `own` is
+    /// whether the agent decides at all.
     fn asks(&mut self, own: bool) -> Result<bool, EnvError> {
         let Some(simulation) = &self.simulation else { return Ok(false) };
         if own && self.desk.asks(&simulation.session().view(), &mut self.actions) && !self.is_decided() {
@@ -272,7 +274,8 @@ impl Env {
             let run = self.ground.workload.truth()[place].run;
             let wait = now - submit;
             for (sum, measure) in self.score.sums.iter_mut().zip(Measure::ALL) {
-                // Undefined values, as in reports, do not count; there they are left out of the mean, too.
+                // Undefined values, as in reports, do not count; there they are left out of the
+                // mean, too.
                 let value = measure.of(wait, run);
                 *sum += if value.is_nan() { 0.0 } else { value };
             }

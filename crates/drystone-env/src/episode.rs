@@ -46,7 +46,8 @@ impl Ground {
         Ok(Ground { workload: Arc::clone(workload), starts, past })
     }
 
-    /// The first job of an episode: the same for the same seed, environment and number of the episode.
+    /// The first job of an episode: the same for the same seed, environment and number of the
+    /// episode.
     pub(crate) fn draw(&self, seed: u64, env: u64, episode: u64) -> u32 {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         // A stream of its own per environment, a place of its own in it per episode.
@@ -98,7 +99,8 @@ impl Past {
         Ok(Past { spans, oldest })
     }
 
-    /// The jobs that are here when this one arrives: those that run arrive when they started, those that wait when they did.
+    /// The jobs that are here when this one arrives: those that run arrive when they started, those
+    /// that wait when they did.
     fn left(&self, workload: &Workload, first: u32, stream: &mut Stream) {
         let now = workload.jobs()[first as usize].submit;
         let here = self.oldest[first as usize] as usize..first as usize;

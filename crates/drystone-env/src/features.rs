@@ -1,4 +1,5 @@
-//! What an agent sees: a row of numbers per job, and some numbers of the machine. All are from 0 to 1.
+//! What an agent sees: a row of numbers per job, and some numbers of the machine. All are from 0 to
+//! 1.
 
 use crate::options::EnvError;
 use crate::queue::Queue;
@@ -13,8 +14,8 @@ pub(crate) const MOST: usize = 16;
 /// The part of a row that stays the same while a job waits.
 pub(crate) type Fixed = [f32; MOST];
 
-/// Numbers of the machine: free processors; jobs that wait; jobs that run; processors that are free now or predicted to be within 10
-/// minutes, an hour, 4 hours and a day. All as shares.
+/// Numbers of the machine: free processors; jobs that wait; jobs that run; processors that are free
+/// now or predicted to be within 10 minutes, an hour, 4 hours and a day. All as shares.
 pub const MACHINE: usize = 7;
 
 /// After so many seconds.
@@ -357,7 +358,8 @@ impl Scale {
         }
     }
 
-    /// Writes the numbers of the machine. `started` are processors of jobs that this pass has started, which are not in the set yet.
+    /// Writes the numbers of the machine. `started` are processors of jobs that this pass has
+    /// started, which are not in the set yet.
     pub(crate) fn machine(
         &self,
         waiting: usize,

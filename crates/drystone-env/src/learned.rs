@@ -9,7 +9,8 @@ use std::sync::Arc;
 
 /// Chooses an action from what is seen.
 pub trait Agent: Send + Sync {
-    /// A number of an action that the mask allows; `None` where it has failed: then nothing more is decided.
+    /// A number of an action that the mask allows; `None` where it has failed: then nothing more is
+    /// decided.
     fn act(&mut self, seen: Seen<'_>) -> Option<usize>;
 }
 
@@ -28,7 +29,8 @@ pub struct Learned {
 }
 
 impl Learned {
-    /// An agent that was trained in environments of these options on this workload, which says how numbers are scaled.
+    /// An agent that was trained in environments of these options on this workload, which says how
+    /// numbers are scaled.
     ///
     /// # Errors
     /// Options that contradict each other; an observation of true run times, which no policy has.
@@ -88,7 +90,8 @@ impl Policy for Learned {
             let seen = Seen { jobs: &self.jobs, machine: &self.machine, mask: &self.mask };
             let Some(action) = self.agent.act(seen) else { break };
             if self.desk.answer(action, view, actions) == Answer::Impossible {
-                // Where an environment would ask again, for ever perhaps, the first possible action is taken.
+                // Where an environment would ask again, for ever perhaps, the first possible action
+                // is taken.
                 let first = self.mask.iter().position(|can| *can);
                 if first.is_none_or(|first| self.desk.answer(first, view, actions) == Answer::Impossible) {
                     break;

@@ -1,13 +1,15 @@
-//! Environments for schedulers that learn: simulations that stop where an agent decides, many at a time.
+//! Environments for schedulers that learn: simulations that stop where an agent decides, many at a
+//! time.
 //!
-//! An agent sees waiting jobs as rows of numbers and chooses one ([`Act`]). What happens between two choices, filling gaps around a
-//! job that is blocked among it ([`Fill`]), is the simulator's. [`VecEnv`] steps many environments at once on a pool of threads;
-//! [`Learned`] is an agent as a policy, for comparisons with all others on whole logs.
+//! An agent sees waiting jobs as rows of numbers and chooses one ([`Act`]). What happens between
+//! two choices, filling gaps around a job that is blocked among it ([`Fill`]), is the simulator's.
+//! [`VecEnv`] steps many environments at once on a pool of threads; [`Learned`] is an agent as a
+//! policy, for comparisons with all others on whole logs.
 //!
-//! - True run times decide what the machine does and what an episode is worth. No observation holds one, unless [`Feature::Run`] is
-//!   asked for by name; [`Options::is_clairvoyant`] says so.
-//! - Episodes are windows of a log. Which one environment i plays in episode k depends on the seed, i and k alone: the same
-//!   trajectories come out for any number of threads and of environments.
+//! - True run times decide what the machine does and what an episode is worth. No observation holds
+//!   one, unless [`Feature::Run`] is asked for by name; [`Options::is_clairvoyant`] says so.
+//! - Episodes are windows of a log. Which one environment i plays in episode k depends on the seed,
+//!   i and k alone: the same trajectories come out for any number of threads and of environments.
 //! - An episode may start on the machine as a policy would have left it ([`Options::warm`]).
 //!
 //! ```

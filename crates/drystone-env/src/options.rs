@@ -48,13 +48,15 @@ macro_rules! words {
 words! {
     /// What an action is.
     Act, "act" {
-        /// The row of a waiting job. If the job fits, it starts; else it is next, and the machine goes on until it does
-        /// (RLScheduler, Zhang et al. SC 2020).
+        /// The row of a waiting job. If the job fits, it starts; else it is next, and the machine
+        /// goes on until it does (RLScheduler, Zhang et al. SC 2020).
         #[default]
         Pick = "pick",
-        /// The row of a waiting job that fits, which starts; or, behind the last row, to wait until something happens.
+        /// The row of a waiting job that fits, which starts; or, behind the last row, to wait until
+        /// something happens.
         StartOrWait = "start_or_wait",
-        /// 1 accepts the job that an order proposes, 0 puts it off (SchedInspector, Zhang et al. HPDC 2022).
+        /// 1 accepts the job that an order proposes, 0 puts it off (SchedInspector, Zhang et al.
+        /// HPDC 2022).
         Accept = "accept",
     }
 }
@@ -62,8 +64,8 @@ words! {
 words! {
     /// What starts while a job is blocked.
     Fill, "fill" {
-        /// As EASY has it: a job that ends by the time at which the blocked one can start, or that needs no more processors than
-        /// are left over then.
+        /// As EASY has it: a job that ends by the time at which the blocked one can start, or that
+        /// needs no more processors than are left over then.
         #[default]
         Easy = "easy",
         /// A job that is over before that time. RLScheduler fills so.
@@ -106,7 +108,8 @@ words! {
 pub enum Reward {
     /// Minus the mean of a measure over the jobs of the episode.
     Mean(Measure),
-    /// The share of the machine that the jobs of the episode use from the first submit to the last end.
+    /// The share of the machine that the jobs of the episode use from the first submit to the last
+    /// end.
     Utilisation,
 }
 
@@ -144,14 +147,16 @@ pub struct Options {
     pub observation: Observation,
     /// What an episode is worth.
     pub reward: Reward,
-    /// Whether a reward comes with each start, as far as the job has a part in it, or with the end of the episode. The sum is the
-    /// same.
+    /// Whether a reward comes with each start, as far as the job has a part in it, or with the end
+    /// of the episode. The sum is the same.
     pub dense: bool,
-    /// The policy that left the machine as an episode finds it; an empty machine where there is none.
+    /// The policy that left the machine as an episode finds it; an empty machine where there is
+    /// none.
     pub warm: Option<PolicySpec>,
     /// How run times are predicted, as `predict=` has it.
     pub predict: String,
-    /// Which jobs episodes are taken from, by their places in the log: each episode lies within one range. All where it is empty.
+    /// Which jobs episodes are taken from, by their places in the log: each episode lies within one
+    /// range. All where it is empty.
     pub split: Vec<Range<u32>>,
     /// What proposes jobs, where they are accepted or put off.
     pub base: Order,

@@ -153,7 +153,8 @@ impl VecEnv {
         }
     }
 
-    /// Begins a new episode everywhere, or where `mask` says so. With a seed episodes are counted from 0 again.
+    /// Begins a new episode everywhere, or where `mask` says so. With a seed episodes are counted
+    /// from 0 again.
     ///
     /// # Errors
     /// Arrays of another length.
@@ -274,7 +275,8 @@ impl VecEnv {
         if self.threads == 1 {
             return ones.iter_mut().enumerate().try_for_each(|(at, one)| work(at, one));
         }
-        // A few parts per thread: episodes end at different times, and a reset takes longer than a step.
+        // A few parts per thread: episodes end at different times, and a reset takes longer than a
+        // step.
         let part = number.div_ceil(4 * self.threads).max(1);
         self.pool.install(|| {
             ones.par_chunks_mut(part).enumerate().try_for_each(|(chunk, ones)| {

@@ -40,7 +40,8 @@ impl Parts {
         origin + Span(part * i64::from(self.weeks) * Span::WEEK.0)
     }
 
-    /// The parts on which candidates are simulated: of those of even numbers that have jobs, so many, spread evenly.
+    /// The parts on which candidates are simulated: of those of even numbers that have jobs, so
+    /// many, spread evenly.
     #[must_use]
     pub fn chosen(&self, workload: &Workload) -> Vec<i64> {
         let Some((origin, last)) = workload.submits() else { return Vec::new() };

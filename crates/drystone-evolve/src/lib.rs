@@ -1,10 +1,12 @@
 //! Search for orders of waiting jobs.
 //!
-//! A candidate is a formula, put into a policy text in place of `?`, such as `easy(order=?,backfill=?)`. Candidates are
-//! bred by mutation and crossover of expression trees ([`vary`]), their weights tuned by local steps, and judged by
-//! simulations of some weeks of a log ([`Ground`]); what the search found is then judged on the other weeks and on other
-//! logs ([`Verdict`]), beside published orders and beside the best of as many formulas drawn at random.
-//! [`regression`] finds orders the way of Carastan-Santos & de Camargo 2017: by fitting functions to what trials say.
+//! A candidate is a formula, put into a policy text in place of `?`, such as
+//! `easy(order=?,backfill=?)`. Candidates are bred by mutation and crossover of expression trees
+//! ([`vary`]), their weights tuned by local steps, and judged by simulations of some weeks of a log
+//! ([`Ground`]); what the search found is then judged on the other weeks and on other logs
+//! ([`Verdict`]), beside published orders and beside the best of as many formulas drawn at random.
+//! [`regression`] finds orders the way of Carastan-Santos & de Camargo 2017: by fitting functions
+//! to what trials say.
 
 mod draw;
 mod ground;

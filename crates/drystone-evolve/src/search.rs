@@ -43,7 +43,8 @@ const KEPT: usize = 200;
 /// Everything that a search knows: saved after each generation, it can go on from it.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct State {
-    /// What the state belongs to: log, objective, bound, policy, settings. A state of another search is refused.
+    /// What the state belongs to: log, objective, bound, policy, settings. A state of another
+    /// search is refused.
     pub of: String,
     /// Generations done.
     pub generation: u64,
@@ -132,7 +133,8 @@ impl<'a> Search<'a> {
         serde_json::to_string(&self.state).unwrap_or_default()
     }
 
-    /// One more generation, and as many formulas at random. Where it was told to stop nothing is changed.
+    /// One more generation, and as many formulas at random. Where it was told to stop nothing is
+    /// changed.
     ///
     /// # Errors
     /// A simulation that failed; an order to begin with that is none.
@@ -154,7 +156,8 @@ impl<'a> Search<'a> {
         Ok(Ok(()))
     }
 
-    /// Makes the formulas of the front simpler where they lose nothing by it: parts that change nothing, digits.
+    /// Makes the formulas of the front simpler where they lose nothing by it: parts that change
+    /// nothing, digits.
     ///
     /// # Errors
     /// As [`Search::step`].
@@ -215,8 +218,8 @@ impl<'a> Search<'a> {
         all
     }
 
-    /// Scores of candidates, in their order; those that are no formulas or too large are left out. `None` where it was told to
-    /// stop.
+    /// Scores of candidates, in their order; those that are no formulas or too large are left out.
+    /// `None` where it was told to stop.
     fn evaluate(&mut self, candidates: Vec<Expr>, stop: &AtomicBool) -> Result<Option<Vec<Found>>, SearchError> {
         let mut formulas: Vec<Formula> = candidates.iter().filter_map(|expr| Formula::new(expr).ok()).collect();
         formulas.retain(|formula| formula.expr().size() <= 4 * self.settings.largest);
@@ -257,7 +260,8 @@ fn best_front(old: &[Found], new: &[Found]) -> Vec<Found> {
     all
 }
 
-/// The best of old and new. Of those that are equally good, which mostly make the same schedules, the smallest alone.
+/// The best of old and new. Of those that are equally good, which mostly make the same schedules,
+/// the smallest alone.
 fn survivors(old: &[Found], new: Vec<Found>, count: usize) -> Vec<Found> {
     let mut all: Vec<Found> = old.iter().cloned().chain(new).collect();
     all.sort_by(|a, b| {

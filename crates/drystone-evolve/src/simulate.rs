@@ -64,7 +64,8 @@ pub enum Simulated {
 /// How many instants pass between two looks at whether to stop.
 const STRIDE: u32 = 1 << 10;
 
-/// Simulates a policy on a workload and shows every job that ends to `take`: its submit, its wait, its values of the measures.
+/// Simulates a policy on a workload and shows every job that ends to `take`: its submit, its wait,
+/// its values of the measures.
 ///
 /// # Errors
 /// What the simulation says: a bug of the policy.

@@ -96,7 +96,8 @@ pub fn cross(draw: &mut Draw, one: &Expr, other: &Expr) -> Expr {
     child
 }
 
-/// The formula with one part changed: replaced, wrapped, cut down to a part of itself, or put beside a new one.
+/// The formula with one part changed: replaced, wrapped, cut down to a part of itself, or put
+/// beside a new one.
 #[must_use]
 pub fn mutate(draw: &mut Draw, one: &Expr) -> Expr {
     let mut child = one.clone();

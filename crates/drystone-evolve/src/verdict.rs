@@ -39,7 +39,8 @@ pub struct Verdict {
     pub name: String,
     /// The policy's text.
     pub policy: String,
-    /// The objective over the weeks on which candidates were simulated; `None` where there are none.
+    /// The objective over the weeks on which candidates were simulated; `None` where there are
+    /// none.
     pub seen: Option<f64>,
     /// The objective over the other weeks.
     pub unseen: f64,
@@ -47,7 +48,8 @@ pub struct Verdict {
     pub seen_change: Option<f64>,
     /// Change against the first policy on the other weeks.
     pub unseen_change: f64,
-    /// Its 95 % interval by a paired bootstrap over weeks; `None` for maxima, and where there are too few weeks.
+    /// Its 95 % interval by a paired bootstrap over weeks; `None` for maxima, and where there are
+    /// too few weeks.
     pub interval: Option<(f64, f64)>,
     /// Mean wait over the other weeks, in seconds.
     pub unseen_wait: f64,
@@ -58,7 +60,8 @@ pub struct Verdict {
 /// How often weeks are drawn.
 const RESAMPLES: usize = 2_000;
 
-/// Judges policies on a whole log, week by week of submits; changes are against the first. `parts` says which weeks were seen.
+/// Judges policies on a whole log, week by week of submits; changes are against the first. `parts`
+/// says which weeks were seen.
 ///
 /// # Errors
 /// A simulation that failed; [`Stopped`] where it was told to stop.
@@ -112,7 +115,8 @@ pub fn judge(
     Ok(Ok(OnLog { log, seen_weeks: seen.len(), unseen_weeks: unseen.len(), verdicts: verdicts.collect() }))
 }
 
-/// The 95 % percentile interval of the change of the mean: weeks drawn with replacement, the same for both.
+/// The 95 % percentile interval of the change of the mean: weeks drawn with replacement, the same
+/// for both.
 fn interval(weeks: &[usize], old: &[Vec<Tally>], new: &[Vec<Tally>], seed: u64) -> Option<(f64, f64)> {
     if weeks.len() < 2 {
         return None;

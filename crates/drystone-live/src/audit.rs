@@ -7,7 +7,8 @@ use drystone::model::JobId;
 use drystone::policy::Phase;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Where a core's books differ from what it saw last. Jobs in flight are left out: what was ordered is not seen yet.
+/// Where a core's books differ from what it saw last. Jobs in flight are left out: what was ordered
+/// is not seen yet.
 #[must_use]
 pub fn differences(core: &Core) -> Vec<String> {
     let mirror = core.tracker().mirror();
@@ -65,7 +66,8 @@ fn agree(there: State, here: Place, phase: Phase) -> bool {
     }
 }
 
-/// Whether somebody else lets more run on a node than there is room for: what is free depends on how that is counted then.
+/// Whether somebody else lets more run on a node than there is room for: what is free depends on
+/// how that is counted then.
 fn is_crowded<'a>(jobs: impl Iterator<Item = &'a JobFact>, mut nodes: impl Iterator<Item = &'a NodeFact>) -> bool {
     let mut used: BTreeMap<&str, u32> = BTreeMap::new();
     for fact in jobs.filter(|fact| fact.state == State::Running) {

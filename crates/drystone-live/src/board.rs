@@ -1,4 +1,5 @@
-//! What people and programs see of a daemon: one document, published now and then, and metrics of the same.
+//! What people and programs see of a daemon: one document, published now and then, and metrics of
+//! the same.
 
 mod document;
 mod metrics;

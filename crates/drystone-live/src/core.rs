@@ -1,5 +1,5 @@
-//! Tracker and session together: what is seen goes in, orders come out. Pure, so that a journal of what went in gives the same
-//! orders again, bit for bit.
+//! Tracker and session together: what is seen goes in, orders come out. Pure, so that a journal of
+//! what went in gives the same orders again, bit for bit.
 
 use crate::cluster::{Key, Order, Outcome};
 use crate::journal::Past;
@@ -22,15 +22,15 @@ pub enum Input {
         /// What the hook said since the last look.
         told: Vec<Told>,
     },
-    /// Something is due without anything having been seen: a prediction expires, the policy wanted to be woken. Told at that very
-    /// time, or as soon after it as can be, before the next look.
+    /// Something is due without anything having been seen: a prediction expires, the policy wanted
+    /// to be woken. Told at that very time, or as soon after it as can be, before the next look.
     Tick(Stamp),
     /// What came of the last orders.
     Outcomes(Vec<Outcome>),
     /// The daemon has been away.
     Restarted(Stamp),
-    /// Jobs that ended before, for predictors to learn from, where no state was left that has learned from them. Times are the
-    /// session's less `offset`.
+    /// Jobs that ended before, for predictors to learn from, where no state was left that has
+    /// learned from them. Times are the session's less `offset`.
     Taught {
         /// What is added to their times.
         offset: i64,
@@ -238,7 +238,8 @@ impl Core {
     /// Takes something in.
     ///
     /// # Errors
-    /// The policy broke its contract, or the session does not take what happened: everything has to be given back then.
+    /// The policy broke its contract, or the session does not take what happened: everything has to
+    /// be given back then.
     pub fn take(&mut self, input: &Input) -> Result<Output, CoreError> {
         match input {
             Input::Facts { stamp, delta, told } => {
@@ -325,8 +326,8 @@ impl Core {
         Ok(output)
     }
 
-    /// News of jobs that have ended, lower numbers first; and the others: of known jobs, then of new jobs in the order of their
-    /// submission.
+    /// News of jobs that have ended, lower numbers first; and the others: of known jobs, then of
+    /// new jobs in the order of their submission.
     fn ends_first(&self, news: Vec<Named>) -> (Vec<Named>, Vec<Named>) {
         let ends = |(_, one): &Named| if let News::Ended { key, .. } = one { Some(*key) } else { None };
         let ended: BTreeSet<Key> = news.iter().filter_map(ends).collect();
@@ -414,8 +415,8 @@ impl Core {
         Some(self.tracker.layout().numbers(&fact.places, fact.procs, self.session.occupied()))
     }
 
-    /// Corrects where the session has running jobs, all that `moved` names and, where jobs share numbers, all there are: perhaps
-    /// they need not.
+    /// Corrects where the session has running jobs, all that `moved` names and, where jobs share
+    /// numbers, all there are: perhaps they need not.
     fn place(&mut self, now: Time, moved: &BTreeSet<Key>) -> Result<(), CoreError> {
         let view = self.session.view();
         let ids: Vec<JobId> = view.running().iter().map(|job| job.id).collect();

@@ -10,7 +10,8 @@ use std::time::Duration;
 
 /// How often it looks while suspended jobs wait for room.
 const LOOK: Duration = Duration::from_secs(2);
-/// How often it looks while the cluster does not answer, and how often it orders what is not carried out.
+/// How often it looks while the cluster does not answer, and how often it orders what is not
+/// carried out.
 const TRIES: u32 = 3;
 
 /// How to give back.
@@ -39,7 +40,8 @@ pub struct Given {
     pub released: usize,
     /// Suspended jobs that go on where they have room.
     pub resumed: usize,
-    /// Suspended jobs that go on beside others on the same processors: they had no room within the time that was given.
+    /// Suspended jobs that go on beside others on the same processors: they had no room within the
+    /// time that was given.
     pub crowded: usize,
     /// Suspended jobs that were requeued.
     pub requeued: usize,
@@ -51,8 +53,9 @@ pub struct Given {
     pub left: Vec<String>,
 }
 
-/// Gives everything back: switches the hook off and fences the daemon; lets suspended jobs go on, before waiting ones take their
-/// place; lets every job go that is held for the daemon and not by its user; and frees jobs from nodes that they were bound to.
+/// Gives everything back: switches the hook off and fences the daemon; lets suspended jobs go on,
+/// before waiting ones take their place; lets every job go that is held for the daemon and not by
+/// its user; and frees jobs from nodes that they were bound to.
 ///
 /// # Errors
 /// The cluster does not answer, or files cannot be written.
@@ -145,7 +148,8 @@ impl<C: Cluster> HandBack<'_, C> {
         outcomes.iter().filter(|outcome| **outcome == Outcome::Done).count()
     }
 
-    /// Suspended jobs go on: where they have room, and as they have it; when patience is at an end all the same.
+    /// Suspended jobs go on: where they have room, and as they have it; when patience is at an end
+    /// all the same.
     fn resume(&mut self, options: &Options, sleep: &mut dyn FnMut(Duration)) -> Result<(), LiveError> {
         let mut waited = Duration::ZERO;
         loop {

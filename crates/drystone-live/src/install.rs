@@ -1,4 +1,5 @@
-//! What an installation needs beside the program: the hook, the script of ends, units of systemd, a dashboard.
+//! What an installation needs beside the program: the hook, the script of ends, units of systemd, a
+//! dashboard.
 
 use crate::cluster::slurm::hook::{HookSettings, SILENCE, job_submit, wake};
 use crate::state::Home;

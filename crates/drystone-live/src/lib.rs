@@ -1,8 +1,10 @@
 //! Drystone's policies on a real cluster: what the simulator runs, driven by what a cluster shows.
 //!
-//! [`cluster`] is what is needed of a cluster, with Slurm by its commands, a recorded one and a made-up one. [`tracker`] and
-//! [`core`] are pure: what is seen goes in, orders come out. [`daemon`] is the shell around them, [`journal`] and [`state`] what it
-//! keeps, [`hand_back`](mod@hand_back) what works without it, [`board`] what people see, [`web`] how they get it.
+//! [`cluster`] is what is needed of a cluster, with Slurm by its commands, a recorded one and a
+//! made-up one. [`tracker`] and [`core`] are pure: what is seen goes in, orders come out.
+//! [`daemon`] is the shell around them, [`journal`] and [`state`] what it keeps,
+//! [`hand_back`](mod@hand_back) what works without it, [`board`] what people see, [`web`] how they
+//! get it.
 #![cfg(unix)]
 
 pub mod audit;

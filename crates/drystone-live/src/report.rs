@@ -1,7 +1,9 @@
-//! What the policy would have made of the jobs that a journal saw: both it and a model of the site's scheduler simulated on them.
+//! What the policy would have made of the jobs that a journal saw: both it and a model of the
+//! site's scheduler simulated on them.
 //!
-//! The mirror of a shadow cannot tell: its queue is what the cluster's own choices left. So the journal is made a workload, and both
-//! schedulers run on it; what the cluster itself made of it says how good the model is.
+//! The mirror of a shadow cannot tell: its queue is what the cluster's own choices left. So the
+//! journal is made a workload, and both schedulers run on it; what the cluster itself made of it
+//! says how good the model is.
 
 use crate::journal::{self, JournalError};
 use drystone::engine::Observer;

@@ -1,4 +1,5 @@
-//! Objects of Python that decide or predict: policy texts name them while somebody holds their place.
+//! Objects of Python that decide or predict: policy texts name them while somebody holds their
+//! place.
 
 use crate::env::learned;
 use crate::error;

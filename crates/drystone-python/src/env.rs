@@ -120,7 +120,8 @@ struct Inner {
     finished: Vec<Option<Finished>>,
 }
 
-/// Many environments at once. Arrays are given with every call and written in place, without the interpreter's lock.
+/// Many environments at once. Arrays are given with every call and written in place, without the
+/// interpreter's lock.
 #[pyclass(frozen, name = "VecEnv", module = "drystone._drystone")]
 pub(crate) struct PyVecEnv {
     inner: Mutex<Inner>,
@@ -131,7 +132,8 @@ impl PyVecEnv {
         match self.inner.try_lock() {
             Ok(inner) => Ok(inner),
             Err(TryLockError::Poisoned(poisoned)) => Ok(poisoned.into_inner()),
-            // A call that waited would hold the interpreter's lock, which a step at work needs in the end.
+            // A call that waited would hold the interpreter's lock, which a step at work needs in
+            // the end.
             Err(TryLockError::WouldBlock) => {
                 Err(PyRuntimeError::new_err("the environments are at work in another thread"))
             }
@@ -225,7 +227,8 @@ impl PyVecEnv {
         py.detach(|| envs.reset(seed, mask.as_deref(), &mut parts)).map_err(wrong)
     }
 
-    /// Takes an action in each environment. `fresh` says that the arrays are new: all rows are written.
+    /// Takes an action in each environment. `fresh` says that the arrays are new: all rows are
+    /// written.
     fn step(
         &self,
         py: Python<'_>,
@@ -246,7 +249,8 @@ impl PyVecEnv {
         .map_err(wrong)
     }
 
-    /// What the episodes that ended in the last step came to, with the number of the environment; `None` where none ended.
+    /// What the episodes that ended in the last step came to, with the number of the environment;
+    /// `None` where none ended.
     fn finished<'py>(&self, py: Python<'py>) -> PyResult<Option<Vec<Told<'py>>>> {
         let inner = self.lock()?;
         let mut all = Vec::new();

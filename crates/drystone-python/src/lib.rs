@@ -1,5 +1,6 @@
-//! Drystone for Python: the extension module of the package `drystone`. It holds no logic of scheduling: it passes workloads,
-//! policies and results on. What people call is in `python/drystone`.
+//! Drystone for Python: the extension module of the package `drystone`. It holds no logic of
+//! scheduling: it passes workloads, policies and results on. What people call is in
+//! `python/drystone`.
 
 mod callback;
 mod env;

@@ -43,7 +43,8 @@ impl PyPolicy {
             let has = |name: &str| object.hasattr(name).unwrap_or(false);
             let is = |name: &str| object.getattr(name).and_then(|value| value.is_truthy()).unwrap_or(false);
             let observes = has("observe");
-            // What looks at nothing but the view sees what the machine has become, whatever made it so.
+            // What looks at nothing but the view sees what the machine has become, whatever made it
+            // so.
             let hears = if has("hears") { is("hears") } else { !observes };
             Traits { observes, wakes: has("next_wake"), suspends: is("suspends"), hears }
         });
@@ -155,7 +156,8 @@ impl Snapshot for PyPolicy {
         let state = pickled(&self.held, self.live.as_ref().map(|live| &live.object))?;
         let waiting = &self.waiting;
         let columns = [&waiting.id, &waiting.submit, &waiting.procs, &waiting.estimate, &waiting.prediction];
-        // The wake-up is kept by the session; whether it was made yet tells a state from the beginning.
+        // The wake-up is kept by the session; whether it was made yet tells a state from the
+        // beginning.
         (state, columns.map(Clone::clone).to_vec(), self.wake.map(|wake| wake.0), self.live.is_some()).save()
     }
 

@@ -74,7 +74,8 @@ pub(crate) fn metrics() -> Vec<(String, String, &'static str, &'static str)> {
 /// Canonical text, parameters in force, whether it knows run times, whether it suspends jobs.
 type Meaning = (String, Vec<(String, String)>, bool, bool);
 
-/// What a policy text means: canonical text, parameters in force, whether it knows run times, whether it suspends jobs.
+/// What a policy text means: canonical text, parameters in force, whether it knows run times,
+/// whether it suspends jobs.
 #[pyfunction]
 pub(crate) fn policy(text: &str) -> PyResult<Meaning> {
     let spec: PolicySpec = text.parse().map_err(|e| error::spec(&e))?;

@@ -130,7 +130,8 @@ impl Judgement {
         &self.results.baseline
     }
 
-    /// A row per policy with every metric, its change against the baseline, the interval and what that says.
+    /// A row per policy with every metric, its change against the baseline, the interval and what
+    /// that says.
     fn table(&self) -> PyResult<Table> {
         table(&self.results)
     }
@@ -199,7 +200,8 @@ fn plots(py: Python<'_>, results: &Arc<Results>, width: u32) -> PyResult<Vec<Plo
     Ok(drawn.into_iter().map(|drawing| Plot { drawing: Arc::new(drawing) }).collect())
 }
 
-/// The schedule of a policy as a chart: a drawing, or a page where no size is given. The options are those of the command `gantt`.
+/// The schedule of a policy as a chart: a drawing, or a page where no size is given. The options
+/// are those of the command `gantt`.
 #[pyfunction]
 #[pyo3(signature = (log, options, colour, size, slots))]
 pub(crate) fn gantt(

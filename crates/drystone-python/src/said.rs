@@ -73,14 +73,16 @@ pub(crate) fn predict(py: Python<'_>, log: &Log, options: Vec<String>) -> PyResu
     Ok(interruptible(py, move |_| library::predict(&input, &options))?.map_err(failed)?.into())
 }
 
-/// Holds a simulation of a site against what happened; the options are those of the command `fidelity`.
+/// Holds a simulation of a site against what happened; the options are those of the command
+/// `fidelity`.
 #[pyfunction]
 pub(crate) fn fidelity(py: Python<'_>, site: PathBuf, options: Vec<String>) -> PyResult<Said> {
     let told = interruptible(py, move |stop| library::fidelity(&site, &options, stop))?;
     Ok(told.map_err(failed)?.ok_or_else(stopped)?.into())
 }
 
-/// Makes a site of accounting; the options are those of the command `import`. Answers its account as text and as JSON, and messages.
+/// Makes a site of accounting; the options are those of the command `import`. Answers its account
+/// as text and as JSON, and messages.
 #[pyfunction]
 #[pyo3(name = "import_")]
 pub(crate) fn import(

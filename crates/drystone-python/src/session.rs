@@ -30,7 +30,8 @@ pub(crate) struct PySession {
 impl PySession {
     /// The session, if it is of any use.
     fn sound(&self) -> PyResult<MutexGuard<'_, Inner>> {
-        // A call that waited here would hold the interpreter's lock, which a policy at work may need.
+        // A call that waited here would hold the interpreter's lock, which a policy at work may
+        // need.
         let inner = match self.inner.try_lock() {
             Ok(inner) => inner,
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
@@ -101,7 +102,8 @@ impl PySession {
         Ok(ended)
     }
 
-    /// Predictions that have expired by now are corrected, and the policy is woken if it asked for that.
+    /// Predictions that have expired by now are corrected, and the policy is woken if it asked for
+    /// that.
     fn expire(&self, now: i64) -> PyResult<()> {
         self.sound()?.session.expire(Time(now));
         self.check()
@@ -114,8 +116,8 @@ impl PySession {
         Ok(cancelled)
     }
 
-    /// One scheduling pass: what is to be carried out on the machine, in order, as (action, job, time) with the start that is
-    /// announced as the time of a reservation.
+    /// One scheduling pass: what is to be carried out on the machine, in order, as (action, job,
+    /// time) with the start that is announced as the time of a reservation.
     fn decide(&self, now: i64) -> PyResult<Vec<(&'static str, u32, Option<i64>)>> {
         let mut inner = self.sound()?;
         let decided = inner.session.decide(Time(now)).map(|actions| actions.list().to_vec());
@@ -143,7 +145,8 @@ impl PySession {
         Ok(actions.iter().filter_map(told).collect())
     }
 
-    /// When something happens without an event from outside: a prediction expires, the policy wakes.
+    /// When something happens without an event from outside: a prediction expires, the policy
+    /// wakes.
     #[getter]
     fn deadline(&self) -> PyResult<Option<i64>> {
         Ok(self.sound()?.session.deadline().map(|time| time.0))

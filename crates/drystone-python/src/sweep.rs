@@ -15,7 +15,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 type Progress = (u64, u64, u64);
 
 #[expect(clippy::too_many_arguments, reason = "each is an argument of Python's `sweep` by name")]
-/// Brings a store to completion. `watch` is called now and then with how many simulations are done, and of how many.
+/// Brings a store to completion. `watch` is called now and then with how many simulations are done,
+/// and of how many.
 #[pyfunction]
 pub(crate) fn sweep(
     py: Python<'_>,

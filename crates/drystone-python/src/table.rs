@@ -1,4 +1,5 @@
-//! Tables: columns that other libraries take through Arrow's C interface without a copy, and numpy by name.
+//! Tables: columns that other libraries take through Arrow's C interface without a copy, and numpy
+//! by name.
 
 use crate::error;
 use arrow_array::types::{Float64Type, Int64Type};
@@ -83,7 +84,8 @@ impl Table {
         Bound::new(py, table)?.call_method1("__arrow_c_stream__", (requested_schema,))
     }
 
-    /// A column as an array of numpy. Numbers that are missing are NaN, and make the column one of floats; texts are objects.
+    /// A column as an array of numpy. Numbers that are missing are NaN, and make the column one of
+    /// floats; texts are objects.
     fn numpy<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
         let Some(column) = self.batch.column_by_name(name) else {
             let known = self.columns().join(", ");

@@ -1,5 +1,5 @@
-//! What a policy sees and what it can ask for. Views hold nothing: they look into the engine for the time of one call, and raise
-//! afterwards.
+//! What a policy sees and what it can ask for. Views hold nothing: they look into the engine for
+//! the time of one call, and raise afterwards.
 
 use crate::error;
 use crate::policy::job_id;
@@ -163,9 +163,11 @@ impl PyView {
         look(self.number, |view, _| Ok(format!("{:?}", view.phase(known(view, id)?)).to_lowercase()))?
     }
 
-    /// When so many processors are predicted to be free, and how many are left over then: the reservation of a job that is blocked, as
-    /// EASY has it. A job that has outlived its prediction counts as ending now, and processors that are out count from when they are
-    /// expected back. `started` are jobs that this call starts: they count as running, and their processors as taken.
+    /// When so many processors are predicted to be free, and how many are left over then: the
+    /// reservation of a job that is blocked, as EASY has it. A job that has outlived its prediction
+    /// counts as ending now, and processors that are out count from when they are expected back.
+    /// `started` are jobs that this call starts: they count as running, and their processors as
+    /// taken.
     #[pyo3(signature = (procs, started=None))]
     fn shadow(&self, procs: u32, started: Option<Vec<Bound<'_, PyAny>>>) -> PyResult<Option<(i64, u32)>> {
         let started = started.unwrap_or_default().iter().map(job_id).collect::<PyResult<Vec<JobId>>>()?;
@@ -229,7 +231,8 @@ impl WaitingJobs {
                 kept.columns[at].as_ref().map(|column| column.clone_ref(py))
             };
             known.unwrap_or_else(|| {
-                // Not under the lock: new memory may have Python clear up, which runs what it likes.
+                // Not under the lock: new memory may have Python clear up, which runs what it
+                // likes.
                 let column = frozen(py, of(waiting)).unbind();
                 self.kept().columns[at] = Some(column.clone_ref(py));
                 column
@@ -328,7 +331,8 @@ impl WaitingJobs {
     }
 }
 
-/// The running jobs in the order of their predicted ends: columns of numpy, made when they are asked for.
+/// The running jobs in the order of their predicted ends: columns of numpy, made when they are
+/// asked for.
 #[pyclass(frozen, module = "drystone._drystone")]
 pub(crate) struct RunningJobs {
     number: u64,
@@ -435,7 +439,8 @@ impl PyJob {
 /// Something that happened.
 #[pyclass(frozen, name = "Event", module = "drystone._drystone", get_all)]
 pub(crate) struct JobEvent {
-    /// arrived, ended, repredicted, cancelled, woken, held, released, runs, stopped, parked, capacity.
+    /// arrived, ended, repredicted, cancelled, woken, held, released, runs, stopped, parked,
+    /// capacity.
     kind: &'static str,
     /// Which job; `None` where it is about none.
     job: Option<u32>,
@@ -546,8 +551,8 @@ impl PyActions {
         self.push(Action::Resume(job_id(job)?))
     }
 
-    /// Announces where a waiting job is planned to start, and the latest start that is promised: the same where it is left out,
-    /// none where it is infinite.
+    /// Announces where a waiting job is planned to start, and the latest start that is promised:
+    /// the same where it is left out, none where it is infinite.
     #[pyo3(signature = (job, start, latest=None))]
     fn reserve(
         &self,

@@ -36,8 +36,9 @@ impl Halt {
     }
 }
 
-/// Works on a thread of its own while other threads of Python run, until it is done or a signal comes: then it is told to stop, and
-/// what the signal raises is raised. Work that does not stop soon ends by itself, unheard.
+/// Works on a thread of its own while other threads of Python run, until it is done or a signal
+/// comes: then it is told to stop, and what the signal raises is raised. Work that does not stop
+/// soon ends by itself, unheard.
 pub(crate) fn interruptible<T: Send + 'static>(
     py: Python<'_>,
     work: impl FnOnce(&AtomicBool) -> T + Send + 'static,
@@ -100,8 +101,8 @@ pub(crate) fn watched<T: Send + 'static>(
     }
 }
 
-/// Does something on a thread that the interpreter knows all the while, though it runs without its lock: a thread that calls back
-/// often is not made known anew each time.
+/// Does something on a thread that the interpreter knows all the while, though it runs without its
+/// lock: a thread that calls back often is not made known anew each time.
 pub(crate) fn known_to_python(work: &mut (dyn FnMut() + Send)) {
     Python::attach(|py| py.detach(work));
 }

@@ -6,8 +6,9 @@ use crate::number::{change, fixed};
 use serde_json::Value;
 use std::fmt::Write;
 
-/// The page of what `drystone advise --format json` writes, with its `sentences`: the advice, the lines to change, the trade-off and the
-/// judgements as pictures, everything that was tried, and the data. It opens without any network and needs no script.
+/// The page of what `drystone advise --format json` writes, with its `sentences`: the advice, the
+/// lines to change, the trade-off and the judgements as pictures, everything that was tried, and
+/// the data. It opens without any network and needs no script.
 #[must_use]
 pub fn advice_page(advised: &Value) -> String {
     let text = |value: &Value| escape(value.as_str().unwrap_or_default());

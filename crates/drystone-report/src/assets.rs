@@ -1,6 +1,7 @@
 //! What goes into every page, unchanged.
 
-/// Apache ECharts 6.1.0, `dist/echarts.min.js` of the npm package, unchanged. Apache-2.0; see `assets/echarts`.
+/// Apache ECharts 6.1.0, `dist/echarts.min.js` of the npm package, unchanged. Apache-2.0; see
+/// `assets/echarts`.
 pub(crate) const ECHARTS: &str = include_str!("../assets/echarts/echarts.min.js");
 /// How a page looks.
 pub(crate) const PAGE_CSS: &str = include_str!("../assets/page.css");

@@ -6,7 +6,8 @@ use serde_json::Value;
 /// Most bytes of a page, with some to spare below 2 MB.
 const MOST: usize = 1_980_000;
 
-/// The places of the policies: the baseline first, then what a site can choose, each by mean bounded slowdown.
+/// The places of the policies: the baseline first, then what a site can choose, each by mean
+/// bounded slowdown.
 pub(crate) fn by_interest(results: &Results) -> Vec<usize> {
     let policies = &results.policies;
     let mut order: Vec<usize> = (0..policies.len()).collect();
@@ -19,8 +20,9 @@ pub(crate) fn by_interest(results: &Results) -> Vec<usize> {
     order
 }
 
-/// The data as a page holds them beside so many bytes of other content, and the policies whose details were left out to keep it
-/// small. The details of the policies that come first in `order` stay.
+/// The data as a page holds them beside so many bytes of other content, and the policies whose
+/// details were left out to keep it small. The details of the policies that come first in `order`
+/// stay.
 pub(crate) fn fitting(data: &Value, order: &[usize], beside: usize) -> (Value, Vec<usize>) {
     let mut data = data.clone();
     let mut left_out = Vec::new();

@@ -63,8 +63,9 @@ pub enum DrawError {
     Absent,
 }
 
-/// Draws every plot that these results have something for, `width` units wide, in light colours. With more than
-/// [`MOST_TOGETHER`] policies only the baseline and the best are drawn, as in a page at first.
+/// Draws every plot that these results have something for, `width` units wide, in light colours.
+/// With more than [`MOST_TOGETHER`] policies only the baseline and the best are drawn, as in a page
+/// at first.
 ///
 /// Cost: about 0.2 s for the start and 20 ms a plot.
 ///

@@ -1,4 +1,5 @@
-//! What plots need beyond a report: distributions, series, classes, users. Small, whatever the length of the log.
+//! What plots need beyond a report: distributions, series, classes, users. Small, whatever the
+//! length of the log.
 
 use crate::timeline::{Timeline, TimelineMeter, round};
 use drystone::engine::{Levels, Note, Notes, Observer};
@@ -24,7 +25,8 @@ pub struct Details {
     pub wait: Quantiles,
     /// Distribution of bounded slowdowns over the jobs that count.
     pub bounded_slowdown: Quantiles,
-    /// Distribution of |start − start first reserved|, in seconds, over jobs that waited and had a reservation.
+    /// Distribution of |start − start first reserved|, in seconds, over jobs that waited and had a
+    /// reservation.
     pub reservation_error: Quantiles,
     /// Jobs that count by the accuracy of their predictions.
     pub accuracy: Bars,
@@ -54,15 +56,18 @@ pub struct Details {
 pub struct Quantiles {
     /// Number of values.
     pub count: u64,
-    /// (share of all values, the smallest value not exceeded by so many), ascending; values by nearest rank.
+    /// (share of all values, the smallest value not exceeded by so many), ascending; values by
+    /// nearest rank.
     pub points: Vec<(f64, f64)>,
 }
 
 impl Quantiles {
-    /// Of some values; negative and undefined ones are left out. Every half percent, and finer where it gets rare. O(n log n).
+    /// Of some values; negative and undefined ones are left out. Every half percent, and finer
+    /// where it gets rare. O(n log n).
     #[must_use]
     pub fn of(values: impl IntoIterator<Item = f64>) -> Quantiles {
-        // Numbers that are not negative are ordered like their bits, which are faster to compare. Plus 0: one zero.
+        // Numbers that are not negative are ordered like their bits, which are faster to compare.
+        // Plus 0: one zero.
         let defined = values.into_iter().filter(|v| (0.0..f64::INFINITY).contains(v));
         let mut values: Vec<u64> = defined.map(|v| (v + 0.0).to_bits()).collect();
         values.sort_unstable();
@@ -90,8 +95,8 @@ impl Quantiles {
         Quantiles { count, points }
     }
 
-    /// The value that this share of all values does not exceed; `None` without values. Exact for the shares that
-    /// [`Quantiles::of`] looks at.
+    /// The value that this share of all values does not exceed; `None` without values. Exact for
+    /// the shares that [`Quantiles::of`] looks at.
     #[must_use]
     pub fn at(&self, share: f64) -> Option<f64> {
         // Between two points with the same value the value is the same.
@@ -139,8 +144,9 @@ impl Cell {
     }
 }
 
-/// Four classes of run times (up to 100, 1,000, 10,000 s, more), week by week of submits. A list per class, an entry per week;
-/// means are rounded to four decimals. Empty where there are more weeks than [`MANY_WEEKS`]: no plot would show them.
+/// Four classes of run times (up to 100, 1,000, 10,000 s, more), week by week of submits. A list
+/// per class, an entry per week; means are rounded to four decimals. Empty where there are more
+/// weeks than [`MANY_WEEKS`]: no plot would show them.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Weekly {
     /// Jobs submitted.
@@ -171,7 +177,8 @@ impl Weekly {
 pub struct Steps {
     /// The quantity, e.g. `partition 1`.
     pub name: String,
-    /// (since when, value). Where there are many, looked at every so many changes of any of the policy's quantities.
+    /// (since when, value). Where there are many, looked at every so many changes of any of the
+    /// policy's quantities.
     pub points: Vec<(Time, i64)>,
     /// Changes there were, points or not.
     pub changes: u64,
@@ -186,7 +193,8 @@ pub struct Search {
     pub nodes: Summary,
     /// Paths followed per search.
     pub paths: Summary,
-    /// Searches by nodes placed: the i-th count is of those with 2^i to 2^(i+1) − 1 nodes (the first also of none).
+    /// Searches by nodes placed: the i-th count is of those with 2^i to 2^(i+1) − 1 nodes (the
+    /// first also of none).
     pub by_nodes: Vec<u64>,
 }
 
@@ -233,8 +241,8 @@ pub struct Material<'a> {
 }
 
 impl Details {
-    /// From a simulation's rows and categories and what was watched; `watched` is absent where months were simulated apart.
-    /// O(n log n) for n jobs.
+    /// From a simulation's rows and categories and what was watched; `watched` is absent where
+    /// months were simulated apart. O(n log n) for n jobs.
     #[must_use]
     pub fn of(material: Material<'_>, watched: Option<Watcher>) -> Details {
         let Material { rows, baseline, classes, users } = material;
@@ -277,7 +285,8 @@ fn accuracy(values: impl Iterator<Item = f64>) -> Bars {
     Bars { start: 0.0, width: 0.05, counts }
 }
 
-/// What a policy says of its partitions, borders and delay. What its searches say is summed up instead.
+/// What a policy says of its partitions, borders and delay. What its searches say is summed up
+/// instead.
 fn gauges(notes: &[Note]) -> Vec<Steps> {
     let mut all: BTreeMap<Gauge, Vec<(Time, i64)>> = BTreeMap::new();
     for note in notes {

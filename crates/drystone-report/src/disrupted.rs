@@ -1,4 +1,5 @@
-//! The table of outages and holds: what the machine did to jobs, and what of their waits no policy chose.
+//! The table of outages and holds: what the machine did to jobs, and what of their waits no policy
+//! chose.
 
 use crate::number::{count, duration, fixed, percent};
 use crate::results::PolicyResult;

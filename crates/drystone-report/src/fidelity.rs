@@ -14,7 +14,8 @@ pub fn draw_fidelity(fidelity: &Value, width: u32) -> Result<Vec<Drawing>, DrawE
     run("drawFidelity", fidelity.to_string(), width)
 }
 
-/// The page of it: the verdict, the plots as pictures, the errors, and the data. It opens without any network and needs no script.
+/// The page of it: the verdict, the plots as pictures, the errors, and the data. It opens without
+/// any network and needs no script.
 ///
 /// # Errors
 /// As [`draw_fidelity`].

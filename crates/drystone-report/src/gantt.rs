@@ -35,10 +35,12 @@ pub struct Gantt {
     pub packed: bool,
     /// Jobs in the window.
     jobs: Jobs,
-    /// Rectangles, five numbers each: index of the job, start, end, lowest row, row above the highest; negative index − 1 where
-    /// the job did not end then: it was suspended, or an outage hit it.
+    /// Rectangles, five numbers each: index of the job, start, end, lowest row, row above the
+    /// highest; negative index − 1 where the job did not end then: it was suspended, or an outage
+    /// hit it.
     bars: Vec<i64>,
-    /// Times in which jobs were suspended, five numbers each, as above; at the rows that they ran on before.
+    /// Times in which jobs were suspended, five numbers each, as above; at the rows that they ran
+    /// on before.
     gaps: Vec<i64>,
     /// The job that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -75,8 +77,8 @@ pub struct Mark {
     pub start: Option<Time>,
     /// The run time asked for, in seconds.
     pub estimate: i64,
-    /// (announced when, planned start): where processors were reserved for it. For the first of a queue under EASY this is
-    /// the shadow time.
+    /// (announced when, planned start): where processors were reserved for it. For the first of a
+    /// queue under EASY this is the shadow time.
     pub reserved: Vec<(Time, Time)>,
 }
 
@@ -102,8 +104,8 @@ impl Mark {
 }
 
 impl Gantt {
-    /// The part of a schedule between two times. Where segments have no processors, rows are packed: every segment gets the
-    /// lowest free rows, together where that is possible.
+    /// The part of a schedule between two times. Where segments have no processors, rows are
+    /// packed: every segment gets the lowest free rows, together where that is possible.
     ///
     /// Cost: O(n log n) for n segments, with few free ranges at a time.
     #[must_use]
@@ -184,7 +186,8 @@ impl Gantt {
         self.jobs.number.len()
     }
 
-    /// Whether anything of the job that was asked for lies in the window: where it ran, its submit, or a planned start.
+    /// Whether anything of the job that was asked for lies in the window: where it ran, its submit,
+    /// or a planned start.
     #[must_use]
     pub fn shows_mark(&self) -> bool {
         let inside = |time: Time| self.from <= time && time < self.until;
@@ -372,8 +375,8 @@ mod tests {
         }
     }
 
-    /// Rows 0–1 and 2 are taken; when 0–1 come free, a job of two gets them, though row 3 is free as well; one of three
-    /// then has to be split.
+    /// Rows 0–1 and 2 are taken; when 0–1 come free, a job of two gets them, though row 3 is free
+    /// as well; one of three then has to be split.
     #[test]
     fn rows_are_packed_lowest_first_and_together() {
         let workload = workload(&[(0, 2, 10), (0, 1, 30), (10, 2, 10), (20, 3, 5)]);

@@ -2,13 +2,15 @@
 
 use std::fmt::Write;
 
-/// Characters that show nothing or change how others are shown: controls, and those that turn the direction of writing.
+/// Characters that show nothing or change how others are shown: controls, and those that turn the
+/// direction of writing.
 fn unseen(c: char) -> bool {
     (c.is_control() && c != '\n' && c != '\t')
         || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
 }
 
-/// Text as it can stand in an element or a quoted attribute. What would not be seen is shown as `�`.
+/// Text as it can stand in an element or a quoted attribute. What would not be seen is shown as
+/// `�`.
 #[must_use]
 pub fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -26,8 +28,8 @@ pub fn escape(text: &str) -> String {
     out
 }
 
-/// JSON as it can stand in a script element: nothing in it ends the element or begins another, and no line end is one
-/// only to some. It is still the same JSON.
+/// JSON as it can stand in a script element: nothing in it ends the element or begins another, and
+/// no line end is one only to some. It is still the same JSON.
 #[must_use]
 pub fn embed(json: &str) -> String {
     let mut out = String::with_capacity(json.len() + json.len() / 64);

@@ -1,8 +1,8 @@
 //! Comparisons and schedules of policies as pages and plots.
 //!
-//! The data come first: [`Results`] are what `drystone compare --format json` writes, [`page`](page()) shows them and holds them.
-//! The plots are written once, in JavaScript for Apache ECharts (`assets/plots.js`), and drawn by a browser in a page or by
-//! [`charts`] into files.
+//! The data come first: [`Results`] are what `drystone compare --format json` writes,
+//! [`page`](page()) shows them and holds them. The plots are written once, in JavaScript for Apache
+//! ECharts (`assets/plots.js`), and drawn by a browser in a page or by [`charts`] into files.
 
 mod advice;
 mod assets;

@@ -264,7 +264,8 @@ pub struct FileMeta {
 }
 
 impl FileMeta {
-    /// Longer files stand for themselves, by name and hash: what is written beside schedules should not outgrow them.
+    /// Longer files stand for themselves, by name and hash: what is written beside schedules should
+    /// not outgrow them.
     const LONGEST: usize = 16 * 1024;
 
     /// What stands for a file of this name and text.
@@ -286,7 +287,8 @@ pub struct StudyMeta {
 }
 
 impl StudyMeta {
-    /// What the study sets, apart from policies. `procs` is the machine it simulated, where that is not the header's.
+    /// What the study sets, apart from policies. `procs` is the machine it simulated, where that is
+    /// not the header's.
     #[must_use]
     pub fn of(study: Study, procs: Option<u32>, trim: &str) -> StudyMeta {
         let (own, default) = (study.options().settings(0), Options::default().settings(0));

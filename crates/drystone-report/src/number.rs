@@ -71,8 +71,8 @@ fn signed(relative: f64) -> String {
     format!("{sign}{text}")
 }
 
-/// An end of an interval of changes, with a sign also where it rounds to nothing: whether the interval has zero in it is to be
-/// seen.
+/// An end of an interval of changes, with a sign also where it rounds to nothing: whether the
+/// interval has zero in it is to be seen.
 #[must_use]
 pub fn bound(relative: f64) -> String {
     match signed(relative).as_str() {

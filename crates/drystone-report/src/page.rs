@@ -12,7 +12,8 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
 
-/// The page of some results: self-contained HTML that opens without any network, and shows every table without JavaScript.
+/// The page of some results: self-contained HTML that opens without any network, and shows every
+/// table without JavaScript.
 ///
 /// Cost: a few milliseconds and the length of the data.
 #[must_use]
@@ -39,7 +40,8 @@ fn content(results: &Results, left_out: &[usize]) -> String {
     main
 }
 
-/// A whole document around the body's content, with the data and scripts, to which no other can be added.
+/// A whole document around the body's content, with the data and scripts, to which no other can be
+/// added.
 pub(crate) fn shell(title: &str, main: &str, data: &Value, scripts: &[&str]) -> String {
     let hash = |script: &&str| {
         let digest = Sha256::digest(script.as_bytes());

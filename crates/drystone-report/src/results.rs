@@ -43,7 +43,8 @@ pub struct Results {
 }
 
 impl Results {
-    /// Whether a policy may lead a list. Results of versions that did not say have all that a machine can run without suspension.
+    /// Whether a policy may lead a list. Results of versions that did not say have all that a
+    /// machine can run without suspension.
     #[must_use]
     pub fn may_lead(&self, policy: &str) -> bool {
         if let Some(choices) = self.summary.as_ref().and_then(|summary| summary.choices.as_ref()) {
@@ -95,7 +96,8 @@ impl From<PoolMeasured> for PoolResult {
 }
 
 impl PolicyResult {
-    /// What stands for it in a table: its name, those that make the same schedule, and what keeps a machine from running it.
+    /// What stands for it in a table: its name, those that make the same schedule, and what keeps a
+    /// machine from running it.
     #[must_use]
     pub fn name(&self) -> String {
         let equals: String = self.equals.iter().map(|other| format!(" = {other}")).collect();

@@ -4,8 +4,9 @@ use crate::timeline::Timeline;
 
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// A series as one character per part of it: means of so many parts, from nothing to `most` on a logarithmic scale, so that
-/// series of very different size can stand side by side. Empty without values.
+/// A series as one character per part of it: means of so many parts, from nothing to `most` on a
+/// logarithmic scale, so that series of very different size can stand side by side. Empty without
+/// values.
 #[must_use]
 pub fn sparkline(values: &[f64], width: usize, most: f64) -> String {
     if values.is_empty() {

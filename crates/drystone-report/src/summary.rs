@@ -19,8 +19,8 @@ pub struct Summary {
     pub open: Vec<String>,
     /// What each policy does, in one sentence each.
     pub does: Vec<Does>,
-    /// The policies that may lead a list: a site can choose them, and they have no price that a mean hides. `None` in results of
-    /// versions that did not say.
+    /// The policies that may lead a list: a site can choose them, and they have no price that a
+    /// mean hides. `None` in results of versions that did not say.
     #[serde(default)]
     pub choices: Option<Vec<String>>,
 }

@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 /// Most bins of a [`Timeline`]. When there would be more, two become one.
 pub const MOST_BINS: usize = 512;
 
-/// Time-weighted means of what the machine and its queue did, bin by bin. Values are rounded to four decimals.
+/// Time-weighted means of what the machine and its queue did, bin by bin. Values are rounded to
+/// four decimals.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Timeline {
     /// Where the first bin begins: the first submit.
@@ -142,7 +143,8 @@ mod tests {
         Levels::new(free, 0).with_waiting(waiting, waiting_procs)
     }
 
-    /// Ten processors: 4 used for 60 s, then 10 used for 30 s with two jobs asking for 7, then 5 used for 90 s.
+    /// Ten processors: 4 used for 60 s, then 10 used for 30 s with two jobs asking for 7, then 5
+    /// used for 90 s.
     #[test]
     fn bins_are_time_weighted_means() {
         let mut meter = TimelineMeter::new(10);

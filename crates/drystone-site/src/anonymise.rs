@@ -5,7 +5,8 @@ use crate::rows::{Symbol, Symbols, Table};
 use crate::site::{Imported, Jobs, Site};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// How names become numbers. The same key gives the same numbers, so that months anonymised apart fit together. It is never written.
+/// How names become numbers. The same key gives the same numbers, so that months anonymised apart
+/// fit together. It is never written.
 pub struct Key {
     bytes: [u8; 32],
     given: bool,
@@ -67,11 +68,13 @@ pub struct Hide {
 }
 
 impl Site {
-    /// Puts keyed numbers in the place of users, groups, accounts, nodes, reservations and qualities of service, and drops the name of the
-    /// cluster, names of jobs and files, reasons, examples of rows, the description of the machine and what was said of it. The user
-    /// `root` stays. Answers what could still identify people, in sentences.
+    /// Puts keyed numbers in the place of users, groups, accounts, nodes, reservations and
+    /// qualities of service, and drops the name of the cluster, names of jobs and files, reasons,
+    /// examples of rows, the description of the machine and what was said of it. The user `root`
+    /// stays. Answers what could still identify people, in sentences.
     ///
-    /// A site that was read from a folder, or made of a log in Standard Workload Format, stays as it is, and `None` is the answer.
+    /// A site that was read from a folder, or made of a log in Standard Workload Format, stays as
+    /// it is, and `None` is the answer.
     pub fn anonymise(&mut self, key: &Key, hide: Hide) -> Option<Vec<String>> {
         let Jobs::Imported(imported) = &mut self.jobs else { return None };
         if self.manifest.swf.is_some() {
@@ -227,7 +230,8 @@ fn mask_people(imported: &mut Imported, key: &Key) {
     for note in table.notes.items_mut() {
         note.canceller = canceller(names, note.canceller, key, &by_number);
         let reason = names.bytes(note.reason);
-        // Reasons are words of the scheduler; what has anything else in it may be written by people.
+        // Reasons are words of the scheduler; what has anything else in it may be written by
+        // people.
         if !reason.iter().all(|b| b.is_ascii_alphanumeric() || b"_-()".contains(b)) || reason.len() > 48 {
             note.reason = Symbol(0);
         }

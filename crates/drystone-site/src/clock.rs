@@ -1,4 +1,5 @@
-//! From local times to seconds since 1970, the hour that comes twice and the hour that is missing included.
+//! From local times to seconds since 1970, the hour that comes twice and the hour that is missing
+//! included.
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;

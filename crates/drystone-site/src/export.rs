@@ -12,8 +12,9 @@ use drystone::model::Workload;
 use std::collections::BTreeMap;
 use std::io::{self, Read};
 
-/// Numbers for names, from 1 in the order in which they are met. Users, groups and queues have one number throughout the site; partitions
-/// are counted in each pool by itself, in the order of the description, as Slurm's own policy expects.
+/// Numbers for names, from 1 in the order in which they are met. Users, groups and queues have one
+/// number throughout the site; partitions are counted in each pool by itself, in the order of the
+/// description, as Slurm's own policy expects.
 #[derive(Clone, Debug, Default)]
 pub struct Numbering {
     users: BTreeMap<String, i64>,
@@ -79,7 +80,8 @@ impl Numbering {
         all
     }
 
-    /// The names behind the numbers of a pool's jobs: lines `user,12,alice`, as Slurm's own policy reads them.
+    /// The names behind the numbers of a pool's jobs: lines `user,12,alice`, as Slurm's own policy
+    /// reads them.
     #[must_use]
     pub fn names(&self, pool: u16) -> String {
         let empty = BTreeMap::new();
@@ -191,7 +193,8 @@ impl Site {
         }
     }
 
-    /// How long a job has run when the window begins, if it runs then: suspended or not, it is there.
+    /// How long a job has run when the window begins, if it runs then: suspended or not, it is
+    /// there.
     fn ran_before(&self, job: &SiteJob<'_>) -> i64 {
         let from = self.manifest.window.from;
         match (job.start, job.end) {
@@ -231,7 +234,8 @@ impl Site {
     }
 }
 
-/// What a log in Standard Workload Format cannot hold, as tables beside it: `outages.csv` and `circumstances.csv`.
+/// What a log in Standard Workload Format cannot hold, as tables beside it: `outages.csv` and
+/// `circumstances.csv`.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Beside {
     /// What the machine lacked over time; `None` where it lacked nothing.

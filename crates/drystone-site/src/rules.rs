@@ -1,4 +1,5 @@
-//! What was done to rows and jobs, rule by rule: nothing is dropped, guessed or changed without a name and a count.
+//! What was done to rows and jobs, rule by rule: nothing is dropped, guessed or changed without a
+//! name and a count.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;

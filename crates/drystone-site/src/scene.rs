@@ -1,4 +1,5 @@
-//! Pools of a site as one workload that is cleaned like a log, and what is known of its jobs beyond that.
+//! Pools of a site as one workload that is cleaned like a log, and what is known of its jobs beyond
+//! that.
 
 use crate::export::{Numbering, Purpose};
 use crate::machine::Unit;
@@ -9,7 +10,8 @@ use drystone::log::swf::{Header, Record};
 use drystone::metrics::Selection;
 use drystone::model::{Outages, Time, Workload};
 
-/// Some pools of a site, to be simulated as one workload: each with a scheduler of its own where they are several.
+/// Some pools of a site, to be simulated as one workload: each with a scheduler of its own where
+/// they are several.
 #[derive(Debug)]
 pub struct Scene<'a> {
     site: &'a Site,
@@ -32,13 +34,15 @@ struct Part {
 pub struct Stage {
     /// Its jobs, in their circumstances.
     pub workload: Workload,
-    /// What the machine lacks over time; none where pools are simulated side by side, which lack what is theirs.
+    /// What the machine lacks over time; none where pools are simulated side by side, which lack
+    /// what is theirs.
     pub outages: Outages,
     /// How it is divided, where it has several pools.
     pub division: Option<Division>,
     /// For each job its place among the jobs of the site.
     pub places: Vec<u32>,
-    /// Which jobs count unless something else is asked for: those that arrive within the part of the window that is measured.
+    /// Which jobs count unless something else is asked for: those that arrive within the part of
+    /// the window that is measured.
     pub selection: Selection,
 }
 
@@ -110,8 +114,8 @@ impl<'a> Scene<'a> {
         header
     }
 
-    /// Its jobs as records, in the order of arrival. The line of each is its number in the site. Jobs that are not simulated, those of
-    /// reservations, are there only for export.
+    /// Its jobs as records, in the order of arrival. The line of each is its number in the site.
+    /// Jobs that are not simulated, those of reservations, are there only for export.
     pub fn records(&self, purpose: Purpose) -> impl Iterator<Item = Record> + '_ {
         let mut parts: Vec<Option<&Part>> = vec![None; self.site.manifest.pools.len()];
         self.pools.iter().for_each(|part| parts[usize::from(part.pool)] = Some(part));
@@ -133,7 +137,8 @@ impl<'a> Scene<'a> {
         })
     }
 
-    /// What is simulated of a workload that was made of the records: `records` are those of its jobs, in their order.
+    /// What is simulated of a workload that was made of the records: `records` are those of its
+    /// jobs, in their order.
     ///
     /// # Errors
     /// Circumstances that cannot be, or pools that lack more than they have.
@@ -150,8 +155,8 @@ impl<'a> Scene<'a> {
         Ok(Stage { workload, outages, division, places, selection })
     }
 
-    /// How a workload of it is divided that is taken as a log alone: nothing is out, and nothing is there at the beginning. `None` where
-    /// there is one pool.
+    /// How a workload of it is divided that is taken as a log alone: nothing is out, and nothing is
+    /// there at the beginning. `None` where there is one pool.
     ///
     /// # Errors
     /// None that is known.

@@ -69,7 +69,8 @@ pub struct PoolSummary {
     pub cpus: u64,
     /// Their GPUs.
     pub gpus: u64,
-    /// Whether a description says its size; else it is the most that jobs used at once, which is a lower bound.
+    /// Whether a description says its size; else it is the most that jobs used at once, which is a
+    /// lower bound.
     pub described: bool,
     /// Its partitions.
     pub partitions: Vec<String>,
@@ -91,7 +92,8 @@ pub struct PoolSummary {
     pub by_memory: u64,
     /// Where processors are counted: jobs whose dominant share is of GPUs.
     pub by_gpus: u64,
-    /// By how much dominant shares exceed what jobs hold of what is counted, in percent of their units times seconds.
+    /// By how much dominant shares exceed what jobs hold of what is counted, in percent of their
+    /// units times seconds.
     pub inflated: f64,
     /// Moments looked at at which a job waited whose size fitted into what was free.
     pub packing_fits: u64,
@@ -308,7 +310,8 @@ pub struct SiteJob<'a> {
 }
 
 impl SiteJob<'_> {
-    /// The time that it holds its processors: from start to end, suspension included. `None` where it never ran or runs still.
+    /// The time that it holds its processors: from start to end, suspension included. `None` where
+    /// it never ran or runs still.
     #[must_use]
     pub fn occupied(&self) -> Option<i64> {
         Some(self.end? - self.start?).filter(|_| self.kind == Kind::Ran)
@@ -410,7 +413,8 @@ impl Site {
         self.manifest.pools.iter().position(|pool| pool.name == name).and_then(|at| u16::try_from(at).ok())
     }
 
-    /// Texts in the text of a policy that are others for one pool: `slurm.conf` in the folder of the site becomes that of the pool.
+    /// Texts in the text of a policy that are others for one pool: `slurm.conf` in the folder of
+    /// the site becomes that of the pool.
     #[must_use]
     pub fn texts(&self, pool: u16, policy: &PolicySpec) -> Vec<(String, String)> {
         self.folder.as_deref().map(|folder| crate::format::texts(folder, pool, policy.text())).unwrap_or_default()

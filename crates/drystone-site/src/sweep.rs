@@ -28,11 +28,13 @@ pub(crate) fn both<A, B: Send>(side_by_side: bool, a: impl FnOnce() -> A, b: imp
     })
 }
 
-/// Calls `visit` for each start and each end of those jobs of `which` that ran or run, in the order of time; at one instant ends come first. A job that
-/// still runs never ends, and one that ends at its start takes nothing from anyone and is left out.
+/// Calls `visit` for each start and each end of those jobs of `which` that ran or run, in the order
+/// of time; at one instant ends come first. A job that still runs never ends, and one that ends at
+/// its start takes nothing from anyone and is left out.
 pub(crate) fn moves<'a>(jobs: &'a [Job], which: impl Fn(&Job) -> bool + Sync, mut visit: impl FnMut(&'a Job, Moves)) {
     let takes = |job: &Job| job.kind.started() && (job.end == 0 || job.end > job.start) && which(job);
-    // A moment and a place in one number: what is sorted is small, and of equal moments the first job comes first.
+    // A moment and a place in one number: what is sorted is small, and of equal moments the first
+    // job comes first.
     let in_order = |moment: fn(&Job) -> u32| {
         let of = |(job, at): (&Job, u32)| u64::from(moment(job)) << 32 | u64::from(at);
         let mut order: Vec<u64> = jobs.iter().zip(0..).filter(|(job, _)| takes(job)).map(of).collect();

@@ -1,4 +1,5 @@
-//! A pool of a site as a workload: jobs, what runs and waits at the beginning, who leaves, and what the machine lacks.
+//! A pool of a site as a workload: jobs, what runs and waits at the beginning, who leaves, and what
+//! the machine lacks.
 
 use crate::capacity::{Cause, Loss};
 use crate::export::{Numbering, Purpose};
@@ -45,7 +46,8 @@ pub enum PoolError {
 }
 
 impl Site {
-    /// Whether a job is simulated: those within reservations start when they started, as capacity that others lack.
+    /// Whether a job is simulated: those within reservations start when they started, as capacity
+    /// that others lack.
     #[must_use]
     pub fn is_simulated(job: &SiteJob<'_>) -> bool {
         !job.marks.has(Marks::RESERVED)
@@ -59,7 +61,8 @@ impl Site {
         self.pool_workload_later(pool, |_| 0)
     }
 
-    /// The same with jobs that arrive so many seconds later. Those that are here at the beginning of the window stay where they are.
+    /// The same with jobs that arrive so many seconds later. Those that are here at the beginning
+    /// of the window stay where they are.
     pub(crate) fn pool_workload_later(
         &self,
         pool: u16,
@@ -120,8 +123,9 @@ impl Site {
         Time(moment - self.origin())
     }
 
-    /// What is known of the jobs of a workload beyond each by itself: who runs and waits at the beginning of the window, who leaves
-    /// without a start, how they ended, whose run time is a guess. `places` are their places among the jobs of the site.
+    /// What is known of the jobs of a workload beyond each by itself: who runs and waits at the
+    /// beginning of the window, who leaves without a start, how they ended, whose run time is a
+    /// guess. `places` are their places among the jobs of the site.
     #[must_use]
     pub fn circumstances(&self, workload: &Workload, places: &[u32]) -> Circumstances {
         let mut known = Circumstances::default();

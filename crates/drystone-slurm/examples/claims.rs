@@ -1,10 +1,12 @@
-//! Makes tables as in `docs/slurm-experiments.md`, in Markdown: what Slurm's documentation says of parameters, in numbers.
+//! Makes tables as in `docs/slurm-experiments.md`, in Markdown: what Slurm's documentation says of
+//! parameters, in numbers.
 //!
 //! ```text
 //! cargo run --release -p drystone-slurm --example claims -- LOG.swf.gz...
 //! ```
 //!
-//! Each setting is simulated with three phases of Slurm's clocks. Only a change beyond the spread of the phases means anything.
+//! Each setting is simulated with three phases of Slurm's clocks. Only a change beyond the spread
+//! of the phases means anything.
 
 use drystone::engine::{Observer, Replay, Simulation};
 use drystone::log::clean::Options;

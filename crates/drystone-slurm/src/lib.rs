@@ -1,7 +1,9 @@
-//! Slurm's own scheduler as a model: its configuration, its main scheduler and its backfill, held to a real one.
+//! Slurm's own scheduler as a model: its configuration, its main scheduler and its backfill, held
+//! to a real one.
 //!
-//! [`conf`] reads `slurm.conf`. [`model`] is the two schedulers, pass by pass. [`site`] lets them run by themselves, with their
-//! clocks. [`certify`] compares both with recordings of a real slurmctld. [`policy`] is `slurm(...)`, a policy like every other.
+//! [`conf`] reads `slurm.conf`. [`model`] is the two schedulers, pass by pass. [`site`] lets them
+//! run by themselves, with their clocks. [`certify`] compares both with recordings of a real
+//! slurmctld. [`policy`] is `slurm(...)`, a policy like every other.
 
 pub mod accounts;
 pub mod certify;

@@ -26,8 +26,8 @@ impl Calibration {
     }
 }
 
-/// Tries simulations of each workload among those at `todo`, spread over the study, until each workload has had `budget`, at
-/// least one and at most all of them. Nothing is recorded.
+/// Tries simulations of each workload among those at `todo`, spread over the study, until each
+/// workload has had `budget`, at least one and at most all of them. Nothing is recorded.
 #[must_use]
 #[expect(clippy::disallowed_methods, reason = "how long a study may take")]
 pub fn calibrate(plan: &Plan, todo: &[usize], budget: Duration) -> Vec<Calibration> {

@@ -32,8 +32,8 @@ const MOST: usize = 512;
 /// How often it is looked whether outcomes are to be recorded, or work is to stop.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Carries out the simulations of the store's plan (or chunk) that it lacks, and records what comes of them; `watch` sees
-/// each outcome as it comes.
+/// Carries out the simulations of the store's plan (or chunk) that it lacks, and records what comes
+/// of them; `watch` sees each outcome as it comes.
 ///
 /// # Errors
 /// The store cannot be written, or the executor fails; what was recorded before stays.
@@ -67,8 +67,9 @@ pub fn carry_out_except(
     Ok(Done { before: recorded.len(), ..done })
 }
 
-/// Carries out the simulations at these places of the plan, of which the store has none, and records what comes of them.
-/// `heed` is called with the store several times a second, between transactions.
+/// Carries out the simulations at these places of the plan, of which the store has none, and
+/// records what comes of them. `heed` is called with the store several times a second, between
+/// transactions.
 ///
 /// # Errors
 /// As [`carry_out`], or whatever `heed` returns.
@@ -87,7 +88,8 @@ pub(crate) fn carry_out_these(
     if todo.is_empty() {
         return Ok(done);
     }
-    // Simulations may take hours: they are made on threads of their own, so that this one records in time what is there.
+    // Simulations may take hours: they are made on threads of their own, so that this one records
+    // in time what is there.
     let halt = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let (send, receive) = mpsc::sync_channel(MOST);
@@ -120,7 +122,8 @@ pub(crate) fn carry_out_these(
     Ok(done)
 }
 
-/// Records outcomes until no more come. `cancel` tells this to stop, and `halt` tells what simulates.
+/// Records outcomes until no more come. `cancel` tells this to stop, and `halt` tells what
+/// simulates.
 #[expect(clippy::disallowed_methods, reason = "when to record: no result has it")]
 fn record(
     plan: &Plan,

@@ -46,7 +46,8 @@ impl Case {
         label(&self.name, [load, self.month.clone(), seed])
     }
 
-    /// How records became jobs, and hashes of the files that were given: `procs=100, size=requested, …`.
+    /// How records became jobs, and hashes of the files that were given:
+    /// `procs=100, size=requested, …`.
     #[must_use]
     pub fn cleaning(&self) -> String {
         let settings = self.workload.provenance.settings.iter().map(|s| format!("{}={}", s.name, s.value));
@@ -62,7 +63,8 @@ pub(crate) fn label(name: &str, transformations: [Option<String>; 3]) -> String 
     words.join(" ")
 }
 
-/// Every workload of a study, transformed in every way. Logs are looked for in `logs`, else beside the study file.
+/// Every workload of a study, transformed in every way. Logs are looked for in `logs`, else beside
+/// the study file.
 pub(crate) fn cases(study: &Study, logs: Option<&Path>) -> Result<Vec<Case>, SweepError> {
     let mut cases: Vec<Case> = Vec::new();
     for entry in &study.workloads {
@@ -122,7 +124,8 @@ fn read(study: &Study, entry: &WorkloadEntry, file: &Path, logs: Option<&Path>) 
     real::applied(study, entry, loaded.workload, loaded.records.as_deref().unwrap_or(&[]))
 }
 
-/// A synthetic workload, which goes through cleaning like a log, so that every option means the same.
+/// A synthetic workload, which goes through cleaning like a log, so that every option means the
+/// same.
 fn made(entry: &WorkloadEntry, params: &Params) -> Result<Workload, SweepError> {
     let name = || entry.name.clone();
     let workload = generate(params).map_err(|source| SweepError::Generate { name: name(), source })?;

@@ -29,7 +29,8 @@ impl fmt::Display for Level {
 }
 
 impl Level {
-    /// The number it is, if it is one; also as a text, which numbers are in a store where a parameter has words, too.
+    /// The number it is, if it is one; also as a text, which numbers are in a store where a
+    /// parameter has words, too.
     #[must_use]
     pub fn number(&self) -> Option<f64> {
         match self {
@@ -76,7 +77,8 @@ impl Range {
     }
 }
 
-/// Six significant digits: enough for any parameter, few enough to be read, and the same on every platform.
+/// Six significant digits: enough for any parameter, few enough to be read, and the same on every
+/// platform.
 fn rounded(value: f64) -> f64 {
     format!("{value:.5e}").parse().unwrap_or(value)
 }
@@ -88,11 +90,13 @@ pub(crate) enum Sampling {
     Grid,
     /// So many points, each parameter drawn anew.
     Random(usize),
-    /// So many points; the range of each parameter is cut into as many even pieces, and each piece is drawn once.
+    /// So many points; the range of each parameter is cut into as many even pieces, and each piece
+    /// is drawn once.
     LatinHypercube(usize),
 }
 
-/// The points, in an order that depends on nothing but ranges and seed. The first parameter of a grid changes slowest.
+/// The points, in an order that depends on nothing but ranges and seed. The first parameter of a
+/// grid changes slowest.
 pub(crate) fn points(ranges: &[Range], sampling: Sampling, seed: u64) -> Vec<Vec<Level>> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     match sampling {
@@ -180,7 +184,8 @@ mod tests {
             assert_ne!(once, points(&ranges, sampling, 8));
             let numbers: Vec<f64> = once.iter().filter_map(|p| p[1].number()).collect();
             assert!(numbers.iter().all(|v| (0.01..=100.0).contains(v)));
-            // Evenly in logarithms: half of them below the geometric middle, 1. Five standard deviations of Random.
+            // Evenly in logarithms: half of them below the geometric middle, 1. Five standard
+            // deviations of Random.
             let below = numbers.iter().filter(|v| **v < 1.0).count();
             assert!((65..=135).contains(&below), "{below}");
         }
@@ -188,7 +193,8 @@ mod tests {
 
     #[test]
     fn whole_numbers_stay_whole_in_logarithms() {
-        // 1 has ln 2 / ln 10 of all, 9 has ln(10 / 9) / ln 10: 301 and 45 or 46 of a thousand even places.
+        // 1 has ln 2 / ln 10 of all, 9 has ln(10 / 9) / ln 10: 301 and 45 or 46 of a thousand even
+        // places.
         let range = Range::Whole { from: 1, to: 9 };
         let values: Vec<Level> = (0..1000).map(|i| range.at((f64::from(i) + 0.5) / 1000.0)).collect();
         let times = |value| values.iter().filter(|v| **v == Level::Int(value)).count();

@@ -127,7 +127,8 @@ pub enum SweepError {
     },
 }
 
-/// What is wrong with a log, with advice that a study file can follow: it has keys where the command line has options.
+/// What is wrong with a log, with advice that a study file can follow: it has keys where the
+/// command line has options.
 fn in_study(error: &LogError) -> String {
     const KEYS: [(&str, &str); 2] = [("(--procs N)", "(`procs = N`)"), ("(--lenient)", "(`lenient = true`)")];
     let told = error.to_string();

@@ -1,4 +1,5 @@
-//! What carries out simulations: threads of this process, or other processes ([`crate::Processes`]).
+//! What carries out simulations: threads of this process, or other processes
+//! ([`crate::Processes`]).
 
 use crate::Plan;
 use crate::error::SweepError;
@@ -17,12 +18,13 @@ pub struct Outcome {
 
 /// Carries out simulations somewhere.
 ///
-/// An implementation decides where and in which order; outcomes do not depend on either. [`Threads`] simulate here;
-/// [`Processes`](crate::Processes) give chunks of the study to programs whose stores are read back. A batch system is none: what is
-/// submitted to it outlives this process ([`crate::cluster`]).
+/// An implementation decides where and in which order; outcomes do not depend on either.
+/// [`Threads`] simulate here; [`Processes`](crate::Processes) give chunks of the study to programs
+/// whose stores are read back. A batch system is none: what is submitted to it outlives this
+/// process ([`crate::cluster`]).
 pub trait Executor: Sync {
-    /// Carries out the simulations at these places of the plan and hands over each outcome once, in any order, on the
-    /// calling thread. Returns early, without error, soon after `cancel` is set.
+    /// Carries out the simulations at these places of the plan and hands over each outcome once, in
+    /// any order, on the calling thread. Returns early, without error, soon after `cancel` is set.
     ///
     /// # Errors
     /// Whatever `accept` returns, at once; or that simulations cannot be carried out there.
@@ -42,8 +44,9 @@ pub trait Executor: Sync {
 #[derive(Clone, Copy, Debug)]
 pub struct Threads(pub usize);
 
-/// With fewer simulations than this per thread, those with most jobs come first, so that no thread is left alone with one
-/// at the end; with more, the order of the plan lets whole configurations get ready early.
+/// With fewer simulations than this per thread, those with most jobs come first, so that no thread
+/// is left alone with one at the end; with more, the order of the plan lets whole configurations
+/// get ready early.
 const FEW: usize = 64;
 
 impl Executor for Threads {

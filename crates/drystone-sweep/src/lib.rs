@@ -1,9 +1,11 @@
 //! Sweeps: many simulations from one study file, in a store that survives interruptions.
 //!
-//! A [`Study`] says in TOML which workloads, policies, parameters and metrics. Its [`Plan`] is every configuration of it and
-//! the simulations they need: configurations that cannot differ share one. An [`Executor`] carries simulations out, on
-//! threads or in other processes; a [`Store`] keeps what came of them, in transactions, in an SQLite file that other tools
-//! read. [`analysis`] ranks configurations over several test cases, as Tsafrir et al. 2007 do, and finds Pareto fronts.
+//! A [`Study`] says in TOML which workloads, policies, parameters and metrics. Its [`Plan`] is
+//! every configuration of it and the simulations they need: configurations that cannot differ share
+//! one. An [`Executor`] carries simulations out, on threads or in other processes; a [`Store`]
+//! keeps what came of them, in transactions, in an SQLite file that other tools read. [`analysis`]
+//! ranks configurations over several test cases, as Tsafrir et al. 2007 do, and finds Pareto
+//! fronts.
 //!
 //! ```no_run
 //! use drystone_sweep::{Plan, Store, Study, Threads, carry_out};
@@ -17,7 +19,8 @@
 //!
 //! [`cluster`] has sweeps as arrays of tasks that a batch system runs.
 //!
-//! The results do not depend on threads, on the order in which simulations end, or on how often a sweep was interrupted.
+//! The results do not depend on threads, on the order in which simulations end, or on how often a
+//! sweep was interrupted.
 
 pub mod analysis;
 mod calibrate;

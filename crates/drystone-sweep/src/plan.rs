@@ -12,7 +12,8 @@ use drystone::policy::{PolicySpec, SpecError};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Every configuration of a study and every simulation, in an order that depends on nothing but the study.
+/// Every configuration of a study and every simulation, in an order that depends on nothing but the
+/// study.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// The study file, as an absolute path where that can be found, and its text.
@@ -66,11 +67,12 @@ pub struct Simulated {
 }
 
 impl Plan {
-    /// Reads the workloads of a study and lists its configurations. Logs are looked for in `logs`, else beside the study
-    /// file; each is read once.
+    /// Reads the workloads of a study and lists its configurations. Logs are looked for in `logs`,
+    /// else beside the study file; each is read once.
     ///
     /// # Errors
-    /// A log is missing or broken, a month is not in it, or a policy cannot be simulated on a workload.
+    /// A log is missing or broken, a month is not in it, or a policy cannot be simulated on a
+    /// workload.
     ///
     /// Cost: memory for the workloads, about 150 bytes a job, and about 300 bytes a configuration.
     pub fn of(study: &Study, logs: Option<&Path>) -> Result<Plan, SweepError> {
@@ -231,7 +233,8 @@ fn unused_priorities(study: &Study, cases: &[Case], simulations: &[Simulated]) -
     Ok(())
 }
 
-/// A workload lacks what a policy requires. The library's advice is for command lines, too; here it is for the file alone.
+/// A workload lacks what a policy requires. The library's advice is for command lines, too; here it
+/// is for the file alone.
 fn unfit(study: &Study, entry: &PolicyEntry, policy: &PolicySpec, workload: &str, why: &Unfit) -> SweepError {
     let advice = "write `overrun = \"kill\"` below its [workload.clean]";
     let why = why.to_string().replace("`--overrun kill`; in a study file `overrun = \"kill\"`", advice);

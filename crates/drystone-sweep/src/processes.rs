@@ -11,22 +11,26 @@ use std::time::Duration;
 
 /// How often processes are looked after.
 const LOOK: Duration = Duration::from_millis(20);
-/// How long a process that was told to stop may take before it is ended: what its store has is complete at every instant.
+/// How long a process that was told to stop may take before it is ended: what its store has is
+/// complete at every instant.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// How often their stores are read, and how much longer for each result that is there: reading stays a small part of the work.
+/// How often their stores are read, and how much longer for each result that is there: reading
+/// stays a small part of the work.
 const READ: Duration = Duration::from_millis(500);
 const READ_EACH: Duration = Duration::from_micros(20);
 /// How long a store may still be in use by a process whose parent was killed.
 const ORPHAN: Duration = Duration::from_secs(10);
 
-/// So many processes on this machine, each with a chunk of the study and a store of its own, which are read while they work.
+/// So many processes on this machine, each with a chunk of the study and a store of its own, which
+/// are read while they work.
 pub struct Processes<'a> {
     /// How many.
     pub count: u32,
     /// Where their stores are: see [`take_up`]. Made where it is missing.
     pub directory: PathBuf,
-    /// The command that simulates a chunk of the study into a store and succeeds when it is complete. Its standard input stays open
-    /// until it is to stop, or this process is gone: it should end then.
+    /// The command that simulates a chunk of the study into a store and succeeds when it is
+    /// complete. Its standard input stays open until it is to stop, or this process is gone: it
+    /// should end then.
     #[allow(clippy::type_complexity)]
     pub command: &'a (dyn Fn(Chunk, &Path) -> Command + Sync),
 }
@@ -136,7 +140,8 @@ impl Executor for Processes<'_> {
         let mut workers = self.start(todo)?;
         let mut reader = Reader { plan, todo, come: vec![false; todo.len()], results: 0, accept };
         let mut pause = READ;
-        // Each is asked, also where one is at work: a process that has ended does not stay a zombie.
+        // Each is asked, also where one is at work: a process that has ended does not stay a
+        // zombie.
         while workers.iter_mut().fold(false, |any, worker| any | worker.works()) {
             if cancel.load(Ordering::Relaxed) {
                 dismiss(&mut workers);
@@ -194,12 +199,14 @@ fn chunk_of(name: &str) -> Option<Chunk> {
     (store_name(chunk) == name).then_some(chunk)
 }
 
-/// Records what the stores in the directory of [`Processes`] hold and this store of the same plan lacks, and removes them: what processes
-/// have done whose parent was killed, of whatever number, or of one that is through. Answers how many simulations that were. Of anything
-/// else in the directory nothing is touched.
+/// Records what the stores in the directory of [`Processes`] hold and this store of the same plan
+/// lacks, and removes them: what processes have done whose parent was killed, of whatever number,
+/// or of one that is through. Answers how many simulations that were. Of anything else in the
+/// directory nothing is touched.
 ///
 /// # Errors
-/// A store cannot be read, or is in use for long; or the results cannot be recorded. Nothing is removed that is not recorded.
+/// A store cannot be read, or is in use for long; or the results cannot be recorded. Nothing is
+/// removed that is not recorded.
 pub fn take_up(directory: &Path, plan: &Plan, store: &mut Store) -> Result<usize, SweepError> {
     let lost = |e: std::io::Error| SweepError::Process { problem: format!("{}: {e}", directory.display()) };
     let entries = match std::fs::read_dir(directory) {

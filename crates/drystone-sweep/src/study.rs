@@ -135,7 +135,8 @@ impl Study {
         Study::parse(file, text)
     }
 
-    /// Reads a study from its text; `file` is where it is or was, and paths in it are relative to its directory.
+    /// Reads a study from its text; `file` is where it is or was, and paths in it are relative to
+    /// its directory.
     ///
     /// # Errors
     /// As for [`Study::read`].
@@ -211,7 +212,8 @@ impl Study {
         names
     }
 
-    /// The first policy with a time limit, if there is one: its results depend on the speed of the machine.
+    /// The first policy with a time limit, if there is one: its results depend on the speed of the
+    /// machine.
     ///
     /// Cost: makes the scheduler of every point.
     #[must_use]

@@ -148,7 +148,8 @@ impl Case {
                 4 => run + random.range(0, 3) * run.max(10) / 2,
                 _ => random.pick(&[1, 10, 60, 3_600, YEAR, run, run / 2]),
             };
-            // An estimate of nothing cannot be said in a log, except of a job that runs for no time.
+            // An estimate of nothing cannot be said in a log, except of a job that runs for no
+            // time.
             let estimate = estimate.max(1);
             let (estimate, run) = match overrun {
                 Overrun::RunOn => (estimate, run),

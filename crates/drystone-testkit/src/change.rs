@@ -70,7 +70,8 @@ pub fn follows(change: Change, subject: &Subject, case: &Case) -> Result<(), Str
             same(expected, &changed(case, |r| r.submit += by))
         }
         Change::Scale => {
-            // An estimate of nothing stays one, and the least is a second: shorter ones are left out.
+            // An estimate of nothing stays one, and the least is a second: shorter ones are left
+            // out.
             let by = 7;
             let case = changed(case, |r| r.submit *= by);
             let longer = |r: &mut Row| (r.run, r.estimate) = (r.run * by, r.estimate * by);
@@ -93,7 +94,8 @@ pub fn follows(change: Change, subject: &Subject, case: &Case) -> Result<(), Str
             if found == before { Ok(()) } else { Err("Append: what was before it has changed".to_string()) }
         }
         Change::Split => {
-            // The same jobs a second time, long after; where the first are not over by then, nothing is compared.
+            // The same jobs a second time, long after; where the first are not over by then,
+            // nothing is compared.
             let by = 7_000 * DAY;
             let first = case.rows.first().map_or(0, |r| r.submit);
             let over = before.iter().map(|s| s.2).chain(case.cancellations().iter().map(|c| c.0.0)).max().unwrap_or(0);

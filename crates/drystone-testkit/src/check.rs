@@ -69,8 +69,8 @@ fn invariants(subject: &Subject, case: &Case, seen: &Watch) -> Result<(), String
             Fate::Cancelled if segments().next().is_none() => continue,
             Fate::Cancelled => return Err(format!("job {} was withdrawn as if it had not started", id + 1)),
             Fate::Lost { .. } => return Err(format!("job {} is lost on a machine that loses nothing", id + 1)),
-            // Withdrawn while it ran or was suspended, which ends it in that very second: what it had by then is what it was
-            // due.
+            // Withdrawn while it ran or was suspended, which ends it in that very second: what it
+            // had by then is what it was due.
             Fate::Ended { at, .. } if withdrawn().any(|w| w == *at) => received,
             Fate::Ended { .. } if subject.guarantees.contains(&Guarantee::MayKill) && received >= row.estimate => {
                 received.min(row.run)
@@ -100,8 +100,8 @@ fn invariants(subject: &Subject, case: &Case, seen: &Watch) -> Result<(), String
     checker::check(i64::from(case.procs), &jobs, &segments).map_err(words)
 }
 
-/// Whether no job outlives what was predicted of it at its arrival, and whether none ends before; only asked of predictions
-/// that do not come from history.
+/// Whether no job outlives what was predicted of it at its arrival, and whether none ends before;
+/// only asked of predictions that do not come from history.
 fn punctual(subject: &Subject, case: &Case) -> (bool, bool) {
     let forecast = (subject.make)().forecast;
     let factor = i64::from(forecast.factor);
@@ -200,8 +200,9 @@ fn resumed(subject: &Subject, case: &Case, workload: &Workload, whole: &Watch) -
     Ok(())
 }
 
-/// A policy that is told of each correction when it is due, and asked for a pass each time, decides the same: leaving out
-/// what leads to nothing shows in no start, no reservation, no number of corrections and no accuracy.
+/// A policy that is told of each correction when it is due, and asked for a pass each time, decides
+/// the same: leaving out what leads to nothing shows in no start, no reservation, no number of
+/// corrections and no accuracy.
 fn told_at_once(subject: &Subject, case: &Case, workload: &Workload, whole: &Watch) -> Result<(), String> {
     let mut scheduler = (subject.make)();
     scheduler.policy = Box::new(Impatient(scheduler.policy));
@@ -252,14 +253,17 @@ impl Snapshot for Impatient {
     }
 }
 
-/// Other run times of jobs that have not ended change nothing before the first of their ends, old or new.
+/// Other run times of jobs that have not ended change nothing before the first of their ends, old
+/// or new.
 fn foresight(subject: &Subject, case: &Case, whole: &Watch) -> Result<(), String> {
-    // With `pass=pyss`, as in the simulator of that name, a job is not corrected in the very second in which it ends.
+    // With `pass=pyss`, as in the simulator of that name, a job is not corrected in the very second
+    // in which it ends.
     let scheduler = (subject.make)();
     if scheduler.forecast.predictor.clairvoyant() || scheduler.pass == Pass::Pyss || !case.cancel.is_empty() {
         return Ok(());
     }
-    // At a time in the middle of the schedule every job still to end runs a little longer; how much differs by job.
+    // At a time in the middle of the schedule every job still to end runs a little longer; how much
+    // differs by job.
     let last = whole.trace.last().map_or(0, |t| t.0);
     let first = case.rows.first().map_or(0, |r| r.submit);
     let at = first + (last - first) * (case.stop as i64 % 7) / 8;

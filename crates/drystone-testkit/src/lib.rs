@@ -1,9 +1,10 @@
 //! Tries scheduling policies on hostile random workloads.
 //!
-//! Jobs that all come at once, run for no time, outlive their estimates, are withdrawn; machines of one processor; estimates
-//! of a second and of a year: on each such case a policy must make a sound schedule, go on the same after its state was saved
-//! and restored elsewhere, decide nothing by run times that it cannot know, and keep what it guarantees itself. What fails is
-//! shrunk to a few jobs and printed as a log, with the command that shows it.
+//! Jobs that all come at once, run for no time, outlive their estimates, are withdrawn; machines of
+//! one processor; estimates of a second and of a year: on each such case a policy must make a sound
+//! schedule, go on the same after its state was saved and restored elsewhere, decide nothing by run
+//! times that it cannot know, and keep what it guarantees itself. What fails is shrunk to a few
+//! jobs and printed as a log, with the command that shows it.
 //!
 //! The author of a policy calls one function in one test:
 //!
@@ -14,11 +15,13 @@
 //! assert_sound("fcfs", &[Guarantee::Uninterrupted]);
 //! ```
 //!
-//! It tries every parameter of the policy at every value that its declaration suggests, and draws combinations. [`Trial`] has
-//! more choices: how many cases, how large, which parameters not, which changes of a workload the schedule must follow.
+//! It tries every parameter of the policy at every value that its declaration suggests, and draws
+//! combinations. [`Trial`] has more choices: how many cases, how large, which parameters not, which
+//! changes of a workload the schedule must follow.
 //!
-//! The built-in policies are held to the same: `tests/it/subject.rs` of this crate says what each family guarantees and
-//! `tests/it/metamorphic.rs` which changes it follows. Policies that are broken on purpose are found out there.
+//! The built-in policies are held to the same: `tests/it/subject.rs` of this crate says what each
+//! family guarantees and `tests/it/metamorphic.rs` which changes it follows. Policies that are
+//! broken on purpose are found out there.
 
 mod case;
 mod change;

@@ -14,8 +14,8 @@ fn candidates(param: &Param) -> Vec<String> {
     values
 }
 
-/// For each parameter of a family, and those that all have, every value found that the family takes alone; none for which
-/// `skip` says so, by name and value.
+/// For each parameter of a family, and those that all have, every value found that the family takes
+/// alone; none for which `skip` says so, by name and value.
 ///
 /// # Panics
 /// If there is no such family.
@@ -32,8 +32,8 @@ pub fn parameters(family: &str, skip: impl Fn(&str, &str) -> bool) -> Vec<(&'sta
     kind.params.iter().chain(COMMON).map(|p| (p.name, values(p))).collect()
 }
 
-/// A family alone, in each of its variants, and with each parameter at each of these values, also under `pass=pyss`; texts that
-/// mean the same once.
+/// A family alone, in each of its variants, and with each parameter at each of these values, also
+/// under `pass=pyss`; texts that mean the same once.
 #[must_use]
 pub fn one_at_a_time(family: &str, parameters: &[(&'static str, Vec<String>)]) -> Vec<PolicySpec> {
     let variants = policy::kind(family).map_or(&[][..], |kind| kind.variants);

@@ -1,4 +1,5 @@
-//! Does a policy hold on a real machine what it must: one that loses processors, has jobs already, holds some back?
+//! Does a policy hold on a real machine what it must: one that loses processors, has jobs already,
+//! holds some back?
 
 use crate::case::Case;
 use crate::subject::{Guarantee, Subject};
@@ -12,8 +13,8 @@ use drystone_reference::outages::{Hit, OutageIn};
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Whether a policy holds in a case with a [`World`](crate::World) what every policy must. One that does not
-/// [hear](drystone::policy::Policy::hears) of news has to be refused.
+/// Whether a policy holds in a case with a [`World`](crate::World) what every policy must. One that
+/// does not [hear](drystone::policy::Policy::hears) of news has to be refused.
 ///
 /// # Errors
 /// What is wrong, in words; a panic is wrong, too.
@@ -47,8 +48,8 @@ fn check_all(subject: &Subject, case: &Case) -> Result<(), String> {
     fates(case, &workload, &whole)?;
     sound(subject, case, &workload, &outages, &whole)?;
     let broken = whole.audit.kept().broken;
-    // A job that cannot be planned before processors are announced to go for good steps aside, and comes back when running jobs end
-    // early.
+    // A job that cannot be planned before processors are announced to go for good steps aside, and
+    // comes back when running jobs end early.
     let vague = outages.list().iter().any(|o| o.known() < o.begin && o.expected.is_none());
     if !vague && subject.guarantees.contains(&Guarantee::KeepsPromises) && punctual(subject, case) && broken > 0 {
         return Err(format!("breaks promises that no outage excuses: {:?}", whole.audit.kept()));
@@ -83,7 +84,8 @@ fn punctual(subject: &Subject, case: &Case) -> bool {
     given && case.rows.iter().all(|r| r.run <= i64::from(forecast.factor) * r.estimate)
 }
 
-/// No job is lost but those that an outage ended for good: each has one fate, or none if it was never eligible or never came.
+/// No job is lost but those that an outage ended for good: each has one fate, or none if it was
+/// never eligible or never came.
 fn fates(case: &Case, workload: &Workload, seen: &Watch) -> Result<(), String> {
     let known = &case.world.known;
     // Jobs that may wait for ever: held at the beginning, and whatever waits for those.
@@ -163,7 +165,8 @@ fn lost(outages: &Outages) -> Vec<OutageIn> {
         .collect()
 }
 
-/// A job that ends has received what it was due in its last attempt; one that was withdrawn or lost no more than that.
+/// A job that ends has received what it was due in its last attempt; one that was withdrawn or lost
+/// no more than that.
 fn received(subject: &Subject, case: &Case, seen: &Watch) -> Result<(), String> {
     let known = &case.world.known;
     for (&id, fates) in &seen.fates {
@@ -267,7 +270,8 @@ fn resumed(
 /// So many instants of a case are cut at.
 const CUTS: usize = 12;
 
-/// Cut at an instant, with the jobs that were here then, a simulation goes on as it did: for a policy that remembers nothing.
+/// Cut at an instant, with the jobs that were here then, a simulation goes on as it did: for a
+/// policy that remembers nothing.
 fn from_windows(
     subject: &Subject,
     case: &Case,
@@ -276,8 +280,8 @@ fn from_windows(
     whole: &Watch,
 ) -> Result<(), String> {
     let known = &case.world.known;
-    // What depends on jobs that have gone is not known in a window, nor how jobs share what is drained; numbers follow arrivals
-    // with feedback.
+    // What depends on jobs that have gone is not known in a window, nor how jobs share what is
+    // drained; numbers follow arrivals with feedback.
     if case.world.feedback || !known.after.is_empty() || known.begin.is_some() || !known.throttles.is_empty() {
         return Ok(());
     }

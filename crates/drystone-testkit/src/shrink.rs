@@ -27,7 +27,8 @@ pub fn attempt(subject: &Subject, seed: u64) -> Result<(), Box<Failure>> {
     attempt_with(subject, seed, &check)
 }
 
-/// Tries a policy on the random case of a seed, in a [`World`](crate::World): with outages, holds, dependencies, a busy beginning.
+/// Tries a policy on the random case of a seed, in a [`World`](crate::World): with outages, holds,
+/// dependencies, a busy beginning.
 ///
 /// # Errors
 /// A small case on which it fails.

@@ -15,7 +15,8 @@ pub enum Guarantee {
     WorkConserving,
     /// Where no job outlives its first prediction, none starts later than first promised.
     KeepsPromises,
-    /// Where moreover run times are as predicted and no job is withdrawn, each starts when first promised, to the second.
+    /// Where moreover run times are as predicted and no job is withdrawn, each starts when first
+    /// promised, to the second.
     ExactPromises,
     /// No job is suspended, so each has one segment.
     Uninterrupted,
@@ -25,9 +26,11 @@ pub enum Guarantee {
     SuspendsAtMost(u32),
     /// A job that outlives its estimate may be killed, once its estimate is over.
     MayKill,
-    /// The same schedule with any number of threads ([`Policy::employ`](drystone::policy::Policy::employ)).
+    /// The same schedule with any number of threads
+    /// ([`Policy::employ`](drystone::policy::Policy::employ)).
     AnyThreads,
-    /// It remembers nothing: what it decides follows from what waits and runs, so that a simulation cut anywhere goes on as it did.
+    /// It remembers nothing: what it decides follows from what waits and runs, so that a simulation
+    /// cut anywhere goes on as it did.
     Forgets,
     /// The same schedule as another text.
     SameAs(String),

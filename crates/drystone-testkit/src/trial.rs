@@ -8,10 +8,11 @@ use crate::shrink::{Failure, attempt_with};
 use crate::subject::{Guarantee, Subject};
 use drystone::policy::PolicySpec;
 
-/// Tries a family of policies with every parameter at every value that its declaration suggests, and with combinations of
-/// them. `guarantees` must hold whatever the parameters are.
+/// Tries a family of policies with every parameter at every value that its declaration suggests,
+/// and with combinations of them. `guarantees` must hold whatever the parameters are.
 ///
-/// The cases are the same in every run. `DRYSTONE_CASES` sets how many are drawn for each text, 4 by default.
+/// The cases are the same in every run. `DRYSTONE_CASES` sets how many are drawn for each text, 4
+/// by default.
 ///
 /// # Panics
 /// With a log of a few jobs that shows what is wrong; or if no policy has this name.

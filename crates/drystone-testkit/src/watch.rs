@@ -54,7 +54,8 @@ pub struct Watch {
     pub audit: PromiseAudit,
     /// The first promise to each job that was made one.
     pub promised: BTreeMap<u32, i64>,
-    /// The first instant at which a waiting job would have fitted the free processors when all was done.
+    /// The first instant at which a waiting job would have fitted the free processors when all was
+    /// done.
     pub idle: Option<(i64, u32)>,
     waiting: BTreeMap<u32, u32>,
     widths: Vec<u32>,

@@ -1,10 +1,11 @@
 //! Policies that plan or search among every job, where many wait.
 //!
-//! `conservative` runs beside itself with plans made anew at every early end, which is what it does where few wait, and on a
-//! small burst beside the naive definition in `drystone-reference`. All must give the same schedule, job by job; that is
-//! asserted. Processor time of the whole simulation, best of as many runs in turn as fit into some seconds.
-//! `cargo bench -p drystone --bench deep -- WORDS` takes the rows whose names hold one of the words; `-- slow` adds those that
-//! take minutes.
+//! `conservative` runs beside itself with plans made anew at every early end, which is what it does
+//! where few wait, and on a small burst beside the naive definition in `drystone-reference`. All
+//! must give the same schedule, job by job; that is asserted. Processor time of the whole
+//! simulation, best of as many runs in turn as fit into some seconds.
+//! `cargo bench -p drystone --bench deep -- WORDS` takes the rows whose names hold one of the
+//! words; `-- slow` adds those that take minutes.
 
 mod clock;
 
@@ -20,7 +21,8 @@ use rand_chacha::ChaCha8Rng;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// So many jobs in one second: 1 to 256 of 1,024 processors, estimates from a minute to a day, of which any part is needed.
+/// So many jobs in one second: 1 to 256 of 1,024 processors, estimates from a minute to a day, of
+/// which any part is needed.
 fn burst(jobs: usize) -> Workload {
     let mut rng = ChaCha8Rng::seed_from_u64(1);
     let (mut all, mut truth) = (Vec::new(), Vec::new());

@@ -1,9 +1,10 @@
-//! Whole simulations, parsing excluded: jobs per second of the general engine under EASY, beside a naive hand-written loop
-//! on the same jobs in the same run.
+//! Whole simulations, parsing excluded: jobs per second of the general engine under EASY, beside a
+//! naive hand-written loop on the same jobs in the same run.
 //!
-//! Two kinds of workload: real logs, where few jobs wait (below `DRYSTONE_SHARED`, default `../shared`; a synthetic workload
-//! stands in where they are missing), and a generated one whose queue holds thousands of jobs most of the time. Both loops
-//! must give the same schedule; that is asserted before anything is timed. `cargo bench -p drystone --bench engine`
+//! Two kinds of workload: real logs, where few jobs wait (below `DRYSTONE_SHARED`, default
+//! `../shared`; a synthetic workload stands in where they are missing), and a generated one whose
+//! queue holds thousands of jobs most of the time. Both loops must give the same schedule; that is
+//! asserted before anything is timed. `cargo bench -p drystone --bench engine`
 
 #![allow(missing_docs)] // What criterion's macros make.
 
@@ -19,8 +20,8 @@ use std::hint::black_box;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// EASY as one writes it in an afternoon: the queue in a vector that is scanned from the front at each event, running jobs
-/// in a sorted vector. Start and end of every job.
+/// EASY as one writes it in an afternoon: the queue in a vector that is scanned from the front at
+/// each event, running jobs in a sorted vector. Start and end of every job.
 fn naive_easy(workload: &Workload) -> Vec<(Time, Time)> {
     let (jobs, truth) = (workload.jobs(), workload.truth());
     let mut spans = vec![(Time::ZERO, Time::ZERO); jobs.len()];

@@ -1,9 +1,9 @@
-//! What a node of goal-oriented scheduling costs: nodes per second of the search, and of a naive loop that copies the
-//! whole profile for every node and looks for a place from its front.
+//! What a node of goal-oriented scheduling costs: nodes per second of the search, and of a naive
+//! loop that copies the whole profile for every node and looks for a place from its front.
 //!
-//! Millions of nodes per second of processor time on one core: of the fastest of ten batches, so that neither what else the
-//! machine does nor its hiccups count. `search` is the search as it is used; `unpruned` visits every path to its end, so that
-//! both loops do the same.
+//! Millions of nodes per second of processor time on one core: of the fastest of ten batches, so
+//! that neither what else the machine does nor its hiccups count. `search` is the search as it is
+//! used; `unpruned` visits every path to its end, so that both loops do the same.
 
 mod clock;
 
@@ -16,7 +16,8 @@ use std::hint::black_box;
 
 const PROCS: u32 = 512;
 
-/// A busy machine: waiting jobs of many sizes, run times over three orders of magnitude, waits of up to a day.
+/// A busy machine: waiting jobs of many sizes, run times over three orders of magnitude, waits of
+/// up to a day.
 fn task(waiting: usize, running: usize) -> Task {
     let mut rng = ChaCha8Rng::seed_from_u64(1);
     let mut span = || f64::exp(rng.random_range(4.0..11.0)) as i64;

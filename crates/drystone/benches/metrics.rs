@@ -1,6 +1,7 @@
 //! What measuring costs per job: the light and the full configuration, and the end of each.
 //!
-//! The jobs are made up and few enough to stay in the cache: waits and run times over six orders of magnitude, ends nearly in order of submit.
+//! The jobs are made up and few enough to stay in the cache: waits and run times over six orders of
+//! magnitude, ends nearly in order of submit.
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use drystone::metrics::{Collector, Config, Metric, Options, Report, Scope, compare};

@@ -1,4 +1,5 @@
-//! Multiple queues beside EASY: what a simulated job costs, on an ordinary workload and where thousands wait.
+//! Multiple queues beside EASY: what a simulated job costs, on an ordinary workload and where
+//! thousands wait.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use drystone::engine::{Replay, Simulation};

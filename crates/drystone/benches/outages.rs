@@ -1,12 +1,14 @@
-//! What outages cost: each policy on a log without outages, with them, and without them where as many jobs wait.
+//! What outages cost: each policy on a log without outages, with them, and without them where as
+//! many jobs wait.
 //!
-//! Outages make queues longer, and longer queues take longer by themselves. The third run tells both apart: submit times are
-//! divided by the smallest factor, in steps of a fiftieth, with which as many jobs wait as with outages. Nodes are out 1 % of the
-//! time, and a day of maintenance comes every 30 days, as `drystone workload outages` draws them with seed 7. Processor time of
-//! the whole simulation, best of as many runs in turn as fit into some seconds.
+//! Outages make queues longer, and longer queues take longer by themselves. The third run tells
+//! both apart: submit times are divided by the smallest factor, in steps of a fiftieth, with which
+//! as many jobs wait as with outages. Nodes are out 1 % of the time, and a day of maintenance comes
+//! every 30 days, as `drystone workload outages` draws them with seed 7. Processor time of the
+//! whole simulation, best of as many runs in turn as fit into some seconds.
 //!
-//! `cargo bench -p drystone --bench outages -- WORDS` takes the rows whose names hold one of the words, such as `KTH` or `BLUE`;
-//! `-- slow` adds those that take minutes.
+//! `cargo bench -p drystone --bench outages -- WORDS` takes the rows whose names hold one of the
+//! words, such as `KTH` or `BLUE`; `-- slow` adds those that take minutes.
 
 mod clock;
 

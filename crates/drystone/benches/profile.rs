@@ -1,5 +1,5 @@
-//! The availability profile alone: the earliest fit, a reservation with its undoing, and a plan made from nothing, over
-//! profiles of tens to thousands of steps.
+//! The availability profile alone: the earliest fit, a reservation with its undoing, and a plan
+//! made from nothing, over profiles of tens to thousands of steps.
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use drystone::model::{Procs, Span, Time};

@@ -1,6 +1,8 @@
-//! What slack-based backfilling costs: a year of a real log, and one arrival at queues of up to 2,000 waiting jobs.
+//! What slack-based backfilling costs: a year of a real log, and one arrival at queues of up to
+//! 2,000 waiting jobs.
 //!
-//! The log is no part of the project: `DRYSTONE_SHARED` names the folder with `traces/`; without it the year is left out.
+//! The log is no part of the project: `DRYSTONE_SHARED` names the folder with `traces/`; without it
+//! the year is left out.
 
 use criterion::{BatchSize, BenchmarkId, Criterion, criterion_group, criterion_main};
 use drystone::engine::{Replay, Session, Simulation};

@@ -1,4 +1,5 @@
-//! Preemption beside EASY: what a simulated job costs, on an ordinary workload and where many wait, with a minute tick.
+//! Preemption beside EASY: what a simulated job costs, on an ordinary workload and where many wait,
+//! with a minute tick.
 //!
 //! With `DRYSTONE_SHARED` set, also on the logs of the Parallel Workloads Archive found there.
 

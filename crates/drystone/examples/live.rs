@@ -1,5 +1,5 @@
-//! Drives a policy as a live cluster would: events come in when they happen, orders go out, and the state is saved and
-//! restored in between. The "cluster" is a list of three jobs and a clock.
+//! Drives a policy as a live cluster would: events come in when they happen, orders go out, and the
+//! state is saved and restored in between. The "cluster" is a list of three jobs and a clock.
 //!
 //! ```text
 //! cargo run -p drystone --example live

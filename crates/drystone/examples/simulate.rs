@@ -1,4 +1,5 @@
-//! Simulates one policy, on a log or on a generated workload, and prints what a site would ask first.
+//! Simulates one policy, on a log or on a generated workload, and prints what a site would ask
+//! first.
 //!
 //! ```text
 //! cargo run --release -p drystone --example simulate -- 'easy(backfill=sjf)' LOG.swf.gz

@@ -1,4 +1,5 @@
-//! One experiment: a workload under a policy on a machine, measured. Commands, sweeps and reproduced studies all simulate here.
+//! One experiment: a workload under a policy on a machine, measured. Commands, sweeps and
+//! reproduced studies all simulate here.
 
 mod beside;
 mod division;
@@ -17,7 +18,8 @@ use std::time::{Duration, Instant};
 
 /// What is simulated and what is measured of it. Everything but policy and workload has a default.
 ///
-/// The workload is cleaned and transformed already: what an overrun means, and the seed of what is generated, are part of it.
+/// The workload is cleaned and transformed already: what an overrun means, and the seed of what is
+/// generated, are part of it.
 ///
 /// ```
 /// use drystone::experiment::Experiment;
@@ -59,8 +61,8 @@ pub struct Measured {
     pub promises: PromisesKept,
     /// Each pool by itself, where the workload is divided.
     pub pools: Vec<PoolMeasured>,
-    /// Wall-clock time of the simulation with everything that watches it, without the summing up at the end. Differs from run to
-    /// run.
+    /// Wall-clock time of the simulation with everything that watches it, without the summing up at
+    /// the end. Differs from run to run.
     pub took: Duration,
 }
 
@@ -103,7 +105,8 @@ pub enum ExperimentError {
 }
 
 impl<'a> Experiment<'a> {
-    /// A policy on the whole of a workload, on a machine where suspension costs nothing, measured by [`Config::default`].
+    /// A policy on the whole of a workload, on a machine where suspension costs nothing, measured
+    /// by [`Config::default`].
     pub fn new(policy: &'a PolicySpec, workload: &'a Workload) -> Experiment<'a> {
         Experiment {
             policy,
@@ -122,8 +125,8 @@ impl<'a> Experiment<'a> {
         }
     }
 
-    /// Simulates these parts, one after the other and each from an empty machine, and measures them as one workload. Together they
-    /// hold the jobs of the whole, in the same order.
+    /// Simulates these parts, one after the other and each from an empty machine, and measures them
+    /// as one workload. Together they hold the jobs of the whole, in the same order.
     pub fn in_parts(self, parts: &'a [Workload]) -> Experiment<'a> {
         Experiment { parts, ..self }
     }
@@ -133,19 +136,20 @@ impl<'a> Experiment<'a> {
         Experiment { platform, ..self }
     }
 
-    /// On a machine that loses and regains processors. The workload's [circumstances](Workload::circumstances) are heeded in any case.
+    /// On a machine that loses and regains processors. The workload's
+    /// [circumstances](Workload::circumstances) are heeded in any case.
     pub fn losing(self, outages: Option<&'a Outages>) -> Experiment<'a> {
         Experiment { outages: outages.filter(|outages| !outages.is_empty()), ..self }
     }
 
-    /// Lets jobs that depend on others arrive when these have ended, instead of at their submit times
-    /// ([`Then::Arrives`](crate::model::Then::Arrives)).
+    /// Lets jobs that depend on others arrive when these have ended, instead of at their submit
+    /// times ([`Then::Arrives`](crate::model::Then::Arrives)).
     pub fn feeding_back(self, feedback: bool) -> Experiment<'a> {
         Experiment { feedback, ..self }
     }
 
-    /// On pools side by side, each with a scheduler of its own, measured each by itself and all as one. Outages are those of the pools.
-    /// Parts are not simulated so.
+    /// On pools side by side, each with a scheduler of its own, measured each by itself and all as
+    /// one. Outages are those of the pools. Parts are not simulated so.
     pub fn divided(self, division: Option<&'a Division>) -> Experiment<'a> {
         Experiment { division, ..self }
     }
@@ -155,7 +159,8 @@ impl<'a> Experiment<'a> {
         Experiment { priorities, ..self }
     }
 
-    /// Measures this. Accuracies of predictions are recorded only where `config` asks for predictability or for rows.
+    /// Measures this. Accuracies of predictions are recorded only where `config` asks for
+    /// predictability or for rows.
     pub fn measuring(self, config: Config) -> Experiment<'a> {
         Experiment { config, ..self }
     }
@@ -166,7 +171,8 @@ impl<'a> Experiment<'a> {
         Experiment { config: Config::of(metrics, selection), promises, ..self }
     }
 
-    /// Lets a policy that searches use so many threads within a decision. The results do not depend on it.
+    /// Lets a policy that searches use so many threads within a decision. The results do not depend
+    /// on it.
     pub fn with_threads(self, threads: u32) -> Experiment<'a> {
         Experiment { threads, ..self }
     }
@@ -181,10 +187,12 @@ impl<'a> Experiment<'a> {
         Experiment { progress: Some(progress), ..self }
     }
 
-    /// Simulates and measures; `None` where it was told to stop. `also` watches, too: ids of jobs are those of the part at work.
+    /// Simulates and measures; `None` where it was told to stop. `also` watches, too: ids of jobs
+    /// are those of the part at work.
     ///
     /// # Errors
-    /// The policy requires something that a workload lacks, does not take the priorities, or breaks its contract.
+    /// The policy requires something that a workload lacks, does not take the priorities, or breaks
+    /// its contract.
     #[expect(clippy::disallowed_methods, reason = "how long it took, which decides nothing")]
     pub fn run(&self, also: &mut impl Observer) -> Result<Option<Measured>, ExperimentError> {
         let since = Instant::now();
@@ -244,7 +252,8 @@ impl<'a> Experiment<'a> {
         self.outages.is_some() || part.circumstances().is_some()
     }
 
-    /// Simulates one part to its end. Answers how many jobs are left that were never eligible; `None` where it was told to stop.
+    /// Simulates one part to its end. Answers how many jobs are left that were never eligible;
+    /// `None` where it was told to stop.
     fn simulate(&self, part: &Workload, observer: &mut impl Observer) -> Result<Option<u64>, ExperimentError> {
         let scheduler = scheduler(self.policy, self.priorities, part)?;
         scheduler.fits(part)?;

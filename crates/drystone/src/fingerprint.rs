@@ -4,8 +4,9 @@ use crate::log::circumstances;
 use crate::metrics::Calendar;
 use crate::model::Workload;
 
-/// BLAKE3 of the machine and of every job in order of arrival, each number as eight bytes, little-endian, and of the time zone
-/// where it is another than UTC: of everything in a workload that can influence a result. Names and settings do not count.
+/// BLAKE3 of the machine and of every job in order of arrival, each number as eight bytes,
+/// little-endian, and of the time zone where it is another than UTC: of everything in a workload
+/// that can influence a result. Names and settings do not count.
 #[must_use]
 pub fn fingerprint(workload: &Workload) -> String {
     let mut hasher = blake3::Hasher::new();

@@ -1,18 +1,19 @@
-//! Scheduling policies for parallel machines, exact to the published papers; a fast simulator that compares them on real
-//! logs; and a session that drives the same policies on a live cluster.
+//! Scheduling policies for parallel machines, exact to the published papers; a fast simulator that
+//! compares them on real logs; and a session that drives the same policies on a live cluster.
 //!
-//! A parallel machine has a number of processors. Jobs arrive, each with the number of processors that it needs and the
-//! user's estimate of its run time. A *policy* decides which job starts when. This crate holds the policies of the literature
-//! (EASY, conservative and slack-based backfilling, multiple queues, selective suspension, goal-oriented search and their
-//! variants), what they are made of, and what runs and measures them.
+//! A parallel machine has a number of processors. Jobs arrive, each with the number of processors
+//! that it needs and the user's estimate of its run time. A *policy* decides which job starts when.
+//! This crate holds the policies of the literature (EASY, conservative and slack-based backfilling,
+//! multiple queues, selective suspension, goal-oriented search and their variants), what they are
+//! made of, and what runs and measures them.
 //!
 //! There are five doors. Each example below is complete.
 //!
 //! # Simulate
 //!
-//! A workload comes from a log ([`log::load`]) or a generator. A policy is named by a short text: `drystone policies` lists
-//! all names and parameters, and [`policy`] explains the grammar. An observer watches the simulation; the one that measures
-//! is [`metrics::Collector`].
+//! A workload comes from a log ([`log::load`]) or a generator. A policy is named by a short text:
+//! `drystone policies` lists all names and parameters, and [`policy`] explains the grammar. An
+//! observer watches the simulation; the one that measures is [`metrics::Collector`].
 //!
 //! ```
 //! use drystone::engine::{Replay, Simulation};
@@ -33,13 +34,13 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A simulation can also stop at each scheduling pass, show what a policy would see, and take decisions from outside
-//! ([`engine::Simulation::next_pass`]).
+//! A simulation can also stop at each scheduling pass, show what a policy would see, and take
+//! decisions from outside ([`engine::Simulation::next_pass`]).
 //!
 //! # Compare
 //!
-//! [`metrics::compare`] sets reports on the same workload against a baseline, with confidence intervals, and says what is
-//! noise.
+//! [`metrics::compare`] sets reports on the same workload against a baseline, with confidence
+//! intervals, and says what is noise.
 //!
 //! ```
 //! # use drystone::engine::{Replay, Simulation};
@@ -65,9 +66,10 @@
 //!
 //! # Write a policy
 //!
-//! A policy is a state machine: it is told what happened and answers with actions. [`policy::Policy`] shows a complete one.
-//! [`policy::register`] makes it known by name, with parameters, help and error messages, so that it can be used wherever a
-//! built-in one can. The crate `drystone-testkit` tries it on hostile random workloads in one line.
+//! A policy is a state machine: it is told what happened and answers with actions.
+//! [`policy::Policy`] shows a complete one. [`policy::register`] makes it known by name, with
+//! parameters, help and error messages, so that it can be used wherever a built-in one can. The
+//! crate `drystone-testkit` tries it on hostile random workloads in one line.
 //!
 //! ```
 //! use drystone::model::JobId;
@@ -120,9 +122,9 @@
 //!
 //! # Drive a session
 //!
-//! On a live cluster there is no loop: events come in when they happen. [`engine::Session`] holds the table of jobs, the
-//! account of free processors and the predictions, and asks the policy. It is pure: time is an argument, and its whole state
-//! can be saved and restored.
+//! On a live cluster there is no loop: events come in when they happen. [`engine::Session`] holds
+//! the table of jobs, the account of free processors and the predictions, and asks the policy. It
+//! is pure: time is an argument, and its whole state can be saved and restored.
 //!
 //! ```
 //! use drystone::engine::Session;
@@ -143,8 +145,8 @@
 //!
 //! # Predict run times
 //!
-//! The user's estimate kills; a prediction plans. Every policy takes `predict=` and `correct=`, and a
-//! [`Scheduler`](engine::Scheduler) takes any [`Predictor`](parts::predict::Predictor).
+//! The user's estimate kills; a prediction plans. Every policy takes `predict=` and `correct=`, and
+//! a [`Scheduler`](engine::Scheduler) takes any [`Predictor`](parts::predict::Predictor).
 //!
 //! ```
 //! use drystone::engine::Scheduler;
@@ -188,8 +190,8 @@
 //!
 //! # Features
 //!
-//! Both are on by default: `gzip` and `zstd` read and write compressed logs. The crate `drystone-core` is this one without
-//! logs, generators and metrics: what a live daemon needs.
+//! Both are on by default: `gzip` and `zstd` read and write compressed logs. The crate
+//! `drystone-core` is this one without logs, generators and metrics: what a live daemon needs.
 
 pub mod experiment;
 pub mod fingerprint;

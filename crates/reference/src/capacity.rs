@@ -14,7 +14,8 @@ pub struct Asked<'a> {
     pub attempts: &'a [Segment],
     /// All outages.
     pub outages: &'a [OutageIn],
-    /// How long each job was predicted to run, where predictions were right or too long: then no start runs into an announced outage.
+    /// How long each job was predicted to run, where predictions were right or too long: then no
+    /// start runs into an announced outage.
     pub predicted: Option<&'a [i64]>,
     /// When the jobs that were here already were told: what they run on may be out since before.
     pub begin: Option<i64>,
@@ -141,7 +142,8 @@ mod tests {
         check(&asked).err().unwrap_or_default()
     }
 
-    /// Two jobs of two processors fill the machine until an outage takes two: one of them has to go, or is drained.
+    /// Two jobs of two processors fill the machine until an outage takes two: one of them has to
+    /// go, or is drained.
     #[test]
     fn what_uses_more_than_is_up_is_found() {
         let both = [segment(0, 0, 50), segment(1, 0, 100)];

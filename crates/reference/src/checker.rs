@@ -53,7 +53,8 @@ pub enum Violation {
         /// The job.
         job: usize,
     },
-    /// A job's run time received is not its run time due: ended too early, too late, or more than once.
+    /// A job's run time received is not its run time due: ended too early, too late, or more than
+    /// once.
     WrongRunTime {
         /// The job.
         job: usize,
@@ -77,7 +78,8 @@ pub enum Violation {
         /// The index.
         job: usize,
     },
-    /// A job resumes on other processors than it was suspended on (a schedule that does not migrate).
+    /// A job resumes on other processors than it was suspended on (a schedule that does not
+    /// migrate).
     Migrated {
         /// The job.
         job: usize,
@@ -106,8 +108,8 @@ pub fn segments(schedule: &[JobOut]) -> Vec<Segment> {
     schedule.iter().enumerate().map(segment).collect()
 }
 
-/// Everything that is wrong with a schedule on a machine of so many processors: the invariants that hold whatever the
-/// policy. A job's run time due is [`JobIn::run`].
+/// Everything that is wrong with a schedule on a machine of so many processors: the invariants that
+/// hold whatever the policy. A job's run time due is [`JobIn::run`].
 ///
 /// # Errors
 /// All violations found; each job and each processor is reported at most once per kind.
@@ -202,7 +204,8 @@ fn check_processors<'a>(segments: impl Iterator<Item = &'a Segment>, wrong: &mut
     }
 }
 
-/// Jobs that resume elsewhere than they were suspended; segments without processors are not looked at.
+/// Jobs that resume elsewhere than they were suspended; segments without processors are not looked
+/// at.
 ///
 /// # Errors
 /// One violation per such job.
@@ -219,9 +222,9 @@ pub fn check_local_resumption(segments: &[Segment]) -> Result<(), Vec<Violation>
     if wrong.is_empty() { Ok(()) } else { Err(wrong) }
 }
 
-/// Starts after promised times. For conservative backfilling the promise is the start planned at submission; for EASY with
-/// safe predictions (run time ≤ prediction) and an unchanging head, the first reservation of the head. `None` promises
-/// nothing.
+/// Starts after promised times. For conservative backfilling the promise is the start planned at
+/// submission; for EASY with safe predictions (run time ≤ prediction) and an unchanging head, the
+/// first reservation of the head. `None` promises nothing.
 ///
 /// # Errors
 /// One violation per job that starts late.

@@ -1,8 +1,10 @@
-//! Orders by formula: what a formula means for one job, one rule after the other, and the named orders as they are printed.
+//! Orders by formula: what a formula means for one job, one rule after the other, and the named
+//! orders as they are printed.
 //!
-//! Sums, products, quotients and roots are IEEE's, logarithms and powers libm's; x^1 to x^4 are products from left to right.
-//! What is alike for all jobs does not count, and where a formula is `fixed + slope·w` with one slope for all jobs, jobs
-//! are compared by `fixed − slope·s`: at any moment both differ by the same.
+//! Sums, products, quotients and roots are IEEE's, logarithms and powers libm's; x^1 to x^4 are
+//! products from left to right. What is alike for all jobs does not count, and where a formula is
+//! `fixed + slope·w` with one slope for all jobs, jobs are compared by `fixed − slope·s`: at any
+//! moment both differ by the same.
 
 use std::fmt;
 
@@ -224,9 +226,10 @@ impl fmt::Display for Expr {
     }
 }
 
-/// A published order as a function of what it names, smallest first: WFP3 and UNICEF as in Tang et al. 2009, F1 to F4 as in
-/// table 3 of Carastan-Santos & de Camargo 2017, the others as in Lelong et al. 2017. Times below 1 s count as 1 s where the
-/// paper divides by them or takes their logarithm, and a single processor as two in UNICEF's logarithm.
+/// A published order as a function of what it names, smallest first: WFP3 and UNICEF as in Tang et
+/// al. 2009, F1 to F4 as in table 3 of Carastan-Santos & de Camargo 2017, the others as in Lelong
+/// et al. 2017. Times below 1 s count as 1 s where the paper divides by them or takes their
+/// logarithm, and a single processor as two in UNICEF's logarithm.
 #[must_use]
 pub fn published(name: &str, job: &Known) -> f64 {
     let Known { run, estimate, procs, wait, submit, .. } = *job;

@@ -1,29 +1,35 @@
-//! EASY, EASY-SJBF and EASY++ as simulated by Gaussier, Glesser, Reis & Trystram (SC 2015), to the printed digit.
+//! EASY, EASY-SJBF and EASY++ as simulated by Gaussier, Glesser, Reis & Trystram (SC 2015), to the
+//! printed digit.
 //!
-//! **Jobs.** Size is the requested number of processors, else the allocated one; records where either exceeds the machine,
-//! both are missing, run or requested time is not positive, or submit is negative are dropped; run := min(run, requested
-//! time). Jobs are numbered in the order of the log.
+//! **Jobs.** Size is the requested number of processors, else the allocated one; records where
+//! either exceeds the machine, both are missing, run or requested time is not positive, or submit
+//! is negative are dropped; run := min(run, requested time). Jobs are numbered in the order of the
+//! log.
 //!
-//! **Events** are handled one at a time, smallest (time, class, number) first. Classes: 0 a prediction is over, 1 submission,
-//! 2 termination. Submissions are numbered in the order of the log; the others in the order in which jobs were started (or
-//! corrected). So at equal times a pass upon a submission comes *before* the terminations of that second, and simultaneous
-//! terminations are learnt from in the order of the starts. A job started upon a submission on processors of a job that ends
-//! at this very second gets them: starts take place after the terminations of the second.
+//! **Events** are handled one at a time, smallest (time, class, number) first. Classes: 0 a
+//! prediction is over, 1 submission, 2 termination. Submissions are numbered in the order of the
+//! log; the others in the order in which jobs were started (or corrected). So at equal times a pass
+//! upon a submission comes *before* the terminations of that second, and simultaneous terminations
+//! are learnt from in the order of the starts. A job started upon a submission on processors of a
+//! job that ends at this very second gets them: starts take place after the terminations of the
+//! second.
 //!
-//! **Predictions** are made once, at submission, before the pass. The user's history is updated at each termination, before
-//! the pass, so it is in *termination* order.
+//! **Predictions** are made once, at submission, before the pass. The user's history is updated at
+//! each termination, before the pass, so it is in *termination* order.
 //!
-//! **Corrections** happen at start + prediction if the job is still to run, i.e. if prediction < run time (a job with both
-//! equal is never corrected), as often as that stays so. *No pass* follows a correction. Waiting jobs keep their predictions.
+//! **Corrections** happen at start + prediction if the job is still to run, i.e. if prediction <
+//! run time (a job with both equal is never corrected), as often as that stays so. *No pass*
+//! follows a correction. Waiting jobs keep their predictions.
 //!
-//! **Free processors** at `now`: those of the machine without running jobs whose predicted end lies *after* `now`. A running
-//! job whose predicted end is `now` or has passed holds none (it can only be one that ends at this very second, because
-//! corrections come first).
+//! **Free processors** at `now`: those of the machine without running jobs whose predicted end lies
+//! *after* `now`. A running job whose predicted end is `now` or has passed holds none (it can only
+//! be one that ends at this very second, because corrections come first).
 //!
-//! **Pass.** Start the head of the queue while it fits the free processors. The first one that does not fit gets the shadow:
-//! the first predicted end at which it fits; extra is what it leaves over of *all* processors free then. Behind it, in
-//! backfill order (arrival, or prediction and then arrival), a job that fits starts if now + prediction <= shadow, or if its
-//! size is within extra, which then shrinks. Passes follow each termination, and each submission ([`Scheduler`]).
+//! **Pass.** Start the head of the queue while it fits the free processors. The first one that does
+//! not fit gets the shadow: the first predicted end at which it fits; extra is what it leaves over
+//! of *all* processors free then. Behind it, in backfill order (arrival, or prediction and then
+//! arrival), a job that fits starts if now + prediction <= shadow, or if its size is within extra,
+//! which then shrinks. Passes follow each termination, and each submission ([`Scheduler`]).
 //!
 //! **Means.** No trimming. Flow is wait + run, bounded slowdown max(1, flow / max(run, 10)).
 
@@ -33,12 +39,13 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Order of backfilling, and whether every submission leads to a pass.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Scheduler {
-    /// "EASY" and "EASY with predictor": backfilling in order of arrival; a submission leads to a pass only if the newcomer
-    /// fits the free processors.
+    /// "EASY" and "EASY with predictor": backfilling in order of arrival; a submission leads to a
+    /// pass only if the newcomer fits the free processors.
     Easy,
     /// "EASY-SJBF": shortest prediction first; the same rule for submissions.
     Sjbf,
-    /// "EASY-SJBF with predictor" (EASY++): shortest prediction first; every submission leads to a pass.
+    /// "EASY-SJBF with predictor" (EASY++): shortest prediction first; every submission leads to a
+    /// pass.
     PlusPlus,
 }
 
@@ -51,8 +58,8 @@ pub enum Predictor {
     DoubleRequested,
     /// The run time.
     Clairvoyant,
-    /// The mean (rounded down) of the last two run times of the user in order of termination, at most the requested time;
-    /// the requested time until two jobs of the user have ended.
+    /// The mean (rounded down) of the last two run times of the user in order of termination, at
+    /// most the requested time; the requested time until two jobs of the user have ended.
     Tsafrir,
 }
 
@@ -61,8 +68,8 @@ pub enum Predictor {
 pub enum Corrector {
     /// The requested time.
     Requested,
-    /// The *first* prediction plus 1, 5, 15, 30 minutes, 1, 2, 5, 10, 20, 50, 100 hours at the 1st, 2nd, ... correction, at
-    /// most the requested time.
+    /// The *first* prediction plus 1, 5, 15, 30 minutes, 1, 2, 5, 10, 20, 50, 100 hours at the 1st,
+    /// 2nd, ... correction, at most the requested time.
     Tsafrir,
     /// Twice the last prediction, even beyond the requested time.
     RecursiveDoubling,
@@ -251,8 +258,8 @@ impl World<'_> {
 /// The printed columns.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Summary {
-    /// Sum of flow times (wait + run), in seconds. The study's own tables print `NA` for the *mean* where this sum exceeds
-    /// 2³¹ − 1.
+    /// Sum of flow times (wait + run), in seconds. The study's own tables print `NA` for the *mean*
+    /// where this sum exceeds 2³¹ − 1.
     pub sum_flow: i64,
     /// Mean flow time, in seconds.
     pub mean_flow: f64,

@@ -1,8 +1,9 @@
 //! Naive, readable definitions of scheduling policies, and an independent checker of schedules.
 //!
-//! Nothing here is fast or clever. Every policy is written straight from its specification with plain vectors and whole
-//! passes, shares nothing with Drystone's engine but the vocabulary of [`drystone::model`], and agrees job by job with
-//! schedules that other people's implementations computed (`tests/`). It exists to judge the fast implementation.
+//! Nothing here is fast or clever. Every policy is written straight from its specification with
+//! plain vectors and whole passes, shares nothing with Drystone's engine but the vocabulary of
+//! [`drystone::model`], and agrees job by job with schedules that other people's implementations
+//! computed (`tests/`). It exists to judge the fast implementation.
 //!
 //! | module | what | source |
 //! |---|---|---|
@@ -20,7 +21,8 @@
 //! | [`capacity`] | schedules on a machine that loses processors | the same |
 //! | [`checker`] | capacity, arrival, completion, run time received, promises | the model every policy shares |
 //!
-//! Times are plain `i64` seconds and jobs plain structures, so that every rule reads as it is printed.
+//! Times are plain `i64` seconds and jobs plain structures, so that every rule reads as it is
+//! printed.
 
 pub mod capacity;
 pub mod checker;

@@ -1,7 +1,8 @@
-//! Multiple queues by run time, with delayed long jobs (Lawson, Smirni & Puiu 2002; rules M1 to M6).
+//! Multiple queues by run time, with delayed long jobs (Lawson, Smirni & Puiu 2002; rules M1 to
+//! M6).
 //!
-//! Run times are known exactly. The first waiting job of each class (its *pivot*) gets a promised start that never moves; any
-//! other job starts whenever it disturbs no promise.
+//! Run times are known exactly. The first waiting job of each class (its *pivot*) gets a promised
+//! start that never moves; any other job starts whenever it disturbs no promise.
 
 use crate::profile::Profile;
 use crate::{JobIn, JobOut};
@@ -10,7 +11,8 @@ use std::collections::BTreeSet;
 /// What may be changed.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct MultiQueue {
-    /// Whether the next pivot of a class gets its promise as soon as the last one starts, instead of when the pass reaches it.
+    /// Whether the next pivot of a class gets its promise as soon as the last one starts, instead
+    /// of when the pass reaches it.
     pub eager: bool,
     /// How jobs of the longest class are delayed; `None`: not at all.
     pub delay: Option<Delay>,
@@ -41,14 +43,15 @@ impl Order {
     }
 }
 
-/// How promises can be broken: every pass places each pivot anew when it reaches it, beside those that come before it.
+/// How promises can be broken: every pass places each pivot anew when it reaches it, beside those
+/// that come before it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Broken {
     /// Pivots of older jobs come before it, whenever those became pivots.
     ByArrival,
-    /// Pivots before it in the order in which they became it come before it. Figure 4 to the letter: a job behind its
-    /// class's pivot may start if it leaves alone that pivot only, on its partition's processors (rules 6a and 6b), or if it
-    /// leaves alone all pivots (6c).
+    /// Pivots before it in the order in which they became it come before it. Figure 4 to the
+    /// letter: a job behind its class's pivot may start if it leaves alone that pivot only, on its
+    /// partition's processors (rules 6a and 6b), or if it leaves alone all pivots (6c).
     ByOwners,
     /// The same, but instead of 6c: it may start on what all partitions can spare together.
     BySharing,
@@ -121,7 +124,8 @@ pub fn run(policy: MultiQueue, jobs: &[JobIn], machine: i64) -> Promised {
         let arrival = jobs.get(arrived).map(|job| job.submit);
         let completion = world.running.iter().map(|&j| world.end(j)).min();
         let wake_up = world.wake_ups.first().map(|w| w.0);
-        // Else a time that was promised behind a pivot that is one no more could pass without an event.
+        // Else a time that was promised behind a pivot that is one no more could pass without an
+        // event.
         let promised =
             world.promise.iter().flatten().chain(&world.kept).map(|p| p.1).filter(|&at| at > world.now).min();
         let Some(now) = [arrival, completion, wake_up, promised].into_iter().flatten().min() else { break };
@@ -268,7 +272,8 @@ impl World<'_> {
         at
     }
 
-    /// Rule M4 in another order: a job that was promised a start keeps it where another becomes the first of its class.
+    /// Rule M4 in another order: a job that was promised a start keeps it where another becomes the
+    /// first of its class.
     fn pass_in_order(&mut self) {
         let mut in_order: Vec<usize> = self.waiting.iter().copied().collect();
         in_order.sort_by_key(|&j| self.policy.order.map(|order| order.key(&self.jobs[j])));
@@ -373,8 +378,9 @@ impl World<'_> {
         }
     }
 
-    /// Rules 6a and 6b: processors of a partition that may be used for so long from now on. All that are idle where that is
-    /// over by the time of its pivot; else those that are idle and that no job, the pivot included, needs at its time.
+    /// Rules 6a and 6b: processors of a partition that may be used for so long from now on. All
+    /// that are idle where that is over by the time of its pivot; else those that are idle and that
+    /// no job, the pivot included, needs at its time.
     fn spare(&self, q: usize, run: i64) -> i64 {
         let idle = self.idle(q, self.now);
         match self.pivots.iter().find(|p| class(self.jobs[p.0].run) == q) {
@@ -393,7 +399,8 @@ impl World<'_> {
         self.running.iter().map(|&r| self.jobs[r].procs).sum()
     }
 
-    /// A starting job takes processors that its partition lacks from idle ones of the others, in the order of the classes.
+    /// A starting job takes processors that its partition lacks from idle ones of the others, in
+    /// the order of the classes.
     fn move_ownership(&mut self, j: usize) {
         let idle: Vec<i64> = (0..4).map(|q| self.idle(q, self.now)).collect();
         let q = class(self.jobs[j].run);

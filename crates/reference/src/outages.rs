@@ -1,18 +1,26 @@
-//! EASY, conservative backfilling and multiple queues on a machine that loses and regains processors.
+//! EASY, conservative backfilling and multiple queues on a machine that loses and regains
+//! processors.
 //!
-//! Processors are alike. No job outlives its estimate, so that a plan is wrong only where the machine was not as expected.
+//! Processors are alike. No job outlives its estimate, so that a plan is wrong only where the
+//! machine was not as expected.
 //!
-//! - Known beforehand is an outage from the time it is announced on, else from its beginning on. A plan takes its processors away
-//!   from its beginning, if that is known, to its expected end; where none is expected, or that has passed, for ever.
-//! - When an outage begins that was not announced, it takes neighbours: jobs stand in the order of their numbers, each on as many places
-//!   as it has processors that are not drained already, then come idle ones; of all these places it takes as many as it needs, from the
-//!   one that lies as far on as its first processor does in the machine, and from the first again behind the last. One that was announced
-//!   takes idle ones first, then the places of the jobs that should have ended first.
-//! - A job that is hit waits again with its number, or is lost. One that is drained ends as it would, and gives back so many fewer.
-//! - A job that is wider than what is left without processors that have gone and of which no return is known has no place in any plan,
-//!   and is in the way of no other job; neither is one that a plan cannot hold because of an announced outage without an expected end.
+//! - Known beforehand is an outage from the time it is announced on, else from its beginning on. A
+//!   plan takes its processors away from its beginning, if that is known, to its expected end;
+//!   where none is expected, or that has passed, for ever.
+//! - When an outage begins that was not announced, it takes neighbours: jobs stand in the order of
+//!   their numbers, each on as many places as it has processors that are not drained already, then
+//!   come idle ones; of all these places it takes as many as it needs, from the one that lies as
+//!   far on as its first processor does in the machine, and from the first again behind the last.
+//!   One that was announced takes idle ones first, then the places of the jobs that should have
+//!   ended first.
+//! - A job that is hit waits again with its number, or is lost. One that is drained ends as it
+//!   would, and gives back so many fewer.
+//! - A job that is wider than what is left without processors that have gone and of which no return
+//!   is known has no place in any plan, and is in the way of no other job; neither is one that a
+//!   plan cannot hold because of an announced outage without an expected end.
 //!
-//! Events of an instant: ends, outages (ends before announcements before beginnings), arrivals; then a pass.
+//! Events of an instant: ends, outages (ends before announcements before beginnings), arrivals;
+//! then a pass.
 
 use crate::JobIn;
 use crate::multiqueue::class;
@@ -132,7 +140,8 @@ struct World<'a> {
     waiting: Vec<usize>,
     /// Jobs with their starts.
     running: BTreeMap<usize, i64>,
-    /// Outages that have begun, and how many of its processors each running job holds that is drained.
+    /// Outages that have begun, and how many of its processors each running job holds that is
+    /// drained.
     out: Vec<(usize, BTreeMap<usize, i64>)>,
     /// Planned starts; of queues only those of pivots.
     plan: Vec<(i64, usize)>,
@@ -191,7 +200,8 @@ impl World<'_> {
 
     fn change_capacity(&mut self) {
         let (now, outages) = (self.now, self.outages);
-        // A job without run time ends in the second in which it starts, which makes another instant of it.
+        // A job without run time ends in the second in which it starts, which makes another instant
+        // of it.
         if self.changed == Some(now) {
             return;
         }
@@ -255,7 +265,8 @@ impl World<'_> {
         (taken.into_iter().collect(), idle)
     }
 
-    /// Idle places first, then those of jobs that should have ended first: whole jobs where they are hit.
+    /// Idle places first, then those of jobs that should have ended first: whole jobs where they
+    /// are hit.
     fn excess(&self, outage: &OutageIn, places: &[(usize, i64)], free: i64) -> (Vec<(usize, i64)>, i64) {
         let idle = free.min(outage.procs);
         let mut missing = outage.procs - idle;
@@ -389,7 +400,8 @@ impl World<'_> {
         self.plan.sort_unstable();
     }
 
-    /// The machine with all plans taken out; made anew, in the order of planned starts, where it may be wrong.
+    /// The machine with all plans taken out; made anew, in the order of planned starts, where it
+    /// may be wrong.
     fn planned(&mut self) -> Profile {
         let mut plan = self.ahead();
         let order: Vec<(i64, usize)> = self.plan.clone();

@@ -1,6 +1,7 @@
 //! Free processors over time: a list of steps, searched from the left.
 
-/// Free processors from some `now` on. `steps[i] = (t, free)` holds from `t` until the next step; the last one for ever.
+/// Free processors from some `now` on. `steps[i] = (t, free)` holds from `t` until the next step;
+/// the last one for ever.
 #[derive(Clone, Debug)]
 pub struct Profile {
     steps: Vec<(i64, i64)>,
@@ -28,7 +29,8 @@ impl Profile {
         }
     }
 
-    /// Whether `procs` processors are free throughout `[from, from + span)`. `from` must not lie before `now`.
+    /// Whether `procs` processors are free throughout `[from, from + span)`. `from` must not lie
+    /// before `now`.
     #[must_use]
     pub fn fits(&self, from: i64, span: i64, procs: i64) -> bool {
         (0..self.steps.len()).all(|i| {
@@ -38,7 +40,8 @@ impl Profile {
         })
     }
 
-    /// The smallest `s >= from` with `procs` processors free throughout `[s, s + span)`: `from` itself or some later step.
+    /// The smallest `s >= from` with `procs` processors free throughout `[s, s + span)`: `from`
+    /// itself or some later step.
     ///
     /// # Panics
     /// If the job never fits, i.e. is wider than the machine.

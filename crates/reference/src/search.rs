@@ -1,5 +1,6 @@
-//! Goal-oriented scheduling (Chiang & Vasupongayya 2008): every permutation of the waiting jobs, in the order in which LDS
-//! or DDS visit them, each scheduled from nothing and compared with the best so far.
+//! Goal-oriented scheduling (Chiang & Vasupongayya 2008): every permutation of the waiting jobs, in
+//! the order in which LDS or DDS visit them, each scheduled from nothing and compared with the best
+//! so far.
 
 use crate::profile::Profile;
 use crate::{JobIn, JobOut};
@@ -36,7 +37,8 @@ pub struct Problem {
     pub last: Vec<usize>,
 }
 
-/// A measure of a schedule of the waiting jobs. Averages are sums here: their number is the same in all schedules.
+/// A measure of a schedule of the waiting jobs. Averages are sums here: their number is the same in
+/// all schedules.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Measure {
     /// Maximum wait.
@@ -47,8 +49,8 @@ pub enum Measure {
     ExcessOver(i64),
     /// Total wait.
     Wait,
-    /// Total slowdown 1 + wait/max(run, 60), in units of 2⁻³²; what a second of wait adds is rounded to 2⁻⁶⁴, and differences that
-    /// rounding could make are none.
+    /// Total slowdown 1 + wait/max(run, 60), in units of 2⁻³²; what a second of wait adds is
+    /// rounded to 2⁻⁶⁴, and differences that rounding could make are none.
     Slowdown,
     /// Processor-seconds unused until the last running or waiting job has ended.
     Unused,
@@ -56,8 +58,9 @@ pub enum Measure {
     Late(i64),
     /// Total of wait × processors.
     Area,
-    /// Total of wait × 1024·S/(S + U), rounded down, for users who had U processor-seconds within so many seconds before the
-    /// present, S being the mean of U, rounded down, over users who had some or wait.
+    /// Total of wait × 1024·S/(S + U), rounded down, for users who had U processor-seconds within
+    /// so many seconds before the present, S being the mean of U, rounded down, over users who had
+    /// some or wait.
     Fair(i64),
     /// Total wait of a user's jobs.
     Special(i64),
@@ -89,7 +92,8 @@ pub enum Branching {
     Lxf,
 }
 
-/// What becomes of the best path of the decision before, jobs that are not on it behind it in the order of the heuristic.
+/// What becomes of the best path of the decision before, jobs that are not on it behind it in the
+/// order of the heuristic.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[allow(missing_docs)]
 pub enum Reuse {
@@ -147,14 +151,16 @@ pub fn permutations(n: usize) -> Vec<Vec<usize>> {
     all
 }
 
-/// The depths, from 1, at which a path leaves the heuristic: takes another than the first job that is left.
+/// The depths, from 1, at which a path leaves the heuristic: takes another than the first job that
+/// is left.
 #[must_use]
 pub fn discrepancies(path: &[usize]) -> Vec<usize> {
     let first_left = |at: usize| path[at..].iter().min().copied();
     (0..path.len()).filter(|&at| Some(path[at]) != first_left(at)).map(|at| at + 1).collect()
 }
 
-/// Permutations of 0..n, 0 being the heuristic's first choice, per iteration and in the order of their visits.
+/// Permutations of 0..n, 0 being the heuristic's first choice, per iteration and in the order of
+/// their visits.
 #[must_use]
 pub fn iterations(n: usize, traversal: Traversal) -> Vec<Vec<Vec<usize>>> {
     let iteration = |path: &Vec<usize>| match traversal {
@@ -371,8 +377,9 @@ fn usage(jobs: &[JobIn], out: &[Option<JobOut>], now: i64, window: i64) -> Vec<(
     had.collect()
 }
 
-/// The schedule of a whole workload: a search at every arrival and every end at which a job fits the free processors.
-/// Predictions are the true run times, at least 1 s in a plan, and no more than a handful of jobs may wait at a time.
+/// The schedule of a whole workload: a search at every arrival and every end at which a job fits
+/// the free processors. Predictions are the true run times, at least 1 s in a plan, and no more
+/// than a handful of jobs may wait at a time.
 #[must_use]
 pub fn run(goal: &Goal, jobs: &[JobIn], procs: i64) -> Vec<JobOut> {
     let mut out: Vec<Option<JobOut>> = vec![None; jobs.len()];

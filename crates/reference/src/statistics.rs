@@ -1,4 +1,5 @@
-//! The statistics of Tsafrir, Etsion & Feitelson (2007), computed as they are defined (rules 18 to 21).
+//! The statistics of Tsafrir, Etsion & Feitelson (2007), computed as they are defined (rules 18 to
+//! 21).
 
 use crate::JobIn;
 use crate::easy::{Record, Run};
@@ -48,7 +49,8 @@ pub struct Statistics {
 /// Computes the statistics of a run over the same jobs.
 #[must_use]
 pub fn statistics(jobs: &[JobIn], run: &Run) -> Statistics {
-    // Rule 18: without the first 1 % to terminate and without those that end after the last arrival.
+    // Rule 18: without the first 1 % to terminate and without those that end after the last
+    // arrival.
     let last_submit = jobs.last().map_or(0, |job| job.submit);
     let after_warm_up = &run.ended[run.ended.len() / 100..];
     let kept: Vec<(&JobIn, &Record)> = after_warm_up
@@ -91,7 +93,8 @@ pub fn statistics(jobs: &[JobIn], run: &Run) -> Statistics {
     }
 }
 
-/// Rule 19: the accuracy of each prediction, weighted by the time it was in force between submit and end.
+/// Rule 19: the accuracy of each prediction, weighted by the time it was in force between submit
+/// and end.
 #[must_use]
 pub fn accuracy(job: &JobIn, record: &Record) -> f64 {
     let of = |prediction: i64| match (prediction as f64, job.run as f64) {

@@ -1,4 +1,5 @@
-//! The 18 policies of Tsafrir, Etsion & Feitelson (2007) with the semantics that reproduce their tables.
+//! The 18 policies of Tsafrir, Etsion & Feitelson (2007) with the semantics that reproduce their
+//! tables.
 
 use crate::easy::{Easy, Extra, Growth, Order, Overdue, Pass, Predictor, Recent, Reservations, Window};
 

@@ -10,14 +10,14 @@
 //! cargo run --release -p drystone-reproduce --example goal_study -- months POLICY... LOG.swf.gz...
 //! ```
 //!
-//! `months` takes any policies, e.g. `'goal(tradeoff(Tw:avgX),reuse=seed,predict=perfect)'`; `USER=` in them stands for the
-//! user with the most jobs in the log.
+//! `months` takes any policies, e.g. `'goal(tradeoff(Tw:avgX),reuse=seed,predict=perfect)'`;
+//! `USER=` in them stands for the user with the most jobs in the log.
 //!
 //! `LOG.swf.gz:3` takes the first three whole months of the log only.
 //!
-//! Months are simulated as in section 4 of the paper: with the week before as warm-up, and with the arrivals after it; the
-//! jobs submitted within the month count. At load 0.9 all times between arrivals are shrunk by the same factor; months
-//! above that load stay as they are.
+//! Months are simulated as in section 4 of the paper: with the week before as warm-up, and with the
+//! arrivals after it; the jobs submitted within the month count. At load 0.9 all times between
+//! arrivals are shrunk by the same factor; months above that load stay as they are.
 
 #[path = "../../drystone/benches/clock/mod.rs"]
 mod clock;
@@ -82,7 +82,8 @@ fn name_of(log: &str) -> String {
     title(Path::new(log.rsplit_once(':').map_or(log, |(log, _)| log)))
 }
 
-/// The whole months of a log but the first; `load_wanted` is the load to which their times between arrivals are shrunk.
+/// The whole months of a log but the first; `load_wanted` is the load to which their times between
+/// arrivals are shrunk.
 fn months_of(log: &str, load_wanted: Option<f64>) -> Result<Vec<Month>> {
     let (log, most) = match log.rsplit_once(':') {
         Some((log, most)) => (log, most.parse()?),
@@ -384,8 +385,8 @@ impl Stopwatch for ProcessorClock {
     }
 }
 
-/// How long decisions take that may take so many milliseconds of processor time, by queue length, for the objective that
-/// needs least and the one that needs most preparation.
+/// How long decisions take that may take so many milliseconds of processor time, by queue length,
+/// for the objective that needs least and the one that needs most preparation.
 fn budget(limit: &str) -> Result<()> {
     let limit = Duration::from_millis(limit.parse()?);
     println!(

@@ -4,11 +4,12 @@
 //! cargo run --release -p drystone-reproduce --example multiqueue_study -- LOG.swf.gz PROCS [--estimates] [--trace PREFIX] POLICY...
 //! ```
 //!
-//! The log is read as the paper reads it (`--estimates`: with the users' estimates). For each policy: the slowdown ratio R
-//! relative to EASY, overall and per class of run times, in how many batches of 1,000 submissions it is better and worse,
-//! mean slowdowns, jobs that start after their promise, the delay at its largest and at the end, and the time of the
-//! simulation beside that of EASY (the least of `REPEAT` runs each, taken in turn). `--trace` writes
-//! PREFIX-N-notes.csv (partitions, delay and borders over time), PREFIX-N-ratio.csv (R per batch) and
+//! The log is read as the paper reads it (`--estimates`: with the users' estimates). For each
+//! policy: the slowdown ratio R relative to EASY, overall and per class of run times, in how many
+//! batches of 1,000 submissions it is better and worse, mean slowdowns, jobs that start after their
+//! promise, the delay at its largest and at the end, and the time of the simulation beside that of
+//! EASY (the least of `REPEAT` runs each, taken in turn). `--trace` writes PREFIX-N-notes.csv
+//! (partitions, delay and borders over time), PREFIX-N-ratio.csv (R per batch) and
 //! PREFIX-N-weeks.csv (wait and slowdown per class and week) for the N-th policy.
 
 use drystone::engine::{Notes, Observer, Replay, Simulation};

@@ -5,10 +5,12 @@
 //!     [--platform FILE.toml] [--loads 1.0,1.1,...] [--tables] [--seconds] POLICY...
 //! ```
 //!
-//! The log is read as Kettimuthu et al. 2005 read it (`--estimates`: with the users' estimates). For each policy, and for each
-//! load factor: mean bounded slowdown, mean turnaround, utilisation, suspensions, work lost to overhead; the machine counts as
-//! saturated where a tenth more load makes it less than 2 % busier. `--tables` adds mean and worst slowdowns of the 16
-//! categories, for well and badly estimated jobs apart with `--estimates`; `--seconds` the least CPU-bound time of 3 runs.
+//! The log is read as Kettimuthu et al. 2005 read it (`--estimates`: with the users' estimates).
+//! For each policy, and for each load factor: mean bounded slowdown, mean turnaround, utilisation,
+//! suspensions, work lost to overhead; the machine counts as saturated where a tenth more load
+//! makes it less than 2 % busier. `--tables` adds mean and worst slowdowns of the 16 categories,
+//! for well and badly estimated jobs apart with `--estimates`; `--seconds` the least CPU-bound time
+//! of 3 runs.
 #![allow(clippy::disallowed_methods, reason = "it measures speed")]
 
 use drystone::engine::{Observer, Platform, Replay, Simulation};

@@ -94,7 +94,8 @@ pub struct Cell {
 }
 
 impl Cell {
-    /// Compares. `measured` is `None` where the log is missing, and holds `None` where the measure has no value.
+    /// Compares. `measured` is `None` where the log is missing, and holds `None` where the measure
+    /// has no value.
     #[must_use]
     pub fn new(published: Published, measured: Option<Option<f64>>, tolerance: Option<f64>) -> Cell {
         let ours = measured.flatten();

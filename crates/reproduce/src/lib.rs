@@ -1,8 +1,9 @@
 //! Published tables of scheduling studies, simulated again and compared cell by cell.
 //!
-//! A [`Study`] is data: which logs, how they are cleaned, which policy and which measure stand behind each printed value,
-//! how far ours may be from it, and why. Those that come with the program are in `studies/`, one readable file each; for
-//! another paper, write another file. The engine ([`reproduce`]) knows no study.
+//! A [`Study`] is data: which logs, how they are cleaned, which policy and which measure stand
+//! behind each printed value, how far ours may be from it, and why. Those that come with the
+//! program are in `studies/`, one readable file each; for another paper, write another file. The
+//! engine ([`reproduce`]) knows no study.
 
 mod cell;
 mod logs;

@@ -9,7 +9,8 @@ use drystone::model::Workload;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// A measure by name, in some cases of one class only: `bounded-slowdown-kettimuthu@sixteen/3`, `ratio@4`.
+/// A measure by name, in some cases of one class only: `bounded-slowdown-kettimuthu@sixteen/3`,
+/// `ratio@4`.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Measured {
@@ -38,7 +39,8 @@ enum Of {
     Class(Metric),
     /// Job rows of a schedule, all of them.
     Rows(fn(&[JobRow]) -> Option<f64>),
-    /// Job rows of the months of a log, each simulated apart; the number is a job's place in its month.
+    /// Job rows of the months of a log, each simulated apart; the number is a job's place in its
+    /// month.
     Months(fn(usize) -> bool),
     /// Which jobs delayed which heads of the queue.
     Stalls(fn(&Stalls) -> Option<f64>),
@@ -315,7 +317,8 @@ mod tests {
     use super::*;
     use crate::Study;
 
-    /// `docs/studies.md` names every measure and every key of a study file, and its example is a study.
+    /// `docs/studies.md` names every measure and every key of a study file, and its example is a
+    /// study.
     #[test]
     fn the_documentation_is_complete() {
         let text = include_str!("../../../docs/studies.md");

@@ -1,4 +1,5 @@
-//! Simulates what the rows of a study need, each schedule once, and puts the values beside the printed ones.
+//! Simulates what the rows of a study need, each schedule once, and puts the values beside the
+//! printed ones.
 
 use crate::cell::{Cell, Verdict};
 use crate::logs::{Library, LogState};
@@ -47,8 +48,8 @@ pub struct Row {
     pub log: String,
     /// The policy that was simulated, if any.
     pub policy: Option<String>,
-    /// What else determines its values, as far as the study says: `as`, `overrun`, `take`, `months`, `month`, `load`, `trim`,
-    /// `baseline`.
+    /// What else determines its values, as far as the study says: `as`, `overrun`, `take`,
+    /// `months`, `month`, `load`, `trim`, `baseline`.
     pub settings: BTreeMap<&'static str, String>,
     /// What should be known of this line.
     pub note: String,
@@ -140,13 +141,13 @@ struct Schedule {
 /// What is measured of one schedule, by the measure's name.
 type Values = BTreeMap<String, Option<f64>>;
 
-/// Runs the tables of a study that `wanted` names (all, if empty), on so many threads. `done` is called after each schedule
-/// with the number of jobs it held. The results do not depend on the number of threads. Once `stop` is set, rows that are not done
-/// are left out.
+/// Runs the tables of a study that `wanted` names (all, if empty), on so many threads. `done` is
+/// called after each schedule with the number of jobs it held. The results do not depend on the
+/// number of threads. Once `stop` is set, rows that are not done are left out.
 ///
 /// # Errors
-/// A log that is found does not read, or a policy breaks its contract. A log that is not found leaves its cells
-/// [`Verdict::Missing`]; what became of each log is in `states`.
+/// A log that is found does not read, or a policy breaks its contract. A log that is not found
+/// leaves its cells [`Verdict::Missing`]; what became of each log is in `states`.
 pub fn reproduce(
     study: &Study,
     wanted: &[String],

@@ -109,8 +109,8 @@ pub struct RowSpec {
     pub load: Option<String>,
     /// The printed values, as printed; or statements such as `> 0`; empty where nothing is printed.
     pub published: Vec<Published>,
-    /// How far ours may be from each, in percent. None where the specification calls the row not attainable: it is then
-    /// shown and not judged.
+    /// How far ours may be from each, in percent. None where the specification calls the row not
+    /// attainable: it is then shown and not judged.
     pub tolerance: Option<Vec<f64>>,
     /// Why it is not attainable, or whatever else should be known.
     #[serde(default)]

@@ -1,4 +1,5 @@
-//! Records scenarios on a real Slurm: `record DIR FAMILY SEED [REPETITION]`. The whole log goes beside them.
+//! Records scenarios on a real Slurm: `record DIR FAMILY SEED [REPETITION]`. The whole log goes
+//! beside them.
 
 use drystone_testbed::scenario::{FAMILIES, Scenario};
 use std::path::Path;

@@ -26,8 +26,8 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    /// Starts a cluster and waits until every node is idle. `None`, said on the standard error, where Slurm is not
-    /// installed.
+    /// Starts a cluster and waits until every node is idle. `None`, said on the standard error,
+    /// where Slurm is not installed.
     ///
     /// # Panics
     /// Slurm is not installed and `DRYSTONE_SLURM_REQUIRED` is set, or it does not come up.
@@ -166,7 +166,8 @@ impl Cluster {
         self.nodes.remove(node).into_iter().for_each(end);
     }
 
-    /// Kills every step daemon of a node and the jobs below them, as a node that loses its power does.
+    /// Kills every step daemon of a node and the jobs below them, as a node that loses its power
+    /// does.
     pub fn kill_steps(&self, node: &str) {
         let step = |pid: &u32| daemons::command_line(*pid).starts_with("slurmstepd");
         let of_node = |pid: &u32| {

@@ -24,7 +24,8 @@ pub struct Options {
     pub lines: Vec<String>,
     /// The text of `job_submit.lua`; with one, Slurm's lua plugin is used.
     pub job_submit: Option<String>,
-    /// Lines for `sacctmgr -i`, such as `add account a`: the cluster then has a database, with them in it.
+    /// Lines for `sacctmgr -i`, such as `add account a`: the cluster then has a database, with them
+    /// in it.
     pub accounts: Option<Vec<String>>,
 }
 
@@ -86,7 +87,8 @@ JobCompType=jobcomp/none
 AccountingStorageType=accounting_storage/none
 ";
 
-/// The whole `slurm.conf` of a cluster whose files are below `root`; `storage` are lines on its database.
+/// The whole `slurm.conf` of a cluster whose files are below `root`; `storage` are lines on its
+/// database.
 pub(crate) fn slurm_conf(options: &Options, host: &Host, root: &Path, storage: &str) -> String {
     let root = root.display();
     let mut text = FIXED.to_string();

@@ -15,7 +15,8 @@ pub fn find(program: &str) -> Option<PathBuf> {
     folders.map(|folder| folder.join(program)).find(|file| file.is_file())
 }
 
-/// Starts a daemon in the foreground, as a child. It works in the cluster's log folder, by which it is known.
+/// Starts a daemon in the foreground, as a child. It works in the cluster's log folder, by which it
+/// is known.
 pub(crate) fn start(program: &str, args: &[&str], root: &Path) -> std::io::Result<Child> {
     let found = find(program).unwrap_or_else(|| PathBuf::from(program));
     let output = File::options().create(true).append(true).open(root.join("log").join(format!("{program}.out")))?;

@@ -14,7 +14,8 @@ const LOOK: Duration = Duration::from_millis(100);
 /// The programs that a database needs.
 pub(crate) const PROGRAMS: [&str; 4] = ["slurmdbd", "sacctmgr", "mariadbd", "mariadb-install-db"];
 
-/// A database and the daemon before it, stopped by the cluster's guard: they work in its log folder.
+/// A database and the daemon before it, stopped by the cluster's guard: they work in its log
+/// folder.
 #[derive(Debug)]
 pub(crate) struct Database {
     /// MariaDB and slurmdbd.

@@ -1,8 +1,9 @@
 //! A private, real Slurm on this machine, for tests.
 //!
-//! [`Cluster::start`] starts `slurmctld` and one `slurmd` per node on free ports of the loopback interface. The nodes
-//! share this machine and may claim more processors than it has. It works as any user, without munge and without
-//! cgroups. Dropping the [`Cluster`] stops every daemon and every job; the same happens when the test process dies.
+//! [`Cluster::start`] starts `slurmctld` and one `slurmd` per node on free ports of the loopback
+//! interface. The nodes share this machine and may claim more processors than it has. It works as
+//! any user, without munge and without cgroups. Dropping the [`Cluster`] stops every daemon and
+//! every job; the same happens when the test process dies.
 //!
 //! Where Slurm is not installed, `start` says so and answers `None`, and the test passes. With
 //! `DRYSTONE_SLURM_REQUIRED=1` it panics instead.

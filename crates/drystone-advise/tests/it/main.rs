@@ -1,4 +1,5 @@
-//! Advice on a site whose simulations are made up: what is better, and by how much, is known beforehand.
+//! Advice on a site whose simulations are made up: what is better, and by how much, is known
+//! beforehand.
 
 use drystone_advise::{Advice, Bench, Change, Goal, Guard, Live, PassCost, Plan, Reason, Site, Study, Sums, advise};
 use std::collections::BTreeMap;
@@ -129,7 +130,8 @@ fn what_clocks_do_is_no_gain() {
     assert!(advice.settings.best.is_none());
 }
 
-/// One value of the window looks best in the first phase and is worth nothing in the others; the other value is worth the same in all.
+/// One value of the window looks best in the first phase and is worth nothing in the others; the
+/// other value is worth the same in all.
 #[test]
 fn a_value_that_only_the_first_phase_flatters_does_not_hide_another_value_of_its_knob() {
     let rule = |policy: &str, week: usize| {
@@ -160,8 +162,9 @@ fn drawn(text: &str) -> f64 {
     (hash.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as f64 / f64::from(1 << 24)
 }
 
-/// Where every setting has an effect of its own in each week and phase, halves find others than all weeks do. Then, too, the best over all
-/// weeks is the best of everything that is listed as tried in all phases.
+/// Where every setting has an effect of its own in each week and phase, halves find others than all
+/// weeks do. Then, too, the best over all weeks is the best of everything that is listed as tried
+/// in all phases.
 #[test]
 fn nothing_listed_is_better_than_the_best_over_all_weeks() {
     let mut found = 0;

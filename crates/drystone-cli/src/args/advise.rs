@@ -27,7 +27,8 @@ input gives the same bytes on any number of threads, unless --within cuts it sho
 #[derive(Args, Clone, Debug)]
 #[command(after_help = CODES, after_long_help = format!("{EXAMPLES}\n\n{CODES}"))]
 pub(crate) struct AdviseArgs {
-    /// Folder of an imported site, or a log in Standard Workload Format. Without it a synthetic workload of 10,000 jobs.
+    /// Folder of an imported site, or a log in Standard Workload Format. Without it a synthetic
+    /// workload of 10,000 jobs.
     #[arg(value_name = "SITE|LOG", conflicts_with = "workload")]
     pub(crate) site: Option<PathBuf>,
 
@@ -56,7 +57,8 @@ pub(crate) struct AdviseArgs {
     #[arg(long, value_name = "FILE", help_heading = "Slurm")]
     pub(crate) accounts: Option<PathBuf>,
 
-    /// What `sdiag` or `sdiag --json` prints at the site: how long its passes take for each job. Without it a usual cost is assumed.
+    /// What `sdiag` or `sdiag --json` prints at the site: how long its passes take for each job.
+    /// Without it a usual cost is assumed.
     #[arg(long, value_name = "FILE", help_heading = "Slurm")]
     pub(crate) sdiag: Option<PathBuf>,
 
@@ -64,7 +66,8 @@ pub(crate) struct AdviseArgs {
     #[arg(long, value_name = "WHAT")]
     pub(crate) only: Option<Only>,
 
-    /// Phases of Slurm's clocks that each choice is simulated in: what differs between them is chance.
+    /// Phases of Slurm's clocks that each choice is simulated in: what differs between them is
+    /// chance.
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=100), help_heading = "Judging")]
     pub(crate) phases: u32,
 
@@ -76,7 +79,8 @@ pub(crate) struct AdviseArgs {
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u8).range(1..=10), help_heading = "Judging")]
     pub(crate) knobs: u8,
 
-    /// Stop after this time, such as 60s or 5min, and say what is known. What is known by then depends on the speed of the machine.
+    /// Stop after this time, such as 60s or 5min, and say what is known. What is known by then
+    /// depends on the speed of the machine.
     #[arg(long, value_name = "TIME", value_parser = super::values::time)]
     pub(crate) within: Option<Duration>,
 
@@ -84,7 +88,8 @@ pub(crate) struct AdviseArgs {
     #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Judging")]
     pub(crate) seed: u64,
 
-    /// Threads that simulate; results do not depend on it [default: as many as there are processors].
+    /// Threads that simulate; results do not depend on it
+    /// [default: as many as there are processors].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) threads: Option<u16>,
 
@@ -92,7 +97,8 @@ pub(crate) struct AdviseArgs {
     #[arg(long, value_name = "FORMAT", default_value = "table", help_heading = "Output", value_parser = super::values::format())]
     pub(crate) format: ReportFormat,
 
-    /// Also write the results to a file; its ending (.html, .json, .csv, .md, .txt) says how. An HTML page has the trade-off drawn.
+    /// Also write the results to a file; its ending (.html, .json, .csv, .md, .txt) says how. An
+    /// HTML page has the trade-off drawn.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) report: Option<PathBuf>,
 

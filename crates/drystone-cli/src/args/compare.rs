@@ -26,17 +26,18 @@ the others gave; twice, everything.";
 #[derive(Args, Clone, Debug)]
 #[command(after_help = CODES, after_long_help = format!("{EXAMPLES}\n\n{CODES}"))]
 pub(crate) struct CompareArgs {
-    /// A policy to compare; repeatable [default: eight that a site can run, without those that would take long on this log].
+    /// A policy to compare; repeatable
+    /// [default: eight that a site can run, without those that would take long on this log].
     #[arg(long, short, value_name = "SPEC", value_parser = super::values::policy)]
     pub(crate) policy: Vec<PolicySpec>,
 
-    /// Compare every policy and every named form of one: also those that know run times, those that suspend jobs, and those that
-    /// take long.
+    /// Compare every policy and every named form of one: also those that know run times, those that
+    /// suspend jobs, and those that take long.
     #[arg(long, conflicts_with = "policy")]
     pub(crate) all: bool,
 
-    /// Stop after this time, such as 60s or 5min, and judge by what is done: the cheapest policies come first. What is done by then
-    /// depends on the speed of the machine.
+    /// Stop after this time, such as 60s or 5min, and judge by what is done: the cheapest policies
+    /// come first. What is done by then depends on the speed of the machine.
     #[arg(long, value_name = "TIME", value_parser = super::values::time)]
     pub(crate) within: Option<Duration>,
 
@@ -51,16 +52,19 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) threads: Option<u16>,
 
-    /// Also simulate every policy at these load factors, for load curves: 1.1 is 10 % more load, on top of --load.
+    /// Also simulate every policy at these load factors, for load curves: 1.1 is 10 % more load, on
+    /// top of --load.
     #[arg(long, value_name = "FACTOR,...", value_delimiter = ',', help_heading = "Measuring", conflicts_with = "each_month",
           value_parser = super::values::value::<Factor>)]
     pub(crate) loads: Vec<Factor>,
 
-    /// Print the verdict and the best policies only: at most twenty lines, with the queue over time as sparklines.
+    /// Print the verdict and the best policies only: at most twenty lines, with the queue over time
+    /// as sparklines.
     #[arg(long, help_heading = "Output")]
     pub(crate) brief: bool,
 
-    /// How often weeks are drawn for the intervals of changes: 100 times at least, below which their ends are chance.
+    /// How often weeks are drawn for the intervals of changes: 100 times at least, below which
+    /// their ends are chance.
     #[arg(long, value_name = "N", default_value_t = 2_000, help_heading = "Measuring",
           value_parser = clap::value_parser!(u32).range(100..=1_000_000))]
     pub(crate) resamples: u32,

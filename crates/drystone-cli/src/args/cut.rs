@@ -11,7 +11,8 @@ pub(crate) struct CutArgs {
     #[arg(long, value_name = "YYYY-MM", value_parser = month)]
     pub(crate) month: Option<String>,
 
-    /// Only jobs submitted from FROM up to but not including UNTIL, in seconds of the log; either may be left out.
+    /// Only jobs submitted from FROM up to but not including UNTIL, in seconds of the log; either
+    /// may be left out.
     #[arg(long, value_name = "FROM..UNTIL", allow_hyphen_values = true)]
     pub(crate) slice: Option<String>,
 }

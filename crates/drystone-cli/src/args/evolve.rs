@@ -26,8 +26,8 @@ A formula that is found is an order like any other: drystone compare -w LOG -p e
 #[derive(Args, Clone, Debug)]
 #[command(after_help = CODES, after_long_help = format!("{EXAMPLES}\n\n{CODES}"))]
 pub(crate) struct EvolveArgs {
-    /// Log in Standard Workload Format, plain or compressed with gzip or zstd; - is the standard input. Without it a
-    /// synthetic workload of 10,000 jobs.
+    /// Log in Standard Workload Format, plain or compressed with gzip or zstd; - is the standard
+    /// input. Without it a synthetic workload of 10,000 jobs.
     #[arg(long, short, value_name = "FILE")]
     pub(crate) workload: Option<PathBuf>,
 
@@ -38,11 +38,13 @@ pub(crate) struct EvolveArgs {
     #[command(flatten)]
     pub(crate) log: LogArgs,
 
-    /// How orders are found: by breeding formulas, or by regression over trials of random orders on a generated workload.
+    /// How orders are found: by breeding formulas, or by regression over trials of random orders on
+    /// a generated workload.
     #[arg(long, value_name = "METHOD", default_value = "search")]
     pub(crate) method: Method,
 
-    /// What is to be small: the mean or the maximum of a measure, such as wait_mean or bounded_slowdown_mean.
+    /// What is to be small: the mean or the maximum of a measure, such as wait_mean or
+    /// bounded_slowdown_mean.
     #[arg(long, value_name = "MEASURE", default_value = "bounded_slowdown_mean")]
     pub(crate) objective: Objective,
 
@@ -54,8 +56,8 @@ pub(crate) struct EvolveArgs {
     #[arg(long, short, value_name = "SPEC", default_value = "easy(order=?,backfill=?)")]
     pub(crate) policy: Template,
 
-    /// Search for so long, such as 90s, 10m or 2h, to the end of the generation. What is found then depends on the speed of
-    /// the machine.
+    /// Search for so long, such as 90s, 10m or 2h, to the end of the generation. What is found then
+    /// depends on the speed of the machine.
     #[arg(long = "for", value_name = "TIME", value_parser = duration)]
     pub(crate) limit: Option<Duration>,
 
@@ -97,7 +99,8 @@ pub(crate) struct EvolveArgs {
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
 
-    /// Threads that simulate; results do not depend on it [default: as many as there are processors].
+    /// Threads that simulate; results do not depend on it
+    /// [default: as many as there are processors].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) threads: Option<u16>,
 
@@ -119,7 +122,8 @@ pub(crate) struct EvolveArgs {
 pub(crate) enum Method {
     /// Mutation and crossover of formulas, local steps of their weights.
     Search,
-    /// Functions fitted to the scores of jobs in trials, as Carastan-Santos & de Camargo 2017 did it.
+    /// Functions fitted to the scores of jobs in trials, as Carastan-Santos & de Camargo 2017 did
+    /// it.
     Regression,
 }
 

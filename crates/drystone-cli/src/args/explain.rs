@@ -41,8 +41,8 @@ pub(crate) struct ExplainArgs {
     #[arg(long, short, value_name = "SPEC", value_parser = super::values::policy)]
     pub(crate) policy: PolicySpec,
 
-    /// Log in Standard Workload Format, plain or compressed with gzip or zstd; - is the standard input. Without it a
-    /// synthetic workload of 10,000 jobs.
+    /// Log in Standard Workload Format, plain or compressed with gzip or zstd; - is the standard
+    /// input. Without it a synthetic workload of 10,000 jobs.
     #[arg(long, short, value_name = "FILE")]
     pub(crate) workload: Option<PathBuf>,
 
@@ -55,17 +55,18 @@ pub(crate) struct ExplainArgs {
     #[command(flatten)]
     pub(crate) real: RealArgs,
 
-    /// Priorities and quotas of users, groups, queues and jobs, for policies that know them (slack).
+    /// Priorities and quotas of users, groups, queues and jobs, for policies that know them
+    /// (slack).
     #[arg(long, value_name = "FILE.toml", help_heading = "Policy")]
     pub(crate) priorities: Option<PathBuf>,
 
-    /// What suspending a job costs on this machine, for policies that suspend (ss, tss, is); see docs/suspension.md. Without
-    /// it suspension costs nothing.
+    /// What suspending a job costs on this machine, for policies that suspend (ss, tss, is); see
+    /// docs/suspension.md. Without it suspension costs nothing.
     #[arg(long, value_name = "FILE.toml", help_heading = "Policy")]
     pub(crate) platform: Option<PathBuf>,
 
-    /// Also tell what stood in the way while it waited, hour by hour, and what would have let it start earlier: fewer processors, or
-    /// a shorter limit.
+    /// Also tell what stood in the way while it waited, hour by hour, and what would have let it
+    /// start earlier: fewer processors, or a shorter limit.
     #[arg(long, help_heading = "Output", conflicts_with = "no_what_if")]
     pub(crate) why_not: bool,
 
@@ -73,8 +74,8 @@ pub(crate) struct ExplainArgs {
     #[arg(long, value_name = "FORMAT", default_value = "text", help_heading = "Output")]
     pub(crate) format: StoryFormat,
 
-    /// Only tell what happened, not what would have been with a shorter estimate or fewer processors. Each of these is
-    /// another simulation.
+    /// Only tell what happened, not what would have been with a shorter estimate or fewer
+    /// processors. Each of these is another simulation.
     #[arg(long, help_heading = "Output")]
     pub(crate) no_what_if: bool,
 

@@ -30,11 +30,13 @@ pub(crate) struct FidelityArgs {
     #[arg(long, short, value_name = "SPEC", default_value = "easy", value_parser = super::values::policy)]
     pub(crate) policy: PolicySpec,
 
-    /// Another recording of the same workload, imported: how far the site is from itself; repeatable.
+    /// Another recording of the same workload, imported: how far the site is from itself;
+    /// repeatable.
     #[arg(long, value_name = "DIR")]
     pub(crate) repetition: Vec<PathBuf>,
 
-    /// Exit with code 1 unless every pool reaches this, such as within-10m=0.9 or mean-distance=600; repeatable.
+    /// Exit with code 1 unless every pool reaches this, such as within-10m=0.9 or
+    /// mean-distance=600; repeatable.
     #[arg(long, value_name = "MEASURE=NUMBER", value_parser = str::parse::<Requirement>)]
     pub(crate) require: Vec<Requirement>,
 
@@ -50,7 +52,8 @@ pub(crate) struct FidelityArgs {
     #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Measuring")]
     pub(crate) seed: u64,
 
-    /// How much of the beginning is left out of every measure, such as 7d [default: as the import found].
+    /// How much of the beginning is left out of every measure, such as 7d
+    /// [default: as the import found].
     #[arg(long, value_name = "TIME", value_parser = super::values::span, help_heading = "Measuring")]
     pub(crate) warm_up: Option<Span>,
 
@@ -62,7 +65,8 @@ pub(crate) struct FidelityArgs {
     #[arg(long, value_name = "FORMAT", default_value = "table", help_heading = "Output", value_parser = super::values::format())]
     pub(crate) format: ReportFormat,
 
-    /// Also write the results to a file; its ending (.html, .json, .csv, .md, .txt) says how. An HTML page has plots.
+    /// Also write the results to a file; its ending (.html, .json, .csv, .md, .txt) says how. An
+    /// HTML page has plots.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) report: Option<PathBuf>,
 

@@ -26,8 +26,8 @@ pub(crate) struct GanttArgs {
     #[arg(long, short, value_name = "SPEC", value_parser = super::values::policy)]
     pub(crate) policy: PolicySpec,
 
-    /// Log in Standard Workload Format, plain or compressed with gzip or zstd; - is the standard input. Without it a
-    /// synthetic workload of 10,000 jobs.
+    /// Log in Standard Workload Format, plain or compressed with gzip or zstd; - is the standard
+    /// input. Without it a synthetic workload of 10,000 jobs.
     #[arg(long, short, value_name = "FILE")]
     pub(crate) workload: Option<PathBuf>,
 
@@ -40,8 +40,8 @@ pub(crate) struct GanttArgs {
     #[command(flatten)]
     pub(crate) real: RealArgs,
 
-    /// Draw only what ran from FROM up to UNTIL, in seconds of the log; either may be left out. Jobs outside it are
-    /// simulated all the same.
+    /// Draw only what ran from FROM up to UNTIL, in seconds of the log; either may be left out.
+    /// Jobs outside it are simulated all the same.
     #[arg(long, value_name = "FROM..UNTIL", help_heading = "Chart", allow_hyphen_values = true)]
     pub(crate) window: Option<String>,
 
@@ -49,12 +49,13 @@ pub(crate) struct GanttArgs {
     #[arg(long, value_name = "WHAT", default_value = "user", help_heading = "Chart", value_parser = words(&Colour::ALL, Colour::id))]
     pub(crate) colour: Colour,
 
-    /// Number of a job in the log (field 1) whose reservations are drawn, too: submit, planned starts (the shadow time, where
-    /// it is the first of its queue) and start.
+    /// Number of a job in the log (field 1) whose reservations are drawn, too: submit, planned
+    /// starts (the shadow time, where it is the first of its queue) and start.
     #[arg(long, short, value_name = "ID", help_heading = "Chart", allow_hyphen_values = true)]
     pub(crate) job: Option<i64>,
 
-    /// The chart; its ending says how: .html to zoom and hover, .svg and .png for papers, .json for the data.
+    /// The chart; its ending says how: .html to zoom and hover, .svg and .png for papers, .json for
+    /// the data.
     #[arg(long, short, value_name = "FILE", default_value = "gantt.html", help_heading = "Output")]
     pub(crate) output: PathBuf,
 
@@ -63,7 +64,8 @@ pub(crate) struct GanttArgs {
           value_parser = pixels)]
     pub(crate) pixels: (u32, u32),
 
-    /// Priorities and quotas of users, groups, queues and jobs, for policies that know them (slack).
+    /// Priorities and quotas of users, groups, queues and jobs, for policies that know them
+    /// (slack).
     #[arg(long, value_name = "FILE.toml", help_heading = "Policy")]
     pub(crate) priorities: Option<PathBuf>,
 

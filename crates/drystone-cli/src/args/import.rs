@@ -26,9 +26,9 @@ Examples:
 #[derive(Args, Clone, Debug)]
 #[command(after_help = CODES, after_long_help = format!("{EXAMPLES}\n\n{CODES}"))]
 pub(crate) struct ImportArgs {
-    /// Accounting: text or JSON of sacct, job completion records, records of PBS, Torque, LSF or Grid Engine, a log in Standard Workload
-    /// Format; plain or compressed with gzip or zstd; folders of such files; - is the standard input. What each file is, its beginning
-    /// tells.
+    /// Accounting: text or JSON of sacct, job completion records, records of PBS, Torque, LSF or
+    /// Grid Engine, a log in Standard Workload Format; plain or compressed with gzip or zstd;
+    /// folders of such files; - is the standard input. What each file is, its beginning tells.
     #[arg(value_name = "FILE", required_unless_present = "ask")]
     pub(crate) files: Vec<PathBuf>,
 
@@ -40,16 +40,19 @@ pub(crate) struct ImportArgs {
     #[arg(long)]
     pub(crate) ask: bool,
 
-    /// A description of the machine: slurm.conf, or what scontrol -o show nodes, show partitions, show config, sinfo --json or pbsnodes
-    /// -av print; repeatable. Without one the machine is inferred from the jobs.
+    /// A description of the machine: slurm.conf, or what scontrol -o show nodes, show partitions,
+    /// show config, sinfo --json or pbsnodes -av print; repeatable. Without one the machine is
+    /// inferred from the jobs.
     #[arg(long, short, value_name = "FILE")]
     pub(crate) machine: Vec<PathBuf>,
 
-    /// Outages and reservations: what sacctmgr -P show event and show reservation, or scontrol -o show reservation print; repeatable.
+    /// Outages and reservations: what sacctmgr -P show event and show reservation, or scontrol -o
+    /// show reservation print; repeatable.
     #[arg(long, short, value_name = "FILE")]
     pub(crate) events: Vec<PathBuf>,
 
-    /// Time zone of times that have none, by its IANA name: sacct prints the local time of the user that runs it.
+    /// Time zone of times that have none, by its IANA name: sacct prints the local time of the user
+    /// that runs it.
     #[arg(long, value_name = "ZONE", help_heading = "Reading")]
     pub(crate) timezone: Option<String>,
 
@@ -57,7 +60,8 @@ pub(crate) struct ImportArgs {
     #[arg(long, value_name = "FORMAT", help_heading = "Reading")]
     pub(crate) time_format: Option<String>,
 
-    /// Columns of text without a header: a list of sacct's names, or xdmod for the 26 of Open XDMoD. A hyphen is a column to skip.
+    /// Columns of text without a header: a list of sacct's names, or xdmod for the 26 of Open
+    /// XDMoD. A hyphen is a column to skip.
     #[arg(long, value_name = "LIST", help_heading = "Reading")]
     pub(crate) columns: Option<String>,
 
@@ -81,8 +85,9 @@ pub(crate) struct ImportArgs {
     #[arg(long, value_name = "RULE", default_value = "allocated", help_heading = "From records to jobs", value_parser = words(Size::ALL, Size::name))]
     pub(crate) size: Size,
 
-    /// What is counted of pools and jobs: of each pool nodes, GPUs or processors with dominant shares, by what its jobs hold; the same
-    /// with dominant shares of GPUs, too; or processors, GPUs or whole nodes that jobs hold, in every pool.
+    /// What is counted of pools and jobs: of each pool nodes, GPUs or processors with dominant
+    /// shares, by what its jobs hold; the same with dominant shares of GPUs, too; or processors,
+    /// GPUs or whole nodes that jobs hold, in every pool.
     #[arg(long, value_name = "RULE", default_value = "auto", help_heading = "From records to jobs", value_parser = words(Counting::ALL, Counting::name))]
     pub(crate) count: Counting,
 
@@ -90,7 +95,8 @@ pub(crate) struct ImportArgs {
     #[arg(long, value_name = "RULE", default_value = "leave", help_heading = "From records to jobs", value_parser = words(Withdraw::ALL, Withdraw::name))]
     pub(crate) withdraw: Withdraw,
 
-    /// Arrays that run few tasks at once: inferred from starts and ends, only where a row says so, or not at all.
+    /// Arrays that run few tasks at once: inferred from starts and ends, only where a row says so,
+    /// or not at all.
     #[arg(long, value_name = "RULE", default_value = "infer", help_heading = "From records to jobs", value_parser = words(Throttle::ALL, Throttle::name))]
     pub(crate) throttle: Throttle,
 
@@ -106,8 +112,8 @@ pub(crate) struct ImportArgs {
     #[arg(long, value_name = "RULE", default_value = "drop", help_heading = "From records to jobs", value_parser = words(Wide::ALL, Wide::name))]
     pub(crate) wide: Wide,
 
-    /// Beginning of the window: a date, a time, or seconds since 1970. Jobs that run or wait then are there at the beginning
-    /// [default: found in the records].
+    /// Beginning of the window: a date, a time, or seconds since 1970. Jobs that run or wait then
+    /// are there at the beginning [default: found in the records].
     #[arg(long, value_name = "TIME", help_heading = "Window")]
     pub(crate) from: Option<String>,
 
@@ -115,9 +121,10 @@ pub(crate) struct ImportArgs {
     #[arg(long, value_name = "TIME", help_heading = "Window")]
     pub(crate) until: Option<String>,
 
-    /// Put keyed numbers in the place of users, groups, accounts, nodes, reservations and qualities of service, and drop names of jobs and
-    /// files, reasons, comments and the description of the machine. The same KEY gives the same numbers; without one it is random, and
-    /// is not kept. Says what could still identify people.
+    /// Put keyed numbers in the place of users, groups, accounts, nodes, reservations and qualities
+    /// of service, and drop names of jobs and files, reasons, comments and the description of the
+    /// machine. The same KEY gives the same numbers; without one it is random, and is not kept.
+    /// Says what could still identify people.
     #[arg(long, value_name = "KEY", num_args = 0..=1, require_equals = true, default_missing_value = "", help_heading = "Anonymous")]
     pub(crate) anonymise: Option<String>,
 
@@ -125,7 +132,8 @@ pub(crate) struct ImportArgs {
     #[arg(long, requires = "anonymise", help_heading = "Anonymous")]
     pub(crate) anonymise_partitions: bool,
 
-    /// Also move all times by a secret number of weeks, the same for every job: hours and days of the week stay, in UTC.
+    /// Also move all times by a secret number of weeks, the same for every job: hours and days of
+    /// the week stay, in UTC.
     #[arg(long, requires = "anonymise", help_heading = "Anonymous")]
     pub(crate) shift_time: bool,
 

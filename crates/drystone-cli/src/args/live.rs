@@ -69,7 +69,8 @@ pub(crate) struct ClusterArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) conf: Option<PathBuf>,
 
-    /// Partitions whose jobs the policy starts; they must have the same nodes; repeatable [default: the default partition].
+    /// Partitions whose jobs the policy starts; they must have the same nodes; repeatable
+    /// [default: the default partition].
     #[arg(long, value_name = "NAME")]
     pub(crate) partition: Vec<String>,
 }
@@ -277,7 +278,8 @@ pub(crate) struct LiveReportArgs {
     #[arg(long, short, value_name = "POLICY", value_parser = values::policy)]
     pub(crate) policy: Option<PolicySpec>,
 
-    /// The model of the site's own scheduler: easy is near to Slurm's backfill, fcfs is its builtin scheduler.
+    /// The model of the site's own scheduler: easy is near to Slurm's backfill, fcfs is its builtin
+    /// scheduler.
     #[arg(long, value_name = "POLICY", default_value = "easy", value_parser = values::policy)]
     pub(crate) baseline: PolicySpec,
 

@@ -1,4 +1,5 @@
-//! Options on which log is read and how its records become jobs. The same for every command that reads a log.
+//! Options on which log is read and how its records become jobs. The same for every command that
+//! reads a log.
 
 use super::values::{value, words};
 use clap::Args;
@@ -17,13 +18,14 @@ pub(crate) struct LogArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) procs: Option<Procs>,
 
-    /// Set cleaning, overrun, trimming, machine and policy variants as a published study had them, for all jobs of the
-    /// log (some studies took a part: see `drystone reproduce`). Options given explicitly win.
+    /// Set cleaning, overrun, trimming, machine and policy variants as a published study had them,
+    /// for all jobs of the log (some studies took a part: see `drystone reproduce`). Options given
+    /// explicitly win.
     #[arg(long = "as", value_name = "STUDY", value_parser = words(Study::ALL, Study::name))]
     pub(crate) study: Option<Study>,
 
-    /// What happens to a job that outlives its estimate: it runs on, is killed, has its estimate raised; exact: every
-    /// estimate is the run time [default: run-on].
+    /// What happens to a job that outlives its estimate: it runs on, is killed, has its estimate
+    /// raised; exact: every estimate is the run time [default: run-on].
     #[arg(long, value_name = "MODE", value_parser = words(Overrun::ALL, Overrun::name))]
     pub(crate) overrun: Option<Overrun>,
 
@@ -31,7 +33,8 @@ pub(crate) struct LogArgs {
     #[arg(long, value_name = "FIELD", value_parser = words(SizeField::ALL, SizeField::name))]
     pub(crate) size: Option<SizeField>,
 
-    /// What stands for a missing estimate, or one of 0: run, run-min-1, drop, or a number of seconds [default: run].
+    /// What stands for a missing estimate, or one of 0: run, run-min-1, drop, or a number of
+    /// seconds [default: run].
     #[arg(long, visible_alias = "estimate", value_name = "RULE", value_parser = value::<MissingEstimate>)]
     pub(crate) missing_estimate: Option<MissingEstimate>,
 
@@ -47,7 +50,8 @@ pub(crate) struct LogArgs {
     #[arg(long, value_name = "RULE", value_parser = words(Keep::ALL, Keep::name))]
     pub(crate) negative_submit: Option<Keep>,
 
-    /// What becomes of jobs wider than the machine; drop-either: also where the other size field is [default: drop].
+    /// What becomes of jobs wider than the machine; drop-either: also where the other size field is
+    /// [default: drop].
     #[arg(long, value_name = "RULE", value_parser = words(TooWide::ALL, TooWide::name))]
     pub(crate) too_wide: Option<TooWide>,
 

@@ -67,7 +67,8 @@ use std::ffi::OsString;
 
 /// Simulate, compare and choose batch scheduling policies on real logs.
 ///
-/// Without any file at hand, `drystone compare` simulates a synthetic workload under the policies that a site can run.
+/// Without any file at hand, `drystone compare` simulates a synthetic workload under the policies
+/// that a site can run.
 #[derive(Parser, Debug)]
 #[command(name = "drystone", version, max_term_width = 110, after_help = CODES, after_long_help = EXAMPLES)]
 pub(crate) struct Cli {
@@ -179,7 +180,8 @@ impl Color {
     }
 }
 
-/// The arguments, `--colour` taken for `--color` everywhere but after `gantt`, where it says by what jobs are coloured.
+/// The arguments, `--colour` taken for `--color` everywhere but after `gantt`, where it says by
+/// what jobs are coloured.
 pub(crate) fn spelled(args: Vec<OsString>) -> Vec<OsString> {
     if args.iter().any(|arg| arg == "gantt") {
         return args;
@@ -194,7 +196,8 @@ pub(crate) fn spelled(args: Vec<OsString>) -> Vec<OsString> {
     args.into_iter().map(spell).collect()
 }
 
-/// Looks for `--color` before the command line is parsed, so that it also holds for messages about the command line.
+/// Looks for `--color` before the command line is parsed, so that it also holds for messages about
+/// the command line.
 pub(crate) fn choose_color_early(args: &[OsString]) {
     let args: Vec<String> = args.iter().skip(1).map(|a| a.to_string_lossy().into_owned()).collect();
     let pairs = args.iter().zip(args.iter().skip(1).map(Some).chain([None]));

@@ -9,18 +9,19 @@ use std::path::PathBuf;
 #[derive(Args, Clone, Default, Debug)]
 #[command(next_help_heading = "Machine")]
 pub(crate) struct RealArgs {
-    /// Processors that are out: a table with the columns begin, end, procs or processors, announced, expected, jobs, cut. `drystone
-    /// workload outages` makes one up.
+    /// Processors that are out: a table with the columns begin, end, procs or processors,
+    /// announced, expected, jobs, cut. `drystone workload outages` makes one up.
     #[arg(long, value_name = "FILE.csv")]
     pub(crate) outages: Option<PathBuf>,
 
-    /// What is known of jobs beyond the log: a table with the column job and any of at, state, since, eligible, after, think,
-    /// array, most, withdrawn, ended and others.
+    /// What is known of jobs beyond the log: a table with the column job and any of at, state,
+    /// since, eligible, after, think, array, most, withdrawn, ended and others.
     #[arg(long, value_name = "FILE.csv")]
     pub(crate) circumstances: Option<PathBuf>,
 
-    /// Begin so long after the first submit (with --slice, after FROM), with the jobs that ran and waited then as the log records
-    /// (field 3), instead of with an empty machine; jobs that ran then use the machine and do not count.
+    /// Begin so long after the first submit (with --slice, after FROM), with the jobs that ran and
+    /// waited then as the log records (field 3), instead of with an empty machine; jobs that ran
+    /// then use the machine and do not count.
     #[arg(
         long,
         value_name = "TIME",
@@ -31,8 +32,8 @@ pub(crate) struct RealArgs {
     )]
     pub(crate) warm_start: Option<Span>,
 
-    /// Let a job arrive when the job of its field 17 has ended and its user has thought for as long as field 18 says, instead of at
-    /// its submit time.
+    /// Let a job arrive when the job of its field 17 has ended and its user has thought for as long
+    /// as field 18 says, instead of at its submit time.
     #[arg(long)]
     pub(crate) feedback: bool,
 }

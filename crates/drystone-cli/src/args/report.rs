@@ -17,8 +17,8 @@ A comparison can also write its page at once: drystone compare --report results.
 #[derive(Args, Clone, Debug)]
 #[command(after_help = CODES, after_long_help = format!("{EXAMPLES}\n\n{CODES}"))]
 pub(crate) struct ReportArgs {
-    /// What `drystone compare --format json` or `drystone run --format json` wrote; - is the standard input. With --details
-    /// they write what all plots need.
+    /// What `drystone compare --format json` or `drystone run --format json` wrote; - is the
+    /// standard input. With --details they write what all plots need.
     #[arg(value_name = "RESULTS")]
     pub(crate) results: PathBuf,
 
@@ -26,7 +26,8 @@ pub(crate) struct ReportArgs {
     #[arg(long, short, value_name = "FILE.html", default_value = "-")]
     pub(crate) output: PathBuf,
 
-    /// Also write every plot into this directory, as SVG and PNG. Files of the same names are replaced.
+    /// Also write every plot into this directory, as SVG and PNG. Files of the same names are
+    /// replaced.
     #[arg(long, value_name = "DIR")]
     pub(crate) plots: Option<PathBuf>,
 

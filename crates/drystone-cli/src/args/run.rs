@@ -23,39 +23,43 @@ its columns. What determined it is written beside it, to FILE.meta.json, and bes
 #[derive(Args, Clone, Debug)]
 #[command(after_help = CODES, after_long_help = format!("{EXAMPLES}\n\n{CODES}"))]
 pub(crate) struct RunArgs {
-    /// The policy, e.g. easy, 'easy(backfill=sjf)', easy@tsafrir2007; `drystone policies` lists all.
+    /// The policy, e.g. easy, 'easy(backfill=sjf)', easy@tsafrir2007; `drystone policies` lists
+    /// all.
     #[arg(long, short, value_name = "SPEC", value_parser = super::values::policy)]
     pub(crate) policy: PolicySpec,
 
     #[command(flatten)]
     pub(crate) common: SimulationArgs,
 
-    /// Also report how backfilling delays jobs that have a reservation ("heel and toe", Tsafrir et al. 2007). Meant for
-    /// policies with one reservation; makes the simulation slower.
+    /// Also report how backfilling delays jobs that have a reservation ("heel and toe", Tsafrir et
+    /// al. 2007). Meant for policies with one reservation; makes the simulation slower.
     #[arg(long, help_heading = "Measuring", conflicts_with_all = ["each_month", "outages", "circumstances", "warm_start", "feedback"])]
     pub(crate) stalls: bool,
 
-    /// Threads that a policy which searches (goal) uses within a decision. The results do not depend on it.
+    /// Threads that a policy which searches (goal) uses within a decision. The results do not
+    /// depend on it.
     #[arg(long, value_name = "N", default_value_t = 1, hide_default_value = true, help_heading = "Policy",
         value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub(crate) search_threads: u32,
 
-    /// Write the schedule job by job: .csv, .parquet, .swf, .swf.gz or .swf.zst, or .batsim.csv, the jobs.csv of Batsim that evalys
-    /// reads; - is the standard output, which then has the schedule alone, as .swf.
+    /// Write the schedule job by job: .csv, .parquet, .swf, .swf.gz or .swf.zst, or .batsim.csv,
+    /// the jobs.csv of Batsim that evalys reads; - is the standard output, which then has the
+    /// schedule alone, as .swf.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) jobs: Option<PathBuf>,
 
-    /// Write what the policy says of itself over time (multiqueue: partitions, delay, borders) as CSV with
-    /// the columns time,gauge,value.
+    /// Write what the policy says of itself over time (multiqueue: partitions, delay, borders) as
+    /// CSV with the columns time,gauge,value.
     #[arg(long, value_name = "FILE", help_heading = "Output", conflicts_with = "each_month")]
     pub(crate) trace: Option<PathBuf>,
 
-    /// Write when and on which processors each job ran, suspensions included, as CSV with the columns
-    /// job_id,start,end,procs,processors,then: data for a Gantt chart.
+    /// Write when and on which processors each job ran, suspensions included, as CSV with the
+    /// columns job_id,start,end,procs,processors,then: data for a Gantt chart.
     #[arg(long, value_name = "FILE", help_heading = "Output", conflicts_with_all = ["each_month", "stalls"])]
     pub(crate) segments: Option<PathBuf>,
 
-    /// Write how each class of run times (up to 100, 1,000, 10,000 s, more) fared week by week as CSV.
+    /// Write how each class of run times (up to 100, 1,000, 10,000 s, more) fared week by week as
+    /// CSV.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) weeks: Option<PathBuf>,
 }

@@ -18,7 +18,8 @@ pub(crate) struct CompletionsArgs {
     after_help = "Examples:\n  drystone man | man -l -\n  drystone man --dir ~/.local/share/man/man1\n  drystone man --markdown > commands.md"
 )]
 pub(crate) struct ManArgs {
-    /// Write one page per command into this directory, instead of the main page to the standard output.
+    /// Write one page per command into this directory, instead of the main page to the standard
+    /// output.
     #[arg(long, value_name = "DIR")]
     pub(crate) dir: Option<PathBuf>,
 

@@ -10,14 +10,14 @@ use std::path::PathBuf;
 /// What `run` and `compare` share.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct SimulationArgs {
-    /// Log in Standard Workload Format, plain or compressed with gzip or zstd; - is the standard input. Without it a
-    /// synthetic workload of 10,000 jobs.
+    /// Log in Standard Workload Format, plain or compressed with gzip or zstd; - is the standard
+    /// input. Without it a synthetic workload of 10,000 jobs.
     #[arg(long, short, value_name = "FILE")]
     pub(crate) workload: Option<PathBuf>,
 
-    /// Which jobs count: all, tsafrir (without the first 1 % to end and those that end after the last submit), completed,
-    /// submitted(FROM,UNTIL), window(WARM_UP,COOL_DOWN), in seconds of the simulation, after --load [default: the study's,
-    /// else all].
+    /// Which jobs count: all, tsafrir (without the first 1 % to end and those that end after the
+    /// last submit), completed, submitted(FROM,UNTIL), window(WARM_UP,COOL_DOWN), in seconds of the
+    /// simulation, after --load [default: the study's, else all].
     #[arg(long, value_name = "RULE", help_heading = "Measuring", value_parser = selection)]
     pub(crate) trim: Option<Selection>,
 
@@ -25,28 +25,31 @@ pub(crate) struct SimulationArgs {
     #[arg(long, value_name = "SCHEME", help_heading = "Measuring", value_parser = words(&Scheme::ALL, Scheme::id))]
     pub(crate) by: Vec<Scheme>,
 
-    /// Also report excessive waits (jobs, total, mean): those beyond so many seconds or, with `compare`, beyond the longest wait
-    /// under the baseline (baseline-max) or its 98th percentile (baseline-p98); repeatable.
+    /// Also report excessive waits (jobs, total, mean): those beyond so many seconds or, with
+    /// `compare`, beyond the longest wait under the baseline (baseline-max) or its 98th percentile
+    /// (baseline-p98); repeatable.
     #[arg(long, value_name = "THRESHOLD", help_heading = "Measuring", value_parser = threshold)]
     pub(crate) excess: Vec<Threshold>,
 
-    /// Seed of everything random: the synthetic workload where no log is given, and the intervals of comparisons.
+    /// Seed of everything random: the synthetic workload where no log is given, and the intervals
+    /// of comparisons.
     #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Measuring")]
     pub(crate) seed: u64,
 
-    /// Priorities and quotas of users, groups, queues and jobs, for policies that know them (slack); see `drystone explain
-    /// --help` for an example.
+    /// Priorities and quotas of users, groups, queues and jobs, for policies that know them
+    /// (slack); see `drystone explain --help` for an example.
     #[arg(long, value_name = "FILE.toml", help_heading = "Policy")]
     pub(crate) priorities: Option<PathBuf>,
 
-    /// What suspending a job costs on this machine, for policies that suspend (ss, tss, is); see docs/suspension.md. Without
-    /// it suspension costs nothing.
+    /// What suspending a job costs on this machine, for policies that suspend (ss, tss, is); see
+    /// docs/suspension.md. Without it suspension costs nothing.
     #[arg(long, value_name = "FILE.toml", help_heading = "Policy")]
     pub(crate) platform: Option<PathBuf>,
 
-    /// Exit with code 1 if any job started later than first promised. Only conservative and slack-based backfilling,
-    /// multiple queues and the head of EASY's queue are bound by promises, and only with one pass per instant (not pass=event) where
-    /// no job outlives its estimate (--overrun kill or exact).
+    /// Exit with code 1 if any job started later than first promised. Only conservative and
+    /// slack-based backfilling, multiple queues and the head of EASY's queue are bound by promises,
+    /// and only with one pass per instant (not pass=event) where no job outlives its estimate
+    /// (--overrun kill or exact).
     #[arg(long, help_heading = "Measuring")]
     pub(crate) require_promises: bool,
 
@@ -54,22 +57,24 @@ pub(crate) struct SimulationArgs {
     #[arg(long, value_name = "FORMAT", default_value = "table", help_heading = "Output", value_parser = format())]
     pub(crate) format: ReportFormat,
 
-    /// Also write the results to a file; its ending (.html, .json, .csv, .md, .txt) says how. An HTML page has verdict, plots,
-    /// tables, settings and data in one file that needs no network.
+    /// Also write the results to a file; its ending (.html, .json, .csv, .md, .txt) says how. An
+    /// HTML page has verdict, plots, tables, settings and data in one file that needs no network.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) report: Option<PathBuf>,
 
-    /// Also write every plot of the page into this directory, as SVG and PNG. Files of the same names are replaced.
+    /// Also write every plot of the page into this directory, as SVG and PNG. Files of the same
+    /// names are replaced.
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub(crate) plots: Option<PathBuf>,
 
-    /// Also measure what plots need: distributions, levels over time, classes, users. They go under `details` into JSON,
-    /// from which `drystone report` makes a page. A page (--report FILE.html) has them anyway.
+    /// Also measure what plots need: distributions, levels over time, classes, users. They go under
+    /// `details` into JSON, from which `drystone report` makes a page. A page (--report FILE.html)
+    /// has them anyway.
     #[arg(long, help_heading = "Output")]
     pub(crate) details: bool,
 
-    /// Print how fast each simulation was, in every format. Differs from run to run; without this option only tables on
-    /// a terminal have it.
+    /// Print how fast each simulation was, in every format. Differs from run to run; without this
+    /// option only tables on a terminal have it.
     #[arg(long, help_heading = "Output")]
     pub(crate) timing: bool,
 
@@ -86,7 +91,8 @@ pub(crate) struct SimulationArgs {
     #[command(flatten)]
     pub(crate) real: RealArgs,
 
-    /// Simulate each calendar month of submits apart, from an empty machine, and trim each by itself.
+    /// Simulate each calendar month of submits apart, from an empty machine, and trim each by
+    /// itself.
     #[arg(long, help_heading = "Cleaning", conflicts_with_all = ["load", "month", "warm_start"])]
     pub(crate) each_month: bool,
 }

@@ -53,7 +53,8 @@ pub(crate) struct SweepArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024), conflicts_with = "threads")]
     pub(crate) processes: Option<u16>,
 
-    /// Only count the simulations and predict how long they take, from as many of each workload as take two seconds.
+    /// Only count the simulations and predict how long they take, from as many of each workload as
+    /// take two seconds.
     #[arg(long)]
     pub(crate) dry_run: bool,
 }
@@ -186,8 +187,8 @@ pub(crate) struct RankArgs {
     #[arg(long, value_name = "WORKLOAD")]
     pub(crate) workload: Vec<String>,
 
-    /// Also describe the configurations that meet these conditions (=, !=, <, <=, >, >=, separated by commas);
-    /// repeatable.
+    /// Also describe the configurations that meet these conditions (=, !=, <, <=, >, >=, separated
+    /// by commas); repeatable.
     #[arg(long, value_name = "CONDITIONS")]
     pub(crate) subspace: Vec<String>,
 
@@ -215,8 +216,9 @@ pub(crate) struct ParetoArgs {
     #[arg(long, value_name = "METRIC")]
     pub(crate) metric: Vec<String>,
 
-    /// The workloads that count; with one, its metrics are compared as they are, with several, their mean degradations from
-    /// the best, or their means where a metric is 0 for some configuration; repeatable [default: all].
+    /// The workloads that count; with one, its metrics are compared as they are, with several,
+    /// their mean degradations from the best, or their means where a metric is 0 for some
+    /// configuration; repeatable [default: all].
     #[arg(long, value_name = "WORKLOAD")]
     pub(crate) workload: Vec<String>,
 
@@ -241,7 +243,8 @@ pub(crate) struct ChunkArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) store: Option<PathBuf>,
 
-    /// For `sweep --processes`: leave out what this store has, and stop when the standard input ends, as it does when the parent process ends.
+    /// For `sweep --processes`: leave out what this store has, and stop when the standard input
+    /// ends, as it does when the parent process ends.
     #[arg(long, value_name = "STORE", hide = true)]
     pub(crate) under: Option<PathBuf>,
 

@@ -7,14 +7,16 @@ use drystone_sweep::cluster::Recipe;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// How a study is divided into tasks. What is not given is as in the submission before, else as the default says.
+/// How a study is divided into tasks. What is not given is as in the submission before, else as the
+/// default says.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct DivideArgs {
     /// How many tasks. They are made to end together.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(crate) tasks: Option<u32>,
 
-    /// The time limit of a task: 30m, 2h, 1h30m, 90s, 1-12:00:00. A task that is stopped continues when it is submitted again.
+    /// The time limit of a task: 30m, 2h, 1h30m, 90s, 1-12:00:00. A task that is stopped continues
+    /// when it is submitted again.
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub(crate) time: Option<Duration>,
 
@@ -26,11 +28,13 @@ pub(crate) struct DivideArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) max_running: Option<u32>,
 
-    /// Where tasks work, on the disk of their node; its shell replaces variables [default: $TMPDIR, else /tmp].
+    /// Where tasks work, on the disk of their node; its shell replaces variables
+    /// [default: $TMPDIR, else /tmp].
     #[arg(long, value_name = "DIR")]
     pub(crate) scratch: Option<String>,
 
-    /// How often a task publishes what it has: at most so much of its work is lost with its node [default: 1m].
+    /// How often a task publishes what it has: at most so much of its work is lost with its node
+    /// [default: 1m].
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub(crate) publish_every: Option<Duration>,
 
@@ -171,8 +175,8 @@ pub(crate) struct TaskArgs {
     pub(crate) threads: Option<u16>,
 }
 
-/// A time in Slurm's way (`1-12:00:00`, `2:30:00`) or with units (`1d12h`, `30m`, `90s`). A bare number is refused: to Slurm it
-/// is minutes, to others seconds.
+/// A time in Slurm's way (`1-12:00:00`, `2:30:00`) or with units (`1d12h`, `30m`, `90s`). A bare
+/// number is refused: to Slurm it is minutes, to others seconds.
 fn duration(text: &str) -> Result<Duration, String> {
     let seconds = if text.contains(':') { clock(text) } else { units(text) };
     seconds

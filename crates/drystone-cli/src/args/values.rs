@@ -1,4 +1,5 @@
-//! How values on the command line are read, so that help, completions and errors name what is possible.
+//! How values on the command line are read, so that help, completions and errors name what is
+//! possible.
 
 use crate::output::ReportFormat;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};

@@ -24,17 +24,20 @@ pub(crate) struct WorkloadArgs {
 pub(crate) enum WorkloadCommand {
     /// Say what is in a log: span, jobs, users, load, sizes, run times, estimates, arrivals.
     Info(Box<InfoArgs>),
-    /// Write the jobs that a simulation would see as a log, with an account of what was dropped and changed.
+    /// Write the jobs that a simulation would see as a log, with an account of what was dropped and
+    /// changed.
     Clean(Box<CleanArgs>),
     /// Scale the load of a log: divide submit times by a factor. Every record is kept.
     Scale(ScaleArgs),
     /// Cut a piece out of a log, by time, by month or by count.
     Slice(SliceArgs),
-    /// Write a log as .swf, .swf.gz or .swf.zst, for Batsim as .json, or as a table for other programs: .csv or .parquet.
+    /// Write a log as .swf, .swf.gz or .swf.zst, for Batsim as .json, or as a table for other
+    /// programs: .csv or .parquet.
     Convert(ConvertArgs),
     /// Generate a synthetic workload for a machine of any size.
     Generate(Box<GenerateArgs>),
-    /// Make up outages for a log or a machine: nodes that fail and are repaired, days of maintenance.
+    /// Make up outages for a log or a machine: nodes that fail and are repaired, days of
+    /// maintenance.
     Outages(Box<OutagesArgs>),
 }
 
@@ -62,7 +65,8 @@ pub(crate) struct InfoArgs {
     #[command(flatten)]
     pub(crate) cleaning: LogArgs,
 
-    /// Also say how the workload changes over time, in batches of submissions (Lawson, Smirni & Puiu 2002, section 2).
+    /// Also say how the workload changes over time, in batches of submissions (Lawson, Smirni &
+    /// Puiu 2002, section 2).
     #[arg(long)]
     pub(crate) transient: bool,
 
@@ -88,7 +92,8 @@ pub(crate) struct CleanArgs {
     #[command(flatten)]
     pub(crate) cleaning: LogArgs,
 
-    /// Where to write: .swf, .swf.gz, .swf.zst, .csv, .parquet, or .json for Batsim; - is the standard output.
+    /// Where to write: .swf, .swf.gz, .swf.zst, .csv, .parquet, or .json for Batsim; - is the
+    /// standard output.
     #[arg(long, short, value_name = "FILE", default_value = "-")]
     pub(crate) out: PathBuf,
 }
@@ -103,7 +108,8 @@ pub(crate) struct RewriteArgs {
     #[arg(long)]
     pub(crate) lenient: bool,
 
-    /// Where to write: .swf, .swf.gz, .swf.zst, .csv, .parquet, or .json for Batsim; - is the standard output.
+    /// Where to write: .swf, .swf.gz, .swf.zst, .csv, .parquet, or .json for Batsim; - is the
+    /// standard output.
     #[arg(long, short, value_name = "FILE", default_value = "-")]
     pub(crate) out: PathBuf,
 }
@@ -190,8 +196,8 @@ pub(crate) struct GenerateArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(crate) days: Option<u32>,
 
-    /// Offered load to meet: work per processor-second between the first and the last submit; above 0, may exceed 1.
-    /// Without it the arrivals are as the model draws them.
+    /// Offered load to meet: work per processor-second between the first and the last submit; above
+    /// 0, may exceed 1. Without it the arrivals are as the model draws them.
     #[arg(long, value_name = "LOAD")]
     pub(crate) load: Option<f64>,
 
@@ -207,11 +213,13 @@ pub(crate) struct GenerateArgs {
     #[arg(long, value_name = "SECONDS", default_value_t = 64_800)]
     pub(crate) max_estimate: i64,
 
-    /// Number of users, with --model typed of each type [default: 1.5 times the square root of the number of jobs].
+    /// Number of users, with --model typed of each type
+    /// [default: 1.5 times the square root of the number of jobs].
     #[arg(long, value_name = "N")]
     pub(crate) users: Option<u32>,
 
-    /// Where to write: .swf, .swf.gz, .swf.zst, .csv, .parquet, or .json for Batsim; - is the standard output.
+    /// Where to write: .swf, .swf.gz, .swf.zst, .csv, .parquet, or .json for Batsim; - is the
+    /// standard output.
     #[arg(long, short, value_name = "FILE", default_value = "-")]
     pub(crate) out: PathBuf,
 }
@@ -249,7 +257,8 @@ pub(crate) struct OutagesArgs {
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) node: u32,
 
-    /// Share of the time in which a node is out by a failure, unannounced and with an unknown end; 0 for no failures.
+    /// Share of the time in which a node is out by a failure, unannounced and with an unknown end;
+    /// 0 for no failures.
     #[arg(long, value_name = "SHARE", default_value = "1%", value_parser = share)]
     pub(crate) unavailable: f64,
 
@@ -265,7 +274,8 @@ pub(crate) struct OutagesArgs {
     #[arg(long, value_name = "TIME", default_value = "1d", value_parser = span)]
     pub(crate) maintenance: Span,
 
-    /// From the beginning of one maintenance to the next; the first comes so long after the first submit.
+    /// From the beginning of one maintenance to the next; the first comes so long after the first
+    /// submit.
     #[arg(long, value_name = "TIME", default_value = "30d", value_parser = span)]
     pub(crate) every: Span,
 

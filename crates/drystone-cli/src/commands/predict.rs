@@ -14,8 +14,9 @@ use drystone::model::Span;
 use drystone::parts::predict::forecast;
 use serde::Serialize;
 
-/// What is judged where nothing else is asked for: what users say, the history of Tsafrir et al. 2007 in its windows, that of
-/// Gaussier et al. 2015, a median, a cautious quantile, and the learner.
+/// What is judged where nothing else is asked for: what users say, the history of Tsafrir et al.
+/// 2007 in its windows, that of Gaussier et al. 2015, a median, a cautious quantile, and the
+/// learner.
 const DEFAULTS: [&str; 8] = [
     "estimate",
     "recent(2)",

@@ -1,4 +1,5 @@
-//! What predictions of run times are worth: which predictor is best, and how much it helps a scheduler.
+//! What predictions of run times are worth: which predictor is best, and how much it helps a
+//! scheduler.
 
 use crate::exit::Failure;
 use crate::output::number::{change, duration, fixed, percent};
@@ -22,7 +23,8 @@ pub(super) struct Judged<'a> {
     pub(super) foresight: &'a Foresight,
 }
 
-/// The verdict in sentences. It simulates EASY twice: with the estimates, and with the most accurate predictor.
+/// The verdict in sentences. It simulates EASY twice: with the estimates, and with the most
+/// accurate predictor.
 pub(super) fn verdict(workload: &Workload, all: &[Judged<'_>]) -> Result<Vec<String>, Failure> {
     let mut sentences = Vec::new();
     let accuracy = |judged: &&Judged<'_>| judged.foresight.accuracy.mean.unwrap_or(0.0);
@@ -50,7 +52,8 @@ pub(super) fn verdict(workload: &Workload, all: &[Judged<'_>]) -> Result<Vec<Str
     Ok(sentences)
 }
 
-/// How much a predictor helps: EASY that tries short jobs first, with the estimates and with the predictions.
+/// How much a predictor helps: EASY that tries short jobs first, with the estimates and with the
+/// predictions.
 fn worth(workload: &Workload, predictor: &str) -> Result<Option<String>, Failure> {
     let with = measures(workload, &format!("easy(backfill=sjf,predict={predictor})"))?;
     let without = measures(workload, "easy(backfill=sjf)")?;

@@ -8,7 +8,8 @@ use drystone::policy::Why;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Lengths of the parts into which a wait is cut, in seconds: the first that needs few enough of them.
+/// Lengths of the parts into which a wait is cut, in seconds: the first that needs few enough of
+/// them.
 const LENGTHS: [i64; 8] = [600, 3_600, 7_200, 21_600, 43_200, 86_400, 604_800, 2_419_200];
 /// Most parts.
 const MOST: i64 = 24;
@@ -384,8 +385,8 @@ mod tests {
     use drystone::model::{Job, Machine, Provenance, Status, Truth};
     use drystone::policy::PolicySpec;
 
-    /// On 4 processors job 0 has 3 until 100 and job 1 needs all: it waits from 10 to 100. Job 2 needs 1 for 50 s and starts at 20
-    /// before it, ending at 70.
+    /// On 4 processors job 0 has 3 until 100 and job 1 needs all: it waits from 10 to 100. Job 2
+    /// needs 1 for 50 s and starts at 20 before it, ending at 70.
     #[test]
     fn a_wait_is_told_in_parts() {
         let job = |submit, procs, estimate| Job::new(Time(submit), procs, Span(estimate));

@@ -7,7 +7,8 @@ use drystone::log::clean::{Cleaner, Options};
 use drystone::log::swf::{Header, Record};
 use drystone::model::{Setting, Workload};
 
-/// The synthetic default, which goes through cleaning like a log, so that every option means the same.
+/// The synthetic default, which goes through cleaning like a log, so that every option means the
+/// same.
 pub(super) fn synthetic(seed: u64, options: Options) -> Result<Input, Failure> {
     let workload = generate(&drystone::generate::Params { seed, ..default_params() })?;
     let provenance = workload.provenance.clone();

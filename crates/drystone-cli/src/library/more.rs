@@ -52,10 +52,12 @@ impl Said {
     }
 }
 
-/// A schedule as a chart; `None` where it was told to stop. `options` are those of `drystone gantt`.
+/// A schedule as a chart; `None` where it was told to stop. `options` are those of
+/// `drystone gantt`.
 ///
 /// # Errors
-/// Options that are wrong; a policy that does not fit or breaks its contract; a site with several pools.
+/// Options that are wrong; a policy that does not fit or breaks its contract; a site with several
+/// pools.
 pub fn gantt(input: &Input, options: &[String], stop: &AtomicBool) -> Result<Option<Told<Gantt>>, Failure> {
     let Command::Gantt(args) = command("gantt", &[], options)? else {
         return Err(Failure::usage("no options of a chart"));
@@ -76,7 +78,8 @@ pub fn predict(input: &Input, options: &[String]) -> Result<Told<Said>, Failure>
     overheard(|| Ok(Said(Box::new(judged(&args, input)?))))
 }
 
-/// A simulation of a site held against what happened there; `None` where it was told to stop. `options` are those of `drystone fidelity`.
+/// A simulation of a site held against what happened there; `None` where it was told to stop.
+/// `options` are those of `drystone fidelity`.
 ///
 /// # Errors
 /// A folder that is no site, options that are wrong, nothing to compare.
@@ -89,8 +92,8 @@ pub fn fidelity(site: &Path, options: &[String], stop: &AtomicBool) -> Result<Op
     Ok(told.what.map(|found| Told { what: Said(Box::new(found)), messages: told.messages }))
 }
 
-/// Makes a site of accounting, in a folder; answers the account of it, as text and as JSON, or `None` where it was told to stop. `options`
-/// are those of `drystone import`.
+/// Makes a site of accounting, in a folder; answers the account of it, as text and as JSON, or
+/// `None` where it was told to stop. `options` are those of `drystone import`.
 ///
 /// # Errors
 /// Files that are no accounting, options that are wrong, a folder that is there and no site.

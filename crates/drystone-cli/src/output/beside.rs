@@ -5,7 +5,8 @@ use crate::exit::Failure;
 use crate::meta::Determined;
 use std::path::{Path, PathBuf};
 
-/// The file that says what determined a CSV file. None for the standard output and for what is no regular file.
+/// The file that says what determined a CSV file. None for the standard output and for what is no
+/// regular file.
 pub(crate) fn beside(path: &Path) -> Option<PathBuf> {
     if path == Path::new("-") || path.metadata().is_ok_and(|m| !m.is_file()) {
         return None;

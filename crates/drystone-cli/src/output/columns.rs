@@ -36,7 +36,8 @@ pub(crate) const OVERVIEW: [Column; 8] = [
     more("max", Metric::Max(SLOWDOWN), |value| fixed_or(value, 0), true),
 ];
 
-/// The heads of a table that begins with these and goes on with some columns, and which of all stay beside the one before.
+/// The heads of a table that begins with these and goes on with some columns, and which of all stay
+/// beside the one before.
 pub(crate) fn heads(begin: &[&'static str], columns: &[Column]) -> (Vec<&'static str>, Vec<usize>) {
     let heads = begin.iter().copied().chain(columns.iter().map(|column| column.head)).collect();
     let beside = (begin.len()..).zip(columns).filter(|(_, column)| column.beside).map(|(at, _)| at).collect();

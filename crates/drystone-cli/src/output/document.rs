@@ -100,7 +100,8 @@ impl Table {
     fn grid(&self, columns: &[(usize, usize)]) -> Grid {
         let mut grid = Grid::new();
         grid.load_style(presets::NOTHING);
-        // Where lines end is decided here: not by what the grid finds out about the terminal, which depends on colour.
+        // Where lines end is decided here: not by what the grid finds out about the terminal, which
+        // depends on colour.
         grid.set_content_arrangement(ContentArrangement::Disabled);
         grid.force_no_tty();
         let names: Vec<String> = columns.iter().map(|&(at, width)| fill(&visible(&self.columns[at]), width)).collect();
@@ -126,7 +127,8 @@ impl Table {
         grid
     }
 
-    /// Lines without blanks at their ends; no broader than this, as far as numbers and words have room.
+    /// Lines without blanks at their ends; no broader than this, as far as numbers and words have
+    /// room.
     fn text(&self, width: Option<usize>, styled: bool) -> String {
         let mut text = String::new();
         for (at, columns) in layout::parts(&self.needs(), width).iter().enumerate() {
@@ -312,7 +314,8 @@ mod tests {
         document
     }
 
-    /// At every width every number and every word is there in one piece, and no line is longer but for those that have to be.
+    /// At every width every number and every word is there in one piece, and no line is longer but
+    /// for those that have to be.
     #[test]
     fn no_number_is_in_pieces() {
         let whole = document().render(None, false);

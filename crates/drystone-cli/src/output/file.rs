@@ -39,7 +39,8 @@ fn remove_empty(folders: &[PathBuf]) {
     }
 }
 
-/// A folder for files to come, with those around it. What was made for it and stays empty goes again with this.
+/// A folder for files to come, with those around it. What was made for it and stays empty goes
+/// again with this.
 #[must_use]
 pub(crate) struct Folder {
     made: Vec<PathBuf>,
@@ -75,7 +76,8 @@ enum Place {
     Stdout(io::Stdout),
 }
 
-/// A buffered file that takes its name only when it is [finished](Output::finish). Dropped before, it leaves nothing.
+/// A buffered file that takes its name only when it is [finished](Output::finish). Dropped before,
+/// it leaves nothing.
 pub(crate) struct Output {
     name: String,
     place: BufWriter<Place>,
@@ -99,7 +101,8 @@ impl Output {
         if old.as_ref().is_some_and(|m| !m.is_file()) {
             return Ok(Place::Direct(OpenOptions::new().write(true).open(&target)?));
         }
-        // A name may be given to another file even where the file that has it must not be written to.
+        // A name may be given to another file even where the file that has it must not be written
+        // to.
         if old.as_ref().is_some_and(|m| m.permissions().readonly()) {
             return Err(io::Error::new(io::ErrorKind::PermissionDenied, "it is write-protected"));
         }
@@ -112,7 +115,8 @@ impl Output {
         if let Some(permissions) = permissions {
             builder.permissions(permissions);
         }
-        // Looked at first, because errors about temporary files name a path that the user does not know.
+        // Looked at first, because errors about temporary files name a path that the user does not
+        // know.
         fs::metadata(parent)?;
         let mut files = temporary();
         let file = builder.tempfile_in(parent).map_err(|e| io::Error::from(e.kind()))?;
@@ -169,7 +173,8 @@ impl Output {
     }
 }
 
-/// Refuses files that would be written twice, or over what is read. `written` are options with their files.
+/// Refuses files that would be written twice, or over what is read. `written` are options with
+/// their files.
 pub(crate) fn distinct(read: &[Option<&Path>], written: &[(&str, Option<&Path>)]) -> Result<(), Failure> {
     let mut seen: Vec<(PathBuf, String)> = Vec::new();
     for path in read.iter().flatten().filter(|path| **path != Path::new("-")) {
@@ -201,10 +206,11 @@ pub(crate) fn identity(path: &Path) -> Option<PathBuf> {
     }
 }
 
-/// A file that is complete and on the disk, under a temporary name. Dropped before it is published, it leaves nothing.
+/// A file that is complete and on the disk, under a temporary name. Dropped before it is published,
+/// it leaves nothing.
 ///
-/// A command that writes several files completes all of them before it publishes the first: a disk that is full leaves none
-/// of them new.
+/// A command that writes several files completes all of them before it publishes the first: a disk
+/// that is full leaves none of them new.
 #[must_use]
 pub(crate) struct Complete {
     name: String,
@@ -249,7 +255,8 @@ fn usual_permissions() -> Option<fs::Permissions> {
 impl Write for Place {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
-            // Not through the temporary file itself, whose errors name a path that the user does not know.
+            // Not through the temporary file itself, whose errors name a path that the user does
+            // not know.
             Place::Temporary { file, .. } => file.as_file_mut().write(bytes),
             Place::Direct(file) => file.write(bytes),
             Place::Stdout(out) => out.write(bytes),

@@ -119,7 +119,8 @@ mod tests {
     use crate::output::{charts::Charts, logs::Logs, reports::Reports, schedules::Schedules};
     use clap::CommandFactory;
 
-    /// Every ending leads to its format, and the help of the option that takes such a file names it.
+    /// Every ending leads to its format, and the help of the option that takes such a file names
+    /// it.
     fn endings_are_told<K: Kind>(command: &[&str], option: &str) {
         let cli = Cli::command();
         let find = |at: clap::Command, name: &&str| at.find_subcommand(name).expect(name).clone();

@@ -1,4 +1,5 @@
-//! How tables and text fit a terminal: between words there may be a new line, a number is never in pieces.
+//! How tables and text fit a terminal: between words there may be a new line, a number is never in
+//! pieces.
 
 /// Blanks between two columns.
 pub(super) const GAP: usize = 2;
@@ -37,8 +38,9 @@ pub(super) fn width_of_cells(needs: &[Needs]) -> usize {
     needs.iter().map(|n| n.cells + GAP).sum::<usize>().saturating_sub(GAP)
 }
 
-/// Which columns stand side by side, and how broad each is. Where not all of them have room, they stand below each other in parts
-/// that begin with the first column each, so that every row says of what it is.
+/// Which columns stand side by side, and how broad each is. Where not all of them have room, they
+/// stand below each other in parts that begin with the first column each, so that every row says of
+/// what it is.
 pub(super) fn parts(needs: &[Needs], room: Option<usize>) -> Vec<Vec<(usize, usize)>> {
     let Some(room) = room else { return vec![needs.iter().map(|n| n.whole).enumerate().collect()] };
     let least = |columns: &[usize]| columns.iter().map(|&at| needs[at].least + GAP).sum::<usize>() - GAP;
@@ -59,7 +61,8 @@ pub(super) fn parts(needs: &[Needs], room: Option<usize>) -> Vec<Vec<(usize, usi
     parts.into_iter().map(|columns| fit(needs, columns, room)).collect()
 }
 
-/// Gives columns what they need at least, and what room there is beyond that first where it saves cells from being wrapped.
+/// Gives columns what they need at least, and what room there is beyond that first where it saves
+/// cells from being wrapped.
 fn fit(needs: &[Needs], columns: Vec<usize>, room: usize) -> Vec<(usize, usize)> {
     let mut widths: Vec<usize> = columns.iter().map(|&at| needs[at].least).collect();
     let used = widths.iter().sum::<usize>() + GAP * columns.len().saturating_sub(1);
@@ -97,7 +100,8 @@ fn longest_piece(text: &str) -> usize {
     text.split([' ', '\n']).flat_map(pieces).map(length).max().unwrap_or(0)
 }
 
-/// Where a word may go on in the next line, if it has to: in lists of values and parameters, not in numbers such as 1,152.
+/// Where a word may go on in the next line, if it has to: in lists of values and parameters, not in
+/// numbers such as 1,152.
 fn pieces(word: &str) -> Vec<&str> {
     let mut pieces = Vec::new();
     let mut from = 0;

@@ -1,4 +1,5 @@
-//! Everything that is written: documents for people, data for programs, files that appear whole or not at all.
+//! Everything that is written: documents for people, data for programs, files that appear whole or
+//! not at all.
 
 pub(crate) mod beside;
 pub(crate) mod charts;

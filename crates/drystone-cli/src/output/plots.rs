@@ -13,7 +13,8 @@ use std::path::Path;
 /// Width of every plot. PNG has two pixels per unit.
 const WIDTH: u32 = 820;
 
-/// Makes the directory, before the work begins. Where no plots come to be in it, it goes again with what is answered.
+/// Makes the directory, before the work begins. Where no plots come to be in it, it goes again with
+/// what is answered.
 pub(crate) fn prepare(directory: &Path) -> Result<Folder, Failure> {
     if let Some(feature) = MISSING {
         return Err(without("--plots", feature));

@@ -71,7 +71,8 @@ pub(crate) fn figures(row: &mut Row, report: &Report, promises: PromisesKept) {
     Metric::FIGURES.into_iter().filter(measured).for_each(|metric| add(row, metric));
 }
 
-/// How far percentiles and medians of these summaries may be from the truth, relatively; `None` where all are exact.
+/// How far percentiles and medians of these summaries may be from the truth, relatively; `None`
+/// where all are exact.
 pub(crate) fn inexact<'a>(summaries: impl IntoIterator<Item = &'a Summary>) -> Option<f64> {
     let error = |summary: &Summary| match summary.precision {
         Precision::Histogram { relative_error } => Some(relative_error),
@@ -357,8 +358,8 @@ pub(crate) fn counted(report: &Report) -> String {
     )
 }
 
-/// Warns where all jobs are trimmed away, so that nothing is measured. Quiet commands warn, too: what they print then may be
-/// dashes alone.
+/// Warns where all jobs are trimmed away, so that nothing is measured. Quiet commands warn, too:
+/// what they print then may be dashes alone.
 pub(crate) fn warn_if_none_counts(report: &Report) {
     if report.trimmed.kept == 0 {
         message::insist(&format!(

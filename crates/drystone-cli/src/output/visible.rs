@@ -3,8 +3,9 @@
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// The text with its control characters written out (`\u{1b}`): a terminal obeys them, and names come out of logs, studies and stores
-/// that may come from any source. Line ends and tabs are left, which our own texts have.
+/// The text with its control characters written out (`\u{1b}`): a terminal obeys them, and names
+/// come out of logs, studies and stores that may come from any source. Line ends and tabs are left,
+/// which our own texts have.
 pub(crate) fn visible(text: &str) -> Cow<'_, str> {
     let obeyed = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
     if !text.contains(obeyed) {

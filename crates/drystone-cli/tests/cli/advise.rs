@@ -2,8 +2,9 @@
 
 use crate::common::{Folder, line};
 
-/// Six weeks of a machine of 16 processors: by day narrow jobs of four hours follow each other, in the morning a job comes that takes all of
-/// it. Where plans reach an hour ahead only, none holds the machine for it, and it waits until the night.
+/// Six weeks of a machine of 16 processors: by day narrow jobs of four hours follow each other, in
+/// the morning a job comes that takes all of it. Where plans reach an hour ahead only, none holds
+/// the machine for it, and it waits until the night.
 fn starving() -> String {
     let mut log = "; MaxProcs: 16\n; UnixStartTime: 0\n".to_string();
     let mut number = 0;
@@ -47,7 +48,8 @@ fn quick<'a>(more: &[&'a str]) -> Vec<&'a str> {
     [&["advise", "log.swf"][..], &QUICK, &["2"], more].concat()
 }
 
-/// The setting that hurts is found, its line keeps what else it says, and neither depends on the number of threads.
+/// The setting that hurts is found, its line keeps what else it says, and neither depends on the
+/// number of threads.
 #[test]
 fn a_setting_that_hurts_is_found() {
     let folder = Folder::with("log.swf", starving());

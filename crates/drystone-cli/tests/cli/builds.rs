@@ -1,4 +1,5 @@
-//! Another build of the program (release for debug, another compiler's) makes the same files, byte for byte.
+//! Another build of the program (release for debug, another compiler's) makes the same files, byte
+//! for byte.
 
 use crate::common::Folder;
 use std::process::Command;

@@ -100,8 +100,8 @@ fn overrun(folder: &Folder, every: i64) -> String {
     log.lines().map(|line| if line.starts_with(';') { format!("{line}\n") } else { cut(line) }).collect()
 }
 
-/// Whatever is done with jobs that outlive their estimates, verdicts agree or say what would be judged otherwise: each treatment
-/// says of the two others what a comparison with them finds.
+/// Whatever is done with jobs that outlive their estimates, verdicts agree or say what would be
+/// judged otherwise: each treatment says of the two others what a comparison with them finds.
 #[test]
 fn verdicts_agree_whatever_overruns_do_or_say_that_they_do_not() {
     let folder = Folder::new();
@@ -136,7 +136,8 @@ fn verdicts_agree_whatever_overruns_do_or_say_that_they_do_not() {
     assert!(changes > 0, "these logs are to change some verdict");
 }
 
-/// Holds what a comparison says of another treatment to what that gives. Returns how many verdicts change.
+/// Holds what a comparison says of another treatment to what that gives. Returns how many verdicts
+/// change.
 fn agrees_or_says(here: &Value, there: &Value, other: &str) -> usize {
     let others = here["readings"]["others"].as_array().expect("two treatments");
     let said = others.iter().find(|reading| reading["overrun"] == other).expect("both others");
@@ -178,7 +179,8 @@ fn agrees_or_says(here: &Value, there: &Value, other: &str) -> usize {
 /// Months overlap in the log's time once jobs wait, but not on one machine.
 #[test]
 fn months_that_are_simulated_apart_use_no_more_than_the_machine() {
-    // A day's work arrives on the last day of January and on the first of February, for as many processors as there are.
+    // A day's work arrives on the last day of January and on the first of February, for as many
+    // processors as there are.
     let jobs =
         |first: i64, day: i64| (0..24).map(move |k| line(first + k, day * 86_400 + 3_600 * k, 10_800, 8, 10_800));
     let log: String = jobs(1, 30).chain(jobs(25, 31)).collect();
@@ -250,7 +252,8 @@ fn an_interrupted_comparison_tells_what_is_done() {
     assert_eq!(std::fs::read_dir(folder.path("plots")).expect("a folder").count(), 1);
 }
 
-/// A policy that is best by one mean and worse by the other leads no list: it is shown apart, with its price.
+/// A policy that is best by one mean and worse by the other leads no list: it is shown apart, with
+/// its price.
 #[test]
 fn a_verdict_names_the_price() {
     let folder = Folder::new();
@@ -296,7 +299,8 @@ fn other_loads_are_in_the_tables() {
     let machine = &json["results"][0]["report"]["machine"];
     assert_eq!(json["loads"][0]["utilisation"], machine["period_utilisation"]);
     assert_ne!(machine["utilisation"], machine["period_utilisation"]);
-    // As rows with their own load factor, with no other columns than those of the policies; factor 1 is the policies' own row.
+    // As rows with their own load factor, with no other columns than those of the policies; factor
+    // 1 is the policies' own row.
     let csv = folder.run(&[&args[..], &["--format", "csv"]].concat());
     assert!(!csv.err.contains("CSV has"), "{}", csv.err);
     let mut read = csv::Reader::from_reader(csv.out.as_bytes());
@@ -336,8 +340,8 @@ fn other_loads_are_in_the_tables() {
     assert!(said.contains("expected a number between 0 and 1"), "{said}");
 }
 
-/// One job in January 1970 and two in February, at 35 and 36 days: at twice the load February still has these two, from
-/// 17.5 days on. Scaled before the cut they would be in January.
+/// One job in January 1970 and two in February, at 35 and 36 days: at twice the load February still
+/// has these two, from 17.5 days on. Scaled before the cut they would be in January.
 #[test]
 fn the_load_of_a_month_is_that_months() {
     let day = 86_400;
@@ -411,7 +415,8 @@ fn speed_is_told_apart_from_the_results() {
 /// Which jobs are trimmed depends on the schedule: no policy's count stands for all.
 #[test]
 fn each_policy_may_count_other_jobs() {
-    // Of the three the last to arrive decides: under FCFS job 3 waits for job 2 and ends after it, under EASY it overtakes.
+    // Of the three the last to arrive decides: under FCFS job 3 waits for job 2 and ends after it,
+    // under EASY it overtakes.
     let jobs = [line(1, 0, 100, 3, 100), line(2, 10, 50, 4, 50), line(3, 20, 30, 1, 60), line(4, 145, 1, 1, 1)];
     let folder = Folder::with("log.swf", format!("; MaxProcs: 4\n{}", jobs.concat()));
     let counted = |policies: [&str; 2]| {
@@ -425,8 +430,8 @@ fn each_policy_may_count_other_jobs() {
     assert_eq!(counted(["easy", "easy(backfill=sjf)"]), "2 of 4; left out: 0 early, 2 late, 0 by status");
 }
 
-/// The third job overtakes under EASY and does not wait; under FCFS it waits for 198 s. Where nothing is the baseline's, no change has
-/// a ratio, but a verdict.
+/// The third job overtakes under EASY and does not wait; under FCFS it waits for 198 s. Where
+/// nothing is the baseline's, no change has a ratio, but a verdict.
 #[test]
 fn no_policy_is_better_than_a_baseline_under_which_no_job_waits() {
     let jobs = [line(1, 0, 100, 3, 100), line(2, 1, 100, 4, 100), line(3, 2, 50, 1, 50)];

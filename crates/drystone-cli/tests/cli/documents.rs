@@ -94,7 +94,8 @@ fn every_command_of_a_tutorial_runs() {
     }
 }
 
-/// What the commands of a page find: a log in which job 4711 waits, under every name that pages use, a study, a configuration.
+/// What the commands of a page find: a log in which job 4711 waits, under every name that pages
+/// use, a study, a configuration.
 fn fixtures() -> Folder {
     let folder = Folder::new();
     let args =
@@ -130,7 +131,8 @@ fn site(folder: &Folder) {
     );
 }
 
-/// Sixty hours of a site, as `sacct --parsable2` prints them: a job an hour on half of the machine, for three hours.
+/// Sixty hours of a site, as `sacct --parsable2` prints them: a job an hour on half of the machine,
+/// for three hours.
 fn accounting() -> String {
     let head = "JobIDRaw|User|Partition|Submit|Eligible|Start|End|State|TimelimitRaw|AllocCPUS\n";
     let begin = 1_700_000_000;
@@ -156,7 +158,8 @@ fn commands(lines: &[&str]) -> Vec<String> {
     all
 }
 
-/// Every command that a document shows does what it is said to do, on a small log: a page that is out of date fails here.
+/// Every command that a document shows does what it is said to do, on a small log: a page that is
+/// out of date fails here.
 #[test]
 fn every_command_of_a_document_runs() {
     let mut pages: Vec<PathBuf> = std::fs::read_dir(root().join("docs"))

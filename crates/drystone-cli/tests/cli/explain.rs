@@ -2,7 +2,8 @@
 
 use crate::common::{Folder, Ran, line};
 
-/// On 4 processors: job 1 holds them all until 100, job 2 needs them all, job 3 only two, and not for long.
+/// On 4 processors: job 1 holds them all until 100, job 2 needs them all, job 3 only two, and not
+/// for long.
 fn three() -> String {
     format!("; MaxProcs: 4\n{}{}{}", line(1, 0, 100, 4, 100), line(2, 10, 50, 4, 50), line(3, 20, 10, 2, 10))
 }
@@ -11,9 +12,10 @@ fn explain(folder: &Folder, args: &[&str]) -> Ran {
     folder.run(&[&["explain", "--workload", "log.swf", "--quiet"], args].concat())
 }
 
-/// With SF = 3 and AWT = 120. Job 2 is planned at 100; it waits for 90, so its scheduler's priority is 90/240, its priority a
-/// third of it, 1/8, and its slack (1 − 1/8)·3·120 = 315. Job 3 has 1/6 when it arrives. Without moving another job it starts at
-/// 150, for (150 − 20)·2 = 260. At 100 it moves job 2 by 10 s, for 4·10·(1/8)/(1/6) = 30, which makes 80·2 + 30 = 190. Then its
+/// With SF = 3 and AWT = 120. Job 2 is planned at 100; it waits for 90, so its scheduler's priority
+/// is 90/240, its priority a third of it, 1/8, and its slack (1 − 1/8)·3·120 = 315. Job 3 has 1/6
+/// when it arrives. Without moving another job it starts at 150, for (150 − 20)·2 = 260. At 100 it
+/// moves job 2 by 10 s, for 4·10·(1/8)/(1/6) = 30, which makes 80·2 + 30 = 190. Then its
 /// scheduler's priority is 80/240, its priority 1/9, and its slack (1 − 1/9)·360 = 320.
 #[test]
 fn promises_over_time_and_who_displaced_whom_at_what_price() {
@@ -42,8 +44,8 @@ fn promises_over_time_and_who_displaced_whom_at_what_price() {
     }
 }
 
-/// A job that is planned to start at once has a scheduler's priority of 0 until it has started: a job that arrives in the same
-/// second displaces it for nothing.
+/// A job that is planned to start at once has a scheduler's priority of 0 until it has started: a
+/// job that arrives in the same second displaces it for nothing.
 #[test]
 fn a_displacement_within_a_second_is_free() {
     let log = format!("; MaxProcs: 4\n{}{}", line(1, 0, 100, 3, 100), line(2, 0, 50, 4, 50));
@@ -64,8 +66,9 @@ fn every_policy_can_be_explained() {
     assert!(error.contains("no job 9; its jobs have numbers from 1 to 3"), "{error}");
 }
 
-/// Important jobs are moved at a higher price: with pp = 1 job 2 has a priority of 1.45/3, and moving it would cost
-/// 4·10·(1.45/3)/(1/6) = 116, more than the (150 − 100)·2 = 100 that job 3 would gain.
+/// Important jobs are moved at a higher price: with pp = 1 job 2 has a priority of 1.45/3, and
+/// moving it would cost 4·10·(1.45/3)/(1/6) = 116, more than the (150 − 100)·2 = 100 that job 3
+/// would gain.
 #[test]
 fn priorities_from_a_file_change_who_moves() {
     let other_user = line(2, 10, 50, 4, 50).replace(" -1 1 5 1 ", " -1 1 6 1 ");
@@ -158,7 +161,8 @@ fn slices_and_platforms_count() {
     let error = explain(&folder, &["--policy", "easy", "--job", "2", "--month", "1997-02"]).fails(2);
     assert!(error.contains("no job was submitted in 1997-02; the log's months are 1997-01 to 1997-01"), "{error}");
 
-    // A job of 60 s comes to one that has run for an hour and has an hour to go: it waits until its expansion factor is 2.
+    // A job of 60 s comes to one that has run for an hour and has an hour to go: it waits until its
+    // expansion factor is 2.
     let log = format!("; MaxProcs: 4\n{}{}", line(1, 0, 7200, 4, 7200), line(2, 3600, 60, 4, 60));
     folder.write("log.swf", log);
     folder.write("costs.toml", "[suspension]\nsmallest = 100\nlargest = 100\nrate = 2\n");
@@ -174,8 +178,9 @@ fn slices_and_platforms_count() {
     assert_eq!((end(&free), end(&dear)), (7260, 7310), "{free}{dear}");
 }
 
-/// Job 2 needs all 4 processors and waits from 10 to 100 for job 1. Job 3 needs 2 processors for 10 s and waits behind it: with 4
-/// processors taken until 100 and by job 2 until 150, neither a shorter limit nor fewer processors help before 100.
+/// Job 2 needs all 4 processors and waits from 10 to 100 for job 1. Job 3 needs 2 processors for 10
+/// s and waits behind it: with 4 processors taken until 100 and by job 2 until 150, neither a
+/// shorter limit nor fewer processors help before 100.
 #[test]
 fn what_stood_in_the_way_is_told_in_words() {
     let folder = Folder::with("log.swf", three());

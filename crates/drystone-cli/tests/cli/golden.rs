@@ -1,4 +1,5 @@
-//! Schedules of the KTH log through the program, against those that independent simulators computed.
+//! Schedules of the KTH log through the program, against those that independent simulators
+//! computed.
 
 use crate::common::{Folder, shared};
 use flate2::read::GzDecoder;

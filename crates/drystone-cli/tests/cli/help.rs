@@ -59,8 +59,8 @@ fn help_texts() {
     }
 }
 
-/// What stands under "Examples" is one command a line, or a command that says that it goes on: nothing is wrapped, and nothing
-/// breaks when it is pasted.
+/// What stands under "Examples" is one command a line, or a command that says that it goes on:
+/// nothing is wrapped, and nothing breaks when it is pasted.
 #[test]
 fn examples_can_be_pasted() {
     let folder = Folder::new();

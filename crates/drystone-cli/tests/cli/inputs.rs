@@ -130,7 +130,8 @@ fn tables_are_no_logs() {
     }
 }
 
-/// Accounting that is taken for a log is told, with the command that imports it; a configuration with where it belongs.
+/// Accounting that is taken for a log is told, with the command that imports it; a configuration
+/// with where it belongs.
 #[test]
 fn accounting_is_no_log() {
     for (content, parts) in [
@@ -224,7 +225,8 @@ fn wrong_words_get_the_nearest_right_one() {
     assert_says(&folder.run(&["policies", "esy"]).fails(2), &["Did you mean `easy`?"]);
 }
 
-/// Nodes taken for processors, and hours of an unknown zone, are told; what is given or known is not.
+/// Nodes taken for processors, and hours of an unknown zone, are told; what is given or known is
+/// not.
 #[test]
 fn what_a_header_leaves_open_is_told() {
     let log = |header: &str| format!("{header}\n{}{}", line(1, 0, 10, 2, 10), line(2, 5, 10, 1, 10));

@@ -1,4 +1,5 @@
-//! Real machines on the command line: outages, busy beginnings, dependent jobs, on schedules computed by hand.
+//! Real machines on the command line: outages, busy beginnings, dependent jobs, on schedules
+//! computed by hand.
 
 use crate::common::{Folder, Ran, four, line};
 use serde_json::Value;
@@ -26,8 +27,9 @@ fn report(folder: &Folder, args: &[&str]) -> Value {
 
 const OUTAGES: [&str; 2] = ["--outages", "outages.csv"];
 
-/// Processor 3 is out from 15 to 200, and nothing is known of its return. Job 2, which needs all four, holds back no other: jobs 3
-/// and 4 start as soon as job 1 has ended. Of 1,000 processor-seconds until 250 as many as 815 were up, and jobs ran for 630.
+/// Processor 3 is out from 15 to 200, and nothing is known of its return. Job 2, which needs all
+/// four, holds back no other: jobs 3 and 4 start as soon as job 1 has ended. Of 1,000
+/// processor-seconds until 250 as many as 815 were up, and jobs ran for 630.
 #[test]
 fn a_processor_is_out() {
     let folder = outages("begin,end,processors\n15,200,3\n");
@@ -41,8 +43,9 @@ fn a_processor_is_out() {
     assert_eq!(told["experiment"]["outages"]["file"], "outages.csv");
 }
 
-/// The machine fails at 40, when job 1 has run for 40 s on three processors and job 3 for 20 s on one. Both wait again, in the order of
-/// their submission. Job 2 was promised 100 and starts at 160: the machine's doing.
+/// The machine fails at 40, when job 1 has run for 40 s on three processors and job 3 for 20 s on
+/// one. Both wait again, in the order of their submission. Job 2 was promised 100 and starts at
+/// 160: the machine's doing.
 #[test]
 fn jobs_that_a_failure_hits_wait_again() {
     let folder = outages("begin,end,procs,jobs\n40,60,4,requeue\n");
@@ -91,7 +94,8 @@ fn jobs_that_a_failure_ends_are_counted() {
     );
 }
 
-/// Announced from the beginning: job 2 would run from 100 to 150 and job 4 from 50 to 150 or longer, into it.
+/// Announced from the beginning: job 2 would run from 100 to 150 and job 4 from 50 to 150 or
+/// longer, into it.
 #[test]
 fn an_announced_window_is_kept_free() {
     let folder = outages("begin,end,procs,announced\n120,180,4,0\n");
@@ -105,8 +109,8 @@ fn an_announced_window_is_kept_free() {
     assert_eq!(schedule(&folder, &["--policy", "easy", "--outages", "outages.csv"])[1], "2,10,180,230");
 }
 
-/// Job 2 is held until 120: job 4 takes the free processor at 50, and job 2 the machine after it, 140 s after it was submitted, 30 s after
-/// it was eligible.
+/// Job 2 is held until 120: job 4 takes the free processor at 50, and job 2 the machine after it,
+/// 140 s after it was submitted, 30 s after it was eligible.
 #[test]
 fn held_jobs_wait_from_when_they_are_eligible() {
     let folder = Folder::with("log.swf", four());
@@ -143,7 +147,8 @@ fn with_feedback_jobs_follow_each_other() {
     assert!(err.contains("log.swf: --feedback needs jobs that depend on others"), "{err}");
 }
 
-/// A simulation that begins at 60, with job 1 running and job 2 waiting, goes on as the whole one does.
+/// A simulation that begins at 60, with job 1 running and job 2 waiting, goes on as the whole one
+/// does.
 #[test]
 fn a_warm_start_goes_on_as_the_log() {
     let folder = chained();
@@ -216,7 +221,8 @@ fn a_machine_too_small_in_the_end_is_said() {
     assert!(!err.contains("bug"), "{err}");
 }
 
-/// What `compare` shows, in every format: which policy the machine's doing fell on, beside what the policy did.
+/// What `compare` shows, in every format: which policy the machine's doing fell on, beside what the
+/// policy did.
 #[test]
 fn comparisons_say_what_was_the_machines_doing() {
     let folder = outages("begin,end,procs,jobs\n40,60,4,requeue\n");

@@ -18,7 +18,8 @@ fn no_escape_codes_in_pipes_unless_asked_for() {
     assert!(folder.run(&["--color=always", "run", "-p", "easy", "-w", "nowhere"]).err.contains('\x1b'));
 }
 
-/// No file is written twice by one command, or over what it reads; nothing is simulated then, and nothing written.
+/// No file is written twice by one command, or over what it reads; nothing is simulated then, and
+/// nothing written.
 #[test]
 fn every_output_is_a_file_of_its_own() {
     let folder = Folder::with("log.swf", four());

@@ -3,8 +3,8 @@
 use crate::common::{Folder, line};
 use serde_json::{Value, json};
 
-/// Six jobs on eight processors: three at the start of the first week, three in the second. Run times of the paper's classes
-/// 1, 2, 1, 4, 1, 2.
+/// Six jobs on eight processors: three at the start of the first week, three in the second. Run
+/// times of the paper's classes 1, 2, 1, 4, 1, 2.
 fn folder() -> Folder {
     let jobs = [
         line(1, 0, 50, 2, 50),
@@ -21,7 +21,8 @@ fn folder() -> Folder {
 fn weeks_tell_how_each_class_fared() {
     let folder = folder();
     folder.run(&["run", "-w", "log.swf", "-p", "easy", "--quiet", "--weeks", "weeks.csv"]).ok();
-    // Job 3 waits for job 1, from 20 to 50. Job 5 waits for job 4, from 700010 to 720000, and job 6 for job 5, from 700020 to
+    // Job 3 waits for job 1, from 20 to 50. Job 5 waits for job 4, from 700010 to 720000, and job 6
+    // for job 5, from 700020 to
     // 720010. Slowdowns: job 3 1 + 30/100, job 5 1 + 19990/10, job 6 1 + 19990/200.
     let expected = "week,class,jobs,wait_mean,slowdown_mean\n\
         1,1,2,15,1.15\n1,2,1,0,1\n1,3,0,,\n1,4,0,,\n\
@@ -36,9 +37,10 @@ fn a_trace_is_what_the_policy_says_of_itself() {
         folder.run(&["run", "-w", "log.swf", "-p", policy, "--quiet", "--trace", "trace.csv"]).ok();
         folder.read("trace.csv")
     };
-    // Two processors for each queue. What a job lacks comes from idle ones of the other queues in their order, and stays:
-    // job 2 takes two from queue 3 and one from queue 4; job 3, started when job 1 ends, the last one of queue 4; job 4 all;
-    // job 5 four from queue 4; job 6, started when job 5 ends, four each from queues 1 and 4.
+    // Two processors for each queue. What a job lacks comes from idle ones of the other queues in
+    // their order, and stays: job 2 takes two from queue 3 and one from queue 4; job 3, started
+    // when job 1 ends, the last one of queue 4; job 4 all; job 5 four from queue 4; job 6, started
+    // when job 5 ends, four each from queues 1 and 4.
     let expected = "time,gauge,value\n\
         0,partition 1,2\n0,partition 2,2\n0,partition 3,2\n0,partition 4,2\n\
         10,partition 2,5\n10,partition 3,0\n10,partition 4,1\n\
@@ -57,9 +59,10 @@ fn a_trace_is_what_the_policy_says_of_itself() {
 
 #[test]
 fn a_trace_has_the_delay_in_force() {
-    // Batches of one completion. Job 1, of the shortest class, runs 50 s at once, a slowdown of 1: the first change is 1, above
-    // the tolerance, so that D becomes 1000 + 1 * 1000. Job 3 waits 30 s of 100: (1.3 - 1) / 1.3 of D1 more, 230.77 s; it is
-    // told when a job waits again. Job 5 does not wait, and the change is taken back.
+    // Batches of one completion. Job 1, of the shortest class, runs 50 s at once, a slowdown of 1:
+    // the first change is 1, above the tolerance, so that D becomes 1000 + 1 * 1000. Job 3 waits 30
+    // s of 100: (1.3 - 1) / 1.3 of D1 more, 230.77 s; it is told when a job waits again. Job 5 does
+    // not wait, and the change is taken back.
     let folder = folder();
     let policy = "multiqueue(delay=1000,batch=1,tolerance=0.2)";
     folder.run(&["run", "-w", "log.swf", "-p", policy, "--quiet", "--trace", "trace.csv"]).ok();

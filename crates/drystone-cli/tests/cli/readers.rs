@@ -1,7 +1,7 @@
 //! What sweeps write, read by others: pandas and DuckDB, as `docs/sweep.md` says.
 //!
-//! Without a Python that has them this says so and passes; with `DRYSTONE_READERS` set to the path of a Python, as in `.ci/run`, it
-//! fails.
+//! Without a Python that has them this says so and passes; with `DRYSTONE_READERS` set to the path
+//! of a Python, as in `.ci/run`, it fails.
 
 use crate::common::{Folder, four};
 use std::process::Command;

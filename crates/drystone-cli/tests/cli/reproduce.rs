@@ -5,8 +5,8 @@ use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
-/// One table with one row: the mean wait of four jobs. Under EASY jobs 2 and 4 wait 90 s and 120 s, so 52.5 s on average;
-/// under FCFS job 3 waits 130 s, too, which makes 85 s.
+/// One table with one row: the mean wait of four jobs. Under EASY jobs 2 and 4 wait 90 s and 120 s,
+/// so 52.5 s on average; under FCFS job 3 waits 130 s, too, which makes 85 s.
 fn study(policy: &str, published: &str, tolerance: &str) -> String {
     format!(
         r#"
@@ -81,7 +81,8 @@ fn the_page_is_written_in_every_form_and_on_any_number_of_threads() {
     assert!(first[0].contains("| by hand | four |"), "{}", first[0]);
 }
 
-/// What determined a cell stands beside it, also where the study leaves the version of the log open.
+/// What determined a cell stands beside it, also where the study leaves the version of the log
+/// open.
 #[test]
 fn results_have_the_settings_behind_each_row() {
     let folder = folder("easy", "0.875", "0");

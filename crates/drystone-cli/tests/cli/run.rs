@@ -22,7 +22,8 @@ fn fcfs_lets_no_job_overtake() {
 
 #[test]
 fn easy_backfills_what_ends_before_the_reservation() {
-    // Job 3 is believed to end at 80, before job 2's reservation at 100; job 4 would end at 130 or later.
+    // Job 3 is believed to end at 80, before job 2's reservation at 100; job 4 would end at 130 or
+    // later.
     let folder = Folder::with("log.swf", four());
     let expected = "job_id,submit,start,end\n1,0,0,100\n2,10,100,150\n3,20,20,50\n4,30,150,250";
     assert_eq!(schedule(&folder, &["--policy", "easy"]), expected);
@@ -156,13 +157,15 @@ fn markdown_and_csv_of_a_small_run() {
         // Only texts are quoted, and they come first; numbers hold no comma.
         rows[1].rsplit(',').nth(rows[0].split(',').count() - 1 - at).map(str::to_string)
     };
-    // Waits of 0, 90, 0 and 120 s; 4 processors for 250 s do 300 + 200 + 30 + 100 processor-seconds.
+    // Waits of 0, 90, 0 and 120 s; 4 processors for 250 s do 300 + 200 + 30 + 100
+    // processor-seconds.
     assert_eq!(column("wait_mean").as_deref(), Some("52.5"));
     assert_eq!(column("wait_max").as_deref(), Some("120"));
     assert_eq!(column("utilisation").as_deref(), Some("0.63"));
 }
 
-/// A parameter that does nothing is not passed over in silence; one that a variant or a study gives its meaning is.
+/// A parameter that does nothing is not passed over in silence; one that a variant or a study gives
+/// its meaning is.
 #[test]
 fn parameters_that_change_nothing_are_told() {
     let folder = Folder::with("log.swf", four());
@@ -224,7 +227,8 @@ fn tables_say_what_cleaning_did() {
     }
 }
 
-/// A run time that stands for an estimate is known before: a comparison says so, where many jobs have no estimate.
+/// A run time that stands for an estimate is known before: a comparison says so, where many jobs
+/// have no estimate.
 #[test]
 fn estimates_that_were_guessed_are_told() {
     let told = "have no estimate, so that their true run time stands for it";

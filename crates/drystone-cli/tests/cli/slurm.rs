@@ -2,8 +2,8 @@
 
 use crate::common::{Folder, line, shared};
 
-/// With an include, a key and a word that nothing knows, a value that Slurm refuses, a window below the longest limit, a partition that
-/// contradicts itself, and a plugin that is not modelled.
+/// With an include, a key and a word that nothing knows, a value that Slurm refuses, a window below
+/// the longest limit, a partition that contradicts itself, and a plugin that is not modelled.
 fn bad_conf() -> Folder {
     let folder = Folder::with("log.swf", format!("; MaxProcs: 2\n{}{}", line(1, 0, 10, 1, 60), line(2, 1, 10, 2, 60)));
     folder.write(
@@ -29,7 +29,8 @@ const TOLD: [&str; 7] = [
     "more.conf:3: contradiction: p: DefaultTime is above MaxTime; Slurm refuses jobs without a limit of their own",
 ];
 
-/// Each command tells all of it once, whatever the number of policies that name the file, and nothing with `--quiet`.
+/// Each command tells all of it once, whatever the number of policies that name the file, and
+/// nothing with `--quiet`.
 #[test]
 fn what_is_wrong_in_a_configuration_is_told_once() {
     let folder = bad_conf();
@@ -82,8 +83,8 @@ fn configurations_that_do_not_read_are_errors_with_their_place() {
     }
 }
 
-/// Job 1 has one processor of two up to its limit of 600 s. Job 2 needs both: it is planned at that limit. Job 3 would fit beside
-/// job 1, but would still run then.
+/// Job 1 has one processor of two up to its limit of 600 s. Job 2 needs both: it is planned at that
+/// limit. Job 3 would fit beside job 1, but would still run then.
 #[test]
 fn explain_tells_what_passes_said() {
     let jobs = [line(1, 0, 500, 1, 600), line(2, 1, 10, 2, 600), line(3, 2, 10, 1, 900)];
@@ -114,7 +115,8 @@ fn explain_tells_what_passes_said() {
 /// How job 3 comes to start.
 const LAST: &str = "14.583 sched_start 3 n1\n16.600 complete 3\n";
 
-/// Two nodes. Job 1 has one, job 2 needs both and blocks job 3: a pass of the main scheduler starts job 1 alone.
+/// Two nodes. Job 1 has one, job 2 needs both and blocks job 3: a pass of the main scheduler starts
+/// job 1 alone.
 fn recording(second: &str, last: &str) -> Folder {
     let folder = Folder::with(
         "made.conf",

@@ -1,10 +1,12 @@
-//! `drystone run` where jobs are suspended: where and when they ran, and what the machine charges for it.
+//! `drystone run` where jobs are suspended: where and when they ran, and what the machine charges
+//! for it.
 
 use crate::common::{Folder, line};
 
-/// On four processors, `ss(sf=2)` suspends job 1 for job 2 at second 120: the first whole minute at which job 2, with a
-/// priority of (110 + 60) / 60, has twice that of job 1, which is 1. Job 3 comes while job 1 is suspended: it may not start on
-/// processors 2 and 3, which are free but belong to job 1, and job 1 is too wide to be suspended for it.
+/// On four processors, `ss(sf=2)` suspends job 1 for job 2 at second 120: the first whole minute at
+/// which job 2, with a priority of (110 + 60) / 60, has twice that of job 1, which is 1. Job 3
+/// comes while job 1 is suspended: it may not start on processors 2 and 3, which are free but
+/// belong to job 1, and job 1 is too wide to be suspended for it.
 fn jobs() -> [String; 3] {
     [line(1, 0, 600, 4, 600), line(2, 10, 60, 2, 60), line(3, 130, 10, 1, 10)]
 }
@@ -23,8 +25,8 @@ fn segments(folder: &Folder, args: &[&str]) -> Vec<String> {
     lines.collect()
 }
 
-/// Up to the last submit, at 130: job 1 holds four processors for 120 s and job 2 two for 10 s; job 2 waits for 110 s and job 1,
-/// suspended, for 10 s, in which two processors are free.
+/// Up to the last submit, at 130: job 1 holds four processors for 120 s and job 2 two for 10 s; job
+/// 2 waits for 110 s and job 1, suspended, for 10 s, in which two processors are free.
 #[test]
 fn who_is_suspended_waits_and_uses_nothing() {
     let folder = folder(&jobs());
@@ -48,8 +50,8 @@ fn who_is_suspended_waits_and_uses_nothing() {
     }
 }
 
-/// A schedule as a log has the ends right: job 1 ends at 660 after 600 s on its processors, so that it waited for 60 s. Of
-/// a job that the policy ends at its estimate it has what it ran.
+/// A schedule as a log has the ends right: job 1 ends at 660 after 600 s on its processors, so that
+/// it waited for 60 s. Of a job that the policy ends at its estimate it has what it ran.
 #[test]
 fn submit_wait_and_run_time_of_a_log_are_the_end() {
     let fields = |policy: &str, jobs: &[String]| {
@@ -96,13 +98,15 @@ fn segments_are_of_one_simulation_without_stalls() {
 #[test]
 fn a_platform_charges_for_suspensions() {
     let folder = folder(&jobs()[..2]);
-    // 120 MB at 2 MB/s: a minute to write, another to read. Job 1 ends at 660 where suspension is free.
+    // 120 MB at 2 MB/s: a minute to write, another to read. Job 1 ends at 660 where suspension is
+    // free.
     for (keys, first, second) in [
         ("", "1,180,720", "2,120,180"),
         ("pays = 'read'", "1,180,720", "2,120,180"),
         ("pays = 'both'", "1,180,780", "2,120,180"),
         ("rate = 4", "1,180,690", "2,120,180"),
-        // Job 2 begins when the memory of job 1 is written, at 180; job 1 goes on at 240 and has 480 s left.
+        // Job 2 begins when the memory of job 1 is written, at 180; job 1 goes on at 240 and has
+        // 480 s left.
         ("busy = true", "1,240,720", "2,120,240"),
     ] {
         folder.write("machine.toml", format!("[suspension]\nsmallest = 120\nlargest = 120\n{keys}\n"));

@@ -87,7 +87,8 @@ fn a_small_study_from_plan_to_export() {
         assert_eq!(row["workload_hash"], run["workload"]["hash"]);
         assert_eq!(row["drystone"], run["drystone"]);
     }
-    // The same command again has nothing to do; the results stay the same bytes on any number of threads.
+    // The same command again has nothing to do; the results stay the same bytes on any number of
+    // threads.
     let before = export(&folder, "study.db");
     let again = folder.run(&["sweep", "study.toml"]);
     assert!(again.err.contains("6 of 6 simulations are recorded already"), "{}", again.err);
@@ -196,8 +197,9 @@ fn recorded(folder: &Folder, store: &str) -> u64 {
     if ran.code == 0 { ran.json()["recorded"].as_u64().expect("a number") } else { 0 }
 }
 
-/// Kills the sweep at random moments, again and again, and lets it go on: nothing may be lost, nothing made twice, and the
-/// results must be those of an uninterrupted sweep. DRYSTONE_KILLS says how often.
+/// Kills the sweep at random moments, again and again, and lets it go on: nothing may be lost,
+/// nothing made twice, and the results must be those of an uninterrupted sweep. DRYSTONE_KILLS says
+/// how often.
 #[test]
 fn a_kill_at_any_moment_loses_nothing() {
     let kills: u32 = std::env::var("DRYSTONE_KILLS").ok().and_then(|n| n.parse().ok()).unwrap_or(12);
@@ -213,7 +215,8 @@ fn a_kill_at_any_moment_loses_nothing() {
     // More of them on a machine where none has fallen between the first result and the last.
     while kill < kills || midway == 0 && kill < kills + 100 {
         kill += 1;
-        // A new store when one is complete, so that kills hit the laying out of the store and work in progress.
+        // A new store when one is complete, so that kills hit the laying out of the store and work
+        // in progress.
         if last == 480 {
             let _ = std::fs::remove_file(folder.path("killed.db"));
             let _ = std::fs::remove_file(folder.path("killed.db-journal"));
@@ -228,7 +231,8 @@ fn a_kill_at_any_moment_loses_nothing() {
         assert!(now >= last, "kill {kill}: {last} results were recorded, and now {now}");
         midway += u32::from(now > 0 && now < 480);
         last = now;
-        // Other tests come and go beside this one: the same sweep takes longer, or less long, than it did.
+        // Other tests come and go beside this one: the same sweep takes longer, or less long, than
+        // it did.
         longest = match now {
             0 => longest * 5 / 4 + 1,
             480 => (longest * 4 / 5).max(20),
@@ -285,7 +289,8 @@ fn chunks_processes_and_merging_give_the_whole() {
     assert!(!folder.path("processes.db.chunks").exists(), "what was needed meanwhile is gone");
 }
 
-/// A policy that knows run times is a bound, not a choice; a policy with a name of its own is known by it.
+/// A policy that knows run times is a bound, not a choice; a policy with a name of its own is known
+/// by it.
 #[test]
 fn rankings_mark_bounds_and_have_names() {
     let folder = small();
@@ -306,7 +311,8 @@ fn rankings_mark_bounds_and_have_names() {
     }
 }
 
-/// Equal bytes are promised of sweeps; where a policy goes by the clock, that is told, once, whatever else is kept quiet.
+/// Equal bytes are promised of sweeps; where a policy goes by the clock, that is told, once,
+/// whatever else is kept quiet.
 #[test]
 fn a_time_limit_is_told_when_a_sweep_begins() {
     let folder = small();
@@ -328,7 +334,8 @@ fn a_time_limit_is_told_when_a_sweep_begins() {
     }
 }
 
-/// A third of six configurations: what the other chunks would have is missing, not only what failed.
+/// A third of six configurations: what the other chunks would have is missing, not only what
+/// failed.
 #[test]
 fn what_is_not_ranked_is_counted() {
     let folder = small();
@@ -369,7 +376,8 @@ fn a_metric_without_value_is_named() {
     }
 }
 
-/// Trimmed away whole, a workload makes every comparison impossible: that is why, and not for want of simulations.
+/// Trimmed away whole, a workload makes every comparison impossible: that is why, and not for want
+/// of simulations.
 #[test]
 fn a_workload_of_which_no_job_counts_is_named() {
     let folder = small();
@@ -398,7 +406,8 @@ fn a_text_among_numbers_is_not_lost_on_the_way_to_parquet() {
     assert!(export(&folder, "study.db").contains(",long,"));
 }
 
-/// Other programs cannot see it: what is damaged for `status` and `rank` is not handed to them as if it were whole.
+/// Other programs cannot see it: what is damaged for `status` and `rank` is not handed to them as
+/// if it were whole.
 #[test]
 fn a_damaged_store_is_not_exported() {
     for damage in [
@@ -445,7 +454,8 @@ fn a_value_does_not_end_its_row_in_markdown() {
     assert_eq!(lines[2], r"| one<br>\| two \| | back\\\|slash | C:\x |");
 }
 
-/// A signal that goes to the command alone stops its processes, too: they would work for the better part of a minute.
+/// A signal that goes to the command alone stops its processes, too: they would work for the better
+/// part of a minute.
 #[cfg(unix)]
 #[test]
 fn processes_stop_with_their_command() {
@@ -485,7 +495,8 @@ fn nothing_of_others_is_removed() {
     assert_eq!(folder.read("study.db.chunks/mine.txt"), "precious");
 }
 
-/// Kills the command alone: its processes notice, what they did is taken over, by whomever, and nothing is made twice.
+/// Kills the command alone: its processes notice, what they did is taken over, by whomever, and
+/// nothing is made twice.
 #[cfg(unix)]
 #[test]
 fn processes_whose_command_is_killed_lose_nothing() {

@@ -5,7 +5,8 @@ use std::io::Read;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-/// The program on a terminal of so many columns, about to run; `None` with a loud line where there is no `script`.
+/// The program on a terminal of so many columns, about to run; `None` with a loud line where there
+/// is no `script`.
 fn terminal(folder: &Folder, columns: usize, args: &[&str]) -> Option<Command> {
     let found = Command::new("script").arg("--version").output();
     if !found.is_ok_and(|found| String::from_utf8_lossy(&found.stdout).contains("util-linux")) {
@@ -94,7 +95,8 @@ fn brief_is_twenty_lines_as_they_are_printed() {
     );
 }
 
-/// Writing to a pipe that is read slowly takes long, and a bar says how far it is; none without a terminal.
+/// Writing to a pipe that is read slowly takes long, and a bar says how far it is; none without a
+/// terminal.
 #[cfg(unix)]
 #[test]
 fn writing_that_takes_long_has_a_bar() {

@@ -1,4 +1,5 @@
-//! A policy that takes for granted what the log does not keep: wrong usage, said before anything is simulated.
+//! A policy that takes for granted what the log does not keep: wrong usage, said before anything is
+//! simulated.
 
 use crate::common::{Folder, line};
 
@@ -46,7 +47,8 @@ fn what_the_message_advises_works() {
     run(&["-p", "easy++@gaussier2015"]);
     run(&["-p", "easy@gaussier2015(predict=times(3,estimate))"]);
     folder.run(&["run", "-w", "log.swf", "-p", "easy@gaussier2015(predict=double(estimate))"]).fails(2);
-    // Learned predictions without a correction may be outlived by any job: refused wherever such a policy is named.
+    // Learned predictions without a correction may be outlived by any job: refused wherever such a
+    // policy is named.
     let error =
         folder.run(&["run", "-w", "log.swf", "-p", "easy@gaussier2015(predict=recent(2),correct=none)"]).fails(2);
     assert!(error.contains("need a `correct` other than none"), "{error}");

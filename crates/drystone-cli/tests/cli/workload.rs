@@ -101,7 +101,8 @@ fn parts_go_where_their_whole_goes() {
     assert!(shifted.contains("times shifted by 5000 s") && shifted.contains("\n    2        0 "), "{shifted}");
 }
 
-/// Submits that scaling makes equal keep their order, as with `--load`: job 2 comes before job 1, though it stands behind it.
+/// Submits that scaling makes equal keep their order, as with `--load`: job 2 comes before job 1,
+/// though it stands behind it.
 #[test]
 fn a_scaled_log_is_simulated_as_if_scaled() {
     let log = format!("; MaxProcs: 4\n{}{}", line(1, 5, 100, 4, 100), line(2, 3, 50, 4, 50));
@@ -139,8 +140,8 @@ fn times_that_hold_no_more_become_notes() {
     assert!(rewritten(&["convert", "log.swf"]).starts_with(head));
 }
 
-/// Months of arrivals that come twice as fast are no months: `--by month` is refused with `--load`, and a log that was scaled
-/// has no calendar any more.
+/// Months of arrivals that come twice as fast are no months: `--by month` is refused with `--load`,
+/// and a log that was scaled has no calendar any more.
 #[test]
 fn a_scaled_log_has_no_calendar() {
     let log = format!("; UnixStartTime: 843480031\n; TimeZoneString: Europe/Stockholm\n; MaxProcs: 8\n{}", four());
@@ -165,7 +166,8 @@ fn a_scaled_log_has_no_calendar() {
 
 #[test]
 fn a_cleaned_log_gives_the_same_workload_again() {
-    // Allocated differs from requested; one outlives its estimate; one is out of order; one is no job.
+    // Allocated differs from requested; one outlives its estimate; one is out of order; one is no
+    // job.
     let log = "; MaxProcs: 8\n; a comment\n\
         1 50 3 100 2 7 9 4 60 -1 1 5 1 -1 0 -1 -1 -1\n\
         2 10 3 100 -1 7 9 4 -1 -1 1 5 1 -1 0 -1 -1 -1\n\
@@ -212,7 +214,8 @@ fn generated_logs_are_reproducible_and_meet_their_load() {
     assert_eq!(error.code, 2, "{}", error.err);
 }
 
-/// A plain log that is cut at the end of a line is whole by its form; most that say so were only cleaned.
+/// A plain log that is cut at the end of a line is whole by its form; most that say so were only
+/// cleaned.
 #[test]
 fn a_header_that_promises_more_records_is_told() {
     let says = |header: &str| {

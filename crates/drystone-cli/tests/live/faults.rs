@@ -20,12 +20,14 @@ pub(crate) fn tests() -> Tests {
     ]
 }
 
-/// Killed at a write, the daemon comes back and goes on: no job is lost, none is started twice, and the books are right.
+/// Killed at a write, the daemon comes back and goes on: no job is lost, none is started twice, and
+/// the books are right.
 fn kill_at(points: &[&str]) {
     let Some(site) = Site::start(2, 4, "easy") else { return };
     let mut submitted = 0;
     for point in points {
-        // Snapshots and segments come after a thousand records: these points are reached by many looks, not here.
+        // Snapshots and segments come after a thousand records: these points are reached by many
+        // looks, not here.
         let rare = ["snapshot", "saved", "segment"].contains(point);
         let nth = if ["facts", "decided", "outcomes"].contains(point) { 4 } else { 2 };
         let fault = format!("{point}:{nth}:kill");
@@ -137,7 +139,8 @@ fn disk_full() {
     }
 }
 
-/// The controller is killed after a submission, a release, a start: at the second look the books are what it shows.
+/// The controller is killed after a submission, a release, a start: at the second look the books
+/// are what it shows.
 fn controller_killed() {
     let Some(mut site) = Site::start(2, 4, "easy") else { return };
     let daemon = site.drive();
@@ -187,7 +190,8 @@ fn controller_killed_while_suspending() {
     assert!(!site.log().contains("broke its contract"), "{}", site.log_tail());
 }
 
-/// For a minute the controller does not answer: nothing is ordered, nothing times out, the heartbeat goes stale; then it goes on.
+/// For a minute the controller does not answer: nothing is ordered, nothing times out, the
+/// heartbeat goes stale; then it goes on.
 fn controller_stopped() {
     let Some(site) = Site::start(2, 4, "easy") else { return };
     let daemon = site.drive();

@@ -1,4 +1,5 @@
-//! How near a real cluster is to what was decided, and to a simulation of it: jobs of a real log, scaled down to seconds.
+//! How near a real cluster is to what was decided, and to a simulation of it: jobs of a real log,
+//! scaled down to seconds.
 
 use super::site::{Site, Tests, full};
 use drystone::engine::Observer;
@@ -23,7 +24,8 @@ pub(crate) fn tests() -> Tests {
 
 /// All jobs run on one node: the live side needs no packing, and the simulated side knows none.
 const PROCS: u32 = 100;
-/// As many as make a run of about three minutes; fewer where the machine has other things to do as well.
+/// As many as make a run of about three minutes; fewer where the machine has other things to do as
+/// well.
 fn jobs() -> usize {
     if full() { 240 } else { 80 }
 }
@@ -36,7 +38,8 @@ struct Planned {
     minutes: i64,
 }
 
-/// A real log where there is one, else a model's: from its three thousandth job, run times by 600, at 90 % of the machine.
+/// A real log where there is one, else a model's: from its three thousandth job, run times by 600,
+/// at 90 % of the machine.
 fn plan(site: &Site) -> Vec<Planned> {
     let root = std::env::var_os("DRYSTONE_SHARED")
         .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared"), PathBuf::from);
@@ -94,7 +97,8 @@ fn mean_wait(workload: &Workload, policy: &PolicySpec) -> f64 {
     waits.0 / workload.len() as f64
 }
 
-/// How long a job waits until it is seen, on average, in seconds: half of the shortest period, and what `sbatch` takes.
+/// How long a job waits until it is seen, on average, in seconds: half of the shortest period, and
+/// what `sbatch` takes.
 const SEEN: f64 = 0.3;
 
 /// The mean of whole seconds.
@@ -105,8 +109,9 @@ fn mean(all: &BTreeMap<Key, i64>) -> f64 {
 /// How often the lag model is drawn: enough to see how far single seconds move the mean wait.
 const DRAWS: u64 = 100;
 
-/// The workload with run times that are longer by lags drawn from the measured ones. A job keeps its processors from the decision until
-/// its end is seen. How much longer than its run time that is, is measured. Which job is how late is chance, and it decides which jobs are backfilled.
+/// The workload with run times that are longer by lags drawn from the measured ones. A job keeps
+/// its processors from the decision until its end is seen. How much longer than its run time that
+/// is, is measured. Which job is how late is chance, and it decides which jobs are backfilled.
 fn longer(workload: &Workload, lags: &[i64], seed: u64) -> Workload {
     let mut state = seed.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let truth = workload.truth().iter().map(|truth| {

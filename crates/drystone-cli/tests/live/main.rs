@@ -1,6 +1,7 @@
-//! `drystone live` on a real Slurm: see `drystone-testbed`. Without one every test says that it skips, and passes; with
-//! `DRYSTONE_SLURM_REQUIRED=1` it fails. With `DRYSTONE_LIVE_FULL=1` runs have the length of the figures in docs/live.md.
-//! Tests wait more than they work, so that twelve run at once, each with a cluster of its own.
+//! `drystone live` on a real Slurm: see `drystone-testbed`. Without one every test says that it
+//! skips, and passes; with `DRYSTONE_SLURM_REQUIRED=1` it fails. With `DRYSTONE_LIVE_FULL=1` runs
+//! have the length of the figures in docs/live.md. Tests wait more than they work, so that twelve
+//! run at once, each with a cluster of its own.
 #![allow(clippy::disallowed_methods, reason = "tests wait for processes")]
 
 #[cfg(unix)]

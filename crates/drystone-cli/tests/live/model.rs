@@ -12,12 +12,12 @@ pub(super) fn tests() -> Vec<(&'static str, fn())> {
     vec![("passes_of_a_fresh_scenario_are_those_of_the_model", fresh)]
 }
 
-/// Scenarios that are tried: one on which this machine was too busy for `slurmctld` to work on time says nothing of the model, and what
-/// the model does wrong it does wrong again.
+/// Scenarios that are tried: one on which this machine was too busy for `slurmctld` to work on time
+/// says nothing of the model, and what the model does wrong it does wrong again.
 const TRIES: u64 = 3;
 
-/// The bar of all recordings, on jobs and settings that are drawn anew: every start in the same pass, 99 % of the plans to the second.
-/// `DRYSTONE_SEED` draws those of a run that has failed.
+/// The bar of all recordings, on jobs and settings that are drawn anew: every start in the same
+/// pass, 99 % of the plans to the second. `DRYSTONE_SEED` draws those of a run that has failed.
 fn fresh() {
     let given = std::env::var("DRYSTONE_SEED").ok().and_then(|seed| seed.parse().ok());
     let now = || SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_millis() as u64);

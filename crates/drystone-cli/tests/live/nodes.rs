@@ -30,7 +30,8 @@ fn drained() {
     set(&site, "n2", "DRAIN");
     until("capacity falls", || offline(&site) == Some(4));
     assert_eq!(site.state(running), "R", "what runs there runs on");
-    // It wants a node that is out: it is let go, does not start, and is held again within ten seconds.
+    // It wants a node that is out: it is let go, does not start, and is held again within ten
+    // seconds.
     let wide = site.submit(8, 1, 5);
     let bound = site.submit_with(1, 1, 5, &["-w", "n2"]);
     let small = site.submit(2, 1, 5);

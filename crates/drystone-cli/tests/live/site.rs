@@ -334,8 +334,8 @@ impl Site {
         assert!(found.inputs > 0);
     }
 
-    /// For each job of the journal: seconds from the decision to start it to the start that Slurm shows, and from the end that Slurm
-    /// shows to the look that saw it.
+    /// For each job of the journal: seconds from the decision to start it to the start that Slurm
+    /// shows, and from the end that Slurm shows to the look that saw it.
     pub(crate) fn delays(&self) -> Delays {
         let mut decided: BTreeMap<Key, i64> = BTreeMap::new();
         let mut delays = Delays::default();

@@ -143,7 +143,8 @@ fn ineligible() {
     site.drain(Duration::from_secs(60));
 }
 
-/// Jobs run, are suspended and wait when the daemon comes; it takes them over, and another one that comes after it, too.
+/// Jobs run, are suspended and wait when the daemon comes; it takes them over, and another one that
+/// comes after it, too.
 fn taken_over() {
     let Some(site) = Site::start(2, 4, "easy") else { return };
     let (a, b) = (site.submit(4, 25, 5), site.submit(4, 25, 5));
@@ -234,7 +235,8 @@ fn refused() {
     let _shadow = site.shadow();
 }
 
-/// A limit of a QOS shows only once a job is let go: it is held again, others start, and it is tried again when one of its user ends.
+/// A limit of a QOS shows only once a job is let go: it is held again, others start, and it is
+/// tried again when one of its user ends.
 fn limited() {
     let account = format!("add user {} account=a", user());
     let accounts = ["add account a", &account, "modify qos normal set MaxJobsPerUser=2"].map(String::from);

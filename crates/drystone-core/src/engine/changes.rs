@@ -3,10 +3,12 @@
 use crate::model::{Span, Time};
 use serde::{Deserialize, Serialize};
 
-/// For every job that is here, its later predictions and from when on they were in force: what accuracy over a life needs.
+/// For every job that is here, its later predictions and from when on they were in force: what
+/// accuracy over a life needs.
 ///
-/// Lists linked from the last change back to the first, in one arena that reuses what is taken. A change costs O(1), taking a
-/// job's k changes O(k), and neither asks for memory once the arena has grown to the most there ever were.
+/// Lists linked from the last change back to the first, in one arena that reuses what is taken. A
+/// change costs O(1), taking a job's k changes O(k), and neither asks for memory once the arena has
+/// grown to the most there ever were.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Changes {
     nodes: Vec<Node>,

@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// When a job ends: time, rank among ends of the same time, and job, in this order, as one number that compares fast.
+/// When a job ends: time, rank among ends of the same time, and job, in this order, as one number
+/// that compares fast.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub(super) struct End(i128);
 
@@ -31,7 +32,8 @@ impl End {
         self.time() < other.time() || (self.time() == other.time() && self < other)
     }
 
-    /// Whether the job was cut short: then it ends before others, in whose favour a pass could suspend it.
+    /// Whether the job was cut short: then it ends before others, in whose favour a pass could
+    /// suspend it.
     pub(super) fn is_cut(self) -> bool {
         (self.0 >> 32) as u32 == 0
     }
@@ -40,10 +42,11 @@ impl End {
 /// So many ends are kept in order.
 const NEAR: usize = 64;
 
-/// A queue of ends. The next ones are an array in order, where adding one moves those before it and taking one moves none; on most
-/// machines these are all. What lies behind them is a heap.
+/// A queue of ends. The next ones are an array in order, where adding one moves those before it and
+/// taking one moves none; on most machines these are all. What lies behind them is a heap.
 ///
-/// Cost for n ends: [`Ends::push`] moves up to 64 and, as [`Ends::pop`], takes O(log n), amortised; [`Ends::peek`] O(1).
+/// Cost for n ends: [`Ends::push`] moves up to 64 and, as [`Ends::pop`], takes O(log n), amortised;
+/// [`Ends::peek`] O(1).
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(from = "Vec<End>", into = "Vec<End>")]
 pub(super) struct Ends {
@@ -125,8 +128,9 @@ impl Ends {
     }
 }
 
-/// Moves the last of these, `end`, to its place; the others are in order. How many come before it cannot be foretold: each is
-/// moved as soon as it is known to, for the array to be moved at once would have to wait until a search has found out.
+/// Moves the last of these, `end`, to its place; the others are in order. How many come before it
+/// cannot be foretold: each is moved as soon as it is known to, for the array to be moved at once
+/// would have to wait until a search has found out.
 #[inline]
 fn sink(mut near: &mut [End], end: End) {
     while let Some((gap, others)) = near.split_last_mut() {
@@ -176,7 +180,8 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever is added and taken in whatever order, the next end is the least of those left: as in a plain list.
+        /// Whatever is added and taken in whatever order, the next end is the least of those left:
+        /// as in a plain list.
         #[test]
         fn the_least_comes_first(steps in prop::collection::vec((0i64..500, 0u8..5), 0..1500), grow in 1u8..5) {
             let (mut ends, mut list) = (Ends::default(), Vec::new());

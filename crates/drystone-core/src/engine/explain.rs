@@ -1,4 +1,5 @@
-//! Why a job started when it did: its story under any policy, and what would have been with one thing changed.
+//! Why a job started when it did: its story under any policy, and what would have been with one
+//! thing changed.
 
 mod told;
 
@@ -267,8 +268,8 @@ pub enum WhatIf {
 }
 
 impl WhatIf {
-    /// What is worth asking about a job: an estimate as long as it really ran and one half as long as it asked for, as far as
-    /// they are shorter and not too short; half its processors, and one.
+    /// What is worth asking about a job: an estimate as long as it really ran and one half as long
+    /// as it asked for, as far as they are shorter and not too short; half its processors, and one.
     #[must_use]
     pub fn about(job: &Job, run: Span) -> Vec<WhatIf> {
         let run = run.max(Span(1));
@@ -355,7 +356,8 @@ impl Stage<'_> {
     }
 }
 
-/// A job's story with what would have been. Prints as text for people, and serialises for machines, with the log's job numbers.
+/// A job's story with what would have been. Prints as text for people, and serialises for machines,
+/// with the log's job numbers.
 #[derive(Clone, Debug)]
 pub struct Explanation<'a> {
     workload: &'a Workload,
@@ -376,9 +378,9 @@ pub enum ExplainError {
     WhatIf(#[from] WorkloadError),
 }
 
-/// Simulates the workload on this stage and, once more each, with every change, under a fresh scheduler each time, and tells
-/// the story of one job. `also` watches every simulation. They go no further than the job: until it has ended, and with a change until
-/// it starts.
+/// Simulates the workload on this stage and, once more each, with every change, under a fresh
+/// scheduler each time, and tells the story of one job. `also` watches every simulation. They go no
+/// further than the job: until it has ended, and with a change until it starts.
 ///
 /// # Errors
 /// A policy that breaks its contract, or an impossible change.

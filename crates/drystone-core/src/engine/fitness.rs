@@ -30,7 +30,8 @@ pub enum Unfit {
 }
 
 impl Scheduler {
-    /// Checks that the policy can be simulated on this workload ([`crate::policy::Policy::requires`]).
+    /// Checks that the policy can be simulated on this workload
+    /// ([`crate::policy::Policy::requires`]).
     ///
     /// # Errors
     /// The workload lacks what the policy requires.

@@ -1,5 +1,5 @@
-//! Arrivals in their circumstances: jobs that are here already, that may not start yet, that depend on others, on a machine
-//! that loses processors.
+//! Arrivals in their circumstances: jobs that are here already, that may not start yet, that depend
+//! on others, on a machine that loses processors.
 
 mod capacity;
 
@@ -12,18 +12,20 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// The jobs of a workload in its [`Circumstances`], on a machine with outages.
 ///
-/// Events of one instant come in this order: processors that come back, announcements, processors that go; jobs that may start
-/// from now on; arrivals; withdrawals.
+/// Events of one instant come in this order: processors that come back, announcements, processors
+/// that go; jobs that may start from now on; arrivals; withdrawals.
 ///
-/// With feedback, a job that depends on others ([`Then::Arrives`]) arrives when the last of them has ended and its user has
-/// thought; its numbers in the simulation, and with them ties, follow the order in which jobs arrive there
-/// ([`Source::place`] tells which is which). Without, it arrives at its submit time.
+/// With feedback, a job that depends on others ([`Then::Arrives`]) arrives when the last of them
+/// has ended and its user has thought; its numbers in the simulation, and with them ties, follow
+/// the order in which jobs arrive there ([`Source::place`] tells which is which). Without, it
+/// arrives at its submit time.
 #[derive(Clone, Debug)]
 pub struct Happenings<'a> {
     workload: &'a Workload,
     known: Circumstances,
     feedback: bool,
-    /// Whether every job may start as soon as it arrives, at its own time: nothing happens but outages and withdrawals.
+    /// Whether every job may start as soon as it arrives, at its own time: nothing happens but
+    /// outages and withdrawals.
     plain: bool,
     timetable: Timetable<'a>,
     /// For each job those that depend on it.
@@ -46,7 +48,8 @@ struct State {
     agenda: BTreeSet<(Time, Due, JobId)>,
     /// Jobs that may start at once, in the order given.
     at_once: VecDeque<JobId>,
-    /// Jobs that wait for others: how many of these have not ended, and when the last of the others did.
+    /// Jobs that wait for others: how many of these have not ended, and when the last of the others
+    /// did.
     waits: BTreeMap<JobId, (u32, Time)>,
     /// Why jobs that have arrived are held back.
     held: BTreeMap<JobId, u8>,
@@ -202,7 +205,8 @@ impl<'a> Happenings<'a> {
         self.s.here += 1;
     }
 
-    /// A job takes one of the places that its throttle leaves, if it has one. Answers why it is held back.
+    /// A job takes one of the places that its throttle leaves, if it has one. Answers why it is
+    /// held back.
     fn take_slot(&mut self, job: JobId) -> u8 {
         let Some(&at) = self.throttle.get(&job) else { return 0 };
         let (used, behind) = &mut self.s.slots[at];
@@ -241,7 +245,8 @@ impl<'a> Happenings<'a> {
         (u8::from(time) * TIME) | (u8::from(others) * OTHERS)
     }
 
-    /// A job has gone, however it has: another may take its place, and those that wait for it may have waited for it last.
+    /// A job has gone, however it has: another may take its place, and those that wait for it may
+    /// have waited for it last.
     fn leave(&mut self, job: JobId, now: Time) {
         self.s.now = now;
         self.s.here -= 1;

@@ -1,4 +1,5 @@
-//! What a session is told, as data: written down, it can be told again, and leads to the same actions bit for bit.
+//! What a session is told, as data: written down, it can be told again, and leads to the same
+//! actions bit for bit.
 
 use super::session::{ImpossibleJob, NewsError, Session, Violation};
 use crate::model::{Adopted, How, Job, JobId, ProcSet, Span, Time};
@@ -81,8 +82,9 @@ pub enum TakeError {
 }
 
 impl Session {
-    /// Takes one entry of a journal as the call that it stands for. Answers whether it was news: for [`News::Arrived`] and
-    /// [`News::Adopted`] always, for [`News::Decided`] whether there is an action.
+    /// Takes one entry of a journal as the call that it stands for. Answers whether it was news:
+    /// for [`News::Arrived`] and [`News::Adopted`] always, for [`News::Decided`] whether there is
+    /// an action.
     ///
     /// Only for policies whose predictions need no true run times ([`Session::clairvoyant`]).
     ///

@@ -24,7 +24,8 @@ pub struct Notes {
 }
 
 impl Notes {
-    /// Writes the notes as CSV with the columns `time,gauge,value`: a step function per gauge, ready to be plotted.
+    /// Writes the notes as CSV with the columns `time,gauge,value`: a step function per gauge,
+    /// ready to be plotted.
     ///
     /// # Errors
     /// Those of the writer.

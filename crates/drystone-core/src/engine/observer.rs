@@ -57,12 +57,15 @@ impl Levels {
     }
 }
 
-/// Watches a simulation. Every method does nothing by default; what is not overridden costs nothing.
+/// Watches a simulation. Every method does nothing by default; what is not overridden costs
+/// nothing.
 pub trait Observer {
-    /// Whether [`Observer::ended`] does anything: what became of a job is put together only for those who look.
+    /// Whether [`Observer::ended`] does anything: what became of a job is put together only for
+    /// those who look.
     const ENDS: bool = true;
 
-    /// Whether [`Observer::noted`] does anything: a policy may leave out what it only notes where nothing listens.
+    /// Whether [`Observer::noted`] does anything: a policy may leave out what it only notes where
+    /// nothing listens.
     const NOTES: bool = true;
 
     /// A job arrived.
@@ -73,7 +76,8 @@ pub trait Observer {
     #[inline]
     fn started(&mut self, _now: Time, _id: JobId, _why: Why) {}
 
-    /// A job that has just started or gone on was put on these processors; told by policies that name them.
+    /// A job that has just started or gone on was put on these processors; told by policies that
+    /// name them.
     #[inline]
     fn placed(&mut self, _now: Time, _id: JobId, _on: &ProcSet) {}
 
@@ -93,14 +97,16 @@ pub trait Observer {
     #[inline]
     fn moved(&mut self, _now: Time, _moved: &Moved) {}
 
-    /// A policy gave a job another prediction ([`Action::Repredict`](crate::policy::Action::Repredict)). Corrections of predictions
-    /// that expire, and predictions made anew from a user's history, are not told one by one:
-    /// [`Outcome::corrections`](crate::model::Outcome::corrections) counts them, [`Outcome::accuracy`](crate::model::Outcome::accuracy)
-    /// weighs them.
+    /// A policy gave a job another prediction
+    /// ([`Action::Repredict`](crate::policy::Action::Repredict)). Corrections of predictions that
+    /// expire, and predictions made anew from a user's history, are not told one by one:
+    /// [`Outcome::corrections`](crate::model::Outcome::corrections) counts them,
+    /// [`Outcome::accuracy`](crate::model::Outcome::accuracy) weighs them.
     #[inline]
     fn repredicted(&mut self, _now: Time, _id: JobId, _prediction: Span) {}
 
-    /// A job was withdrawn before it started. One that has started ends when it is withdrawn, also while it is suspended.
+    /// A job was withdrawn before it started. One that has started ends when it is withdrawn, also
+    /// while it is suspended.
     #[inline]
     fn cancelled(&mut self, _now: Time, _id: JobId) {}
 
@@ -112,7 +118,8 @@ pub trait Observer {
     #[inline]
     fn noted(&mut self, _now: Time, _gauge: Gauge, _value: i64) {}
 
-    /// A job is here already at the first instant, which begins with jobs that run and wait: told after [`Observer::arrived`].
+    /// A job is here already at the first instant, which begins with jobs that run and wait: told
+    /// after [`Observer::arrived`].
     #[inline]
     fn adopted(&mut self, _now: Time, _id: JobId, _adopted: &Adopted) {}
 
@@ -124,8 +131,8 @@ pub trait Observer {
     #[inline]
     fn released(&mut self, _now: Time, _id: JobId) {}
 
-    /// A running or suspended job has lost its processors, so many, to an outage or because the policy sent it back, and waits
-    /// again; nothing is left of what it ran.
+    /// A running or suspended job has lost its processors, so many, to an outage or because the
+    /// policy sent it back, and waits again; nothing is left of what it ran.
     #[inline]
     fn requeued(&mut self, _now: Time, _id: JobId, _procs: Procs, _ran: Span) {}
 
@@ -133,12 +140,13 @@ pub trait Observer {
     #[inline]
     fn lost(&mut self, _ended: &Ended<'_>) {}
 
-    /// Processors have gone, have come back, or were announced to go. `foreseen` says whether all of it was known before: then no plan
-    /// has to change.
+    /// Processors have gone, have come back, or were announced to go. `foreseen` says whether all
+    /// of it was known before: then no plan has to change.
     #[inline]
     fn capacity(&mut self, _now: Time, _foreseen: bool) {}
 
-    /// All events of an instant were handled and all actions carried out; these levels hold until the next instant.
+    /// All events of an instant were handled and all actions carried out; these levels hold until
+    /// the next instant.
     #[inline]
     fn settled(&mut self, _now: Time, _levels: Levels) {}
 }

@@ -22,7 +22,8 @@ use serde::{Deserialize, Serialize};
 /// # Ok::<(), drystone_core::engine::PlatformError>(())
 /// ```
 ///
-/// Every key may be left out; the values above are the defaults (Kettimuthu et al. 2005, section 5.1).
+/// Every key may be left out; the values above are the defaults (Kettimuthu et al. 2005, section
+/// 5.1).
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Platform {
@@ -30,7 +31,8 @@ pub struct Platform {
     pub suspension: Option<Transfer>,
 }
 
-/// How long it takes to write and to read a job's memory. Processors of a job transfer theirs at the same time.
+/// How long it takes to write and to read a job's memory. Processors of a job transfer theirs at
+/// the same time.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Transfer {
@@ -44,8 +46,9 @@ pub struct Transfer {
     pub rate: f64,
     /// Which transfers cost time.
     pub pays: Pays,
-    /// Whether processors stay busy while memory is written, so that a job that starts on them begins later. Otherwise the
-    /// suspended job makes up for it when it goes on, and processors change hands at once.
+    /// Whether processors stay busy while memory is written, so that a job that starts on them
+    /// begins later. Otherwise the suspended job makes up for it when it goes on, and processors
+    /// change hands at once.
     pub busy: bool,
     /// Seed of drawn memory.
     pub seed: u64,
@@ -87,7 +90,8 @@ impl Default for Transfer {
     }
 }
 
-/// A platform file that says something impossible, or nothing intelligible: where, what, and what was expected.
+/// A platform file that says something impossible, or nothing intelligible: where, what, and what
+/// was expected.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct PlatformError(String);
@@ -108,7 +112,8 @@ impl Platform {
 }
 
 impl Transfer {
-    /// Whether these values make sense: what [`Platform::from_toml`] asks, for values that come from elsewhere.
+    /// Whether these values make sense: what [`Platform::from_toml`] asks, for values that come
+    /// from elsewhere.
     ///
     /// # Errors
     /// The first that does not.
@@ -170,7 +175,8 @@ fn splitmix64(seed: u64) -> u64 {
 mod tests {
     use super::*;
 
-    /// 700 / 0.7 is more than 1,000 in binary fractions; 701 / 0.7 is 1,001.43, and 1 / 3 less than a second.
+    /// 700 / 0.7 is more than 1,000 in binary fractions; 701 / 0.7 is 1,001.43, and 1 / 3 less than
+    /// a second.
     #[test]
     fn transfers_are_rounded_up_and_no_further() {
         for (memory, rate, seconds) in [(700, 0.7, 1_000), (701, 0.7, 1_002), (1, 3.0, 1), (3, 0.1, 30), (0, 2.0, 0)] {

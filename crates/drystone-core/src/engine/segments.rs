@@ -67,9 +67,9 @@ struct Part {
 }
 
 impl Segments {
-    /// Writes the segments as CSV with the columns `job_id,start,end,procs,processors,then`, in order of arrival and time.
-    /// `processors` is a list of ranges, such as `"0-3,7"`, empty where the policy only counts; `then` is `suspended`,
-    /// `requeued`, `lost` or `ended`.
+    /// Writes the segments as CSV with the columns `job_id,start,end,procs,processors,then`, in
+    /// order of arrival and time. `processors` is a list of ranges, such as `"0-3,7"`, empty where
+    /// the policy only counts; `then` is `suspended`, `requeued`, `lost` or `ended`.
     ///
     /// # Errors
     /// Those of the writer.

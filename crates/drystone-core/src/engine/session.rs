@@ -30,22 +30,25 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-/// A scheduler at work. It is as pure as its policy: time and events come in as arguments, actions come out, and the whole
-/// state can be saved and restored. The simulator drives it, and a live cluster can.
+/// A scheduler at work. It is as pure as its policy: time and events come in as arguments, actions
+/// come out, and the whole state can be saved and restored. The simulator drives it, and a live
+/// cluster can.
 ///
-/// The session owns what every policy would otherwise repeat: the table of jobs, the account of free processors, the
-/// predictions and their corrections, and it refuses impossible actions.
+/// The session owns what every policy would otherwise repeat: the table of jobs, the account of
+/// free processors, the predictions and their corrections, and it refuses impossible actions.
 ///
 /// # Driving one
 ///
-/// Whenever something happens, and at each [`Session::deadline`], tell the session what has happened by then, in this order:
-/// [`Session::end`] of jobs, lower numbers first; [`Session::expire`]; [`Session::arrive`] and [`Session::cancel`] as they came;
-/// `end` of running jobs that were withdrawn ([`Session::cancel`] answers `false` for them) or killed
-/// ([`Action::Kill`](crate::policy::Action::Kill)). Then ask once for [`Session::decide`] and carry out what it answers. With
-/// [`Pass::Event`](crate::policy::Pass::Event) a decision follows each of them. That is what the simulator does, and what does so gets
-/// the simulator's schedule. Coming late is no fault: time is what the last call said, and never goes back; what lies beyond ±2⁶¹ s
-/// counts as that. [`Pass::Pyss`](crate::policy::Pass::Pyss) is for simulations alone: it has to know of jobs that will end later in
-/// the same second.
+/// Whenever something happens, and at each [`Session::deadline`], tell the session what has
+/// happened by then, in this order: [`Session::end`] of jobs, lower numbers first;
+/// [`Session::expire`]; [`Session::arrive`] and [`Session::cancel`] as they came; `end` of running
+/// jobs that were withdrawn ([`Session::cancel`] answers `false` for them) or killed
+/// ([`Action::Kill`](crate::policy::Action::Kill)). Then ask once for [`Session::decide`] and carry
+/// out what it answers. With [`Pass::Event`](crate::policy::Pass::Event) a decision follows each of
+/// them. That is what the simulator does, and what does so gets the simulator's schedule. Coming
+/// late is no fault: time is what the last call said, and never goes back; what lies beyond ±2⁶¹ s
+/// counts as that. [`Pass::Pyss`](crate::policy::Pass::Pyss) is for simulations alone: it has to
+/// know of jobs that will end later in the same second.
 ///
 /// ```
 /// use drystone_core::engine::Session;
@@ -72,7 +75,8 @@ use std::time::Duration;
 /// ```
 pub struct Session {
     scheduler: Scheduler,
-    /// What the scheduler is, from its state before the first event: see [`Session::load`]. Where that cannot be saved, why.
+    /// What the scheduler is, from its state before the first event: see [`Session::load`]. Where
+    /// that cannot be saved, why.
     origin: Result<Origin, SnapshotError>,
     clairvoyant: bool,
     corrects: bool,
@@ -103,7 +107,8 @@ pub struct Session {
     s: State,
 }
 
-/// Everything that changes while the session works, except the policy's and the predictor's own state.
+/// Everything that changes while the session works, except the policy's and the predictor's own
+/// state.
 #[derive(Clone, Serialize, Deserialize)]
 struct State {
     world: World,
@@ -123,7 +128,8 @@ struct State {
     draining: bool,
     /// Losses of processors, once there was one.
     capacity: Option<Box<Capacity>>,
-    /// Suspended jobs that the policy knows nothing of: somebody else suspended them and lets them go on.
+    /// Suspended jobs that the policy knows nothing of: somebody else suspended them and lets them
+    /// go on.
     foreign: BTreeSet<JobId>,
     /// Whether corrections may be due that nothing has asked for yet.
     lagging: bool,
@@ -200,12 +206,13 @@ impl Session {
         }
     }
 
-    /// A job arrives, and gets the next number: the first is 0. `oracle` is its true run time where the session is
-    /// [`Session::clairvoyant`].
+    /// A job arrives, and gets the next number: the first is 0. `oracle` is its true run time where
+    /// the session is [`Session::clairvoyant`].
     ///
     /// # Errors
-    /// A job that is impossible on this machine: without processors, wider than the machine, with a negative estimate, or with a
-    /// submit time or an estimate beyond ±2⁴⁰ s. The session is then unchanged.
+    /// A job that is impossible on this machine: without processors, wider than the machine, with a
+    /// negative estimate, or with a submit time or an estimate beyond ±2⁴⁰ s. The session is then
+    /// unchanged.
     pub fn arrive(&mut self, now: Time, job: &Job, oracle: Option<Span>) -> Result<JobId, ImpossibleJob> {
         match job.problem(self.s.world.machine) {
             None => Ok(self.admit(now, job, oracle)),
@@ -245,21 +252,23 @@ impl Session {
         self.s.waiting += 1;
         self.s.waiting_procs += u64::from(job.procs);
         if self.propagation > Propagation::None {
-            // Asked of the table: a use of the job itself here would split its copy into parts that the processor reads back late.
+            // Asked of the table: a use of the job itself here would split its copy into parts that
+            // the processor reads back late.
             self.s.of_user.of(self.s.world.jobs[id].job.user).push(id);
         }
         self.observe(Event::Arrived(id));
         id
     }
 
-    /// A running job ends. Answers whether there was such a job: on a live cluster the same end may be told twice.
+    /// A running job ends. Answers whether there was such a job: on a live cluster the same end may
+    /// be told twice.
     #[inline]
     pub fn end(&mut self, now: Time, id: JobId) -> bool {
         self.finish(now, id, true, None)
     }
 
-    /// The same, told how long it ran where that is known better than from when the session heard of it, and without
-    /// learning from what is no run time.
+    /// The same, told how long it ran where that is known better than from when the session heard
+    /// of it, and without learning from what is no run time.
     #[inline(always)]
     pub(super) fn finish(&mut self, now: Time, id: JobId, teaches: bool, ran: Option<Span>) -> bool {
         let Some(Known { entry, .. }) = self.s.world.jobs.get(id).filter(|known| known.entry.phase == Phase::Running)
@@ -293,7 +302,8 @@ impl Session {
         true
     }
 
-    /// Where a job has ended that was killed, the policy may have waited for it, whatever other job waits.
+    /// Where a job has ended that was killed, the policy may have waited for it, whatever other job
+    /// waits.
     #[cold]
     fn note_killed(&mut self, id: JobId) {
         let all = self.s.killed.len();
@@ -301,7 +311,8 @@ impl Session {
         self.woken |= self.s.killed.len() < all;
     }
 
-    /// Advances the clock, clamped; it never goes back, though the clock of a live cluster may. Answers what time it is then.
+    /// Advances the clock, clamped; it never goes back, though the clock of a live cluster may.
+    /// Answers what time it is then.
     #[inline]
     fn come_to(&mut self, now: Time) -> Time {
         // It begins at the one end and never goes back.
@@ -309,8 +320,9 @@ impl Session {
         self.s.world.now
     }
 
-    /// New history of a user: predictions of the user's other jobs are made anew. A running job's prediction is never less
-    /// than it has run already. Jobs that this will never concern again leave the list of the user's jobs.
+    /// New history of a user: predictions of the user's other jobs are made anew. A running job's
+    /// prediction is never less than it has run already. Jobs that this will never concern again
+    /// leave the list of the user's jobs.
     fn propagate(&mut self, ended: JobId) {
         let user = self.s.world.jobs[ended].job.user;
         let mut jobs = std::mem::take(self.s.of_user.of(user));
@@ -363,7 +375,8 @@ impl Session {
         true
     }
 
-    /// The next time at which something happens without an event from outside: a prediction expires or the policy wakes.
+    /// The next time at which something happens without an event from outside: a prediction expires
+    /// or the policy wakes.
     #[inline]
     #[must_use]
     pub fn deadline(&self) -> Option<Time> {
@@ -395,7 +408,8 @@ impl Session {
         true
     }
 
-    /// Forgets jobs that are done, as far as no older one is still here. Answers the oldest that is, if it is another now.
+    /// Forgets jobs that are done, as far as no older one is still here. Answers the oldest that
+    /// is, if it is another now.
     #[inline]
     pub(crate) fn forget_done(&mut self) -> Option<JobId> {
         let first = self.s.world.oldest;

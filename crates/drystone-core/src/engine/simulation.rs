@@ -1,4 +1,5 @@
-//! The loop: a simulated machine that runs jobs as long as they really take, and asks the scheduler at every event.
+//! The loop: a simulated machine that runs jobs as long as they really take, and asks the scheduler
+//! at every event.
 
 mod error;
 mod events;
@@ -20,12 +21,13 @@ use std::collections::BTreeMap;
 
 /// A simulation of one scheduler on one stream of arrivals.
 ///
-/// Events of one instant are handled in a fixed order: ends (by id), expiries of predictions and wake-ups, arrivals and
-/// cancellations in the order of the source, ends (by id) of running jobs that were withdrawn. Then the policy makes one pass,
-/// or one after each of them ([`Pass`]).
+/// Events of one instant are handled in a fixed order: ends (by id), expiries of predictions and
+/// wake-ups, arrivals and cancellations in the order of the source, ends (by id) of running jobs
+/// that were withdrawn. Then the policy makes one pass, or one after each of them ([`Pass`]).
 ///
-/// A policy may take something for granted about the jobs: [`Scheduler::fits`] says whether a workload has it. Where it has not, the
-/// simulation may stop with a [`Violation`](super::Violation).
+/// A policy may take something for granted about the jobs: [`Scheduler::fits`] says whether a
+/// workload has it. Where it has not, the simulation may stop with a
+/// [`Violation`](super::Violation).
 ///
 /// ```
 /// use drystone_core::engine::{Replay, Schedule, Simulation};
@@ -63,7 +65,8 @@ struct State {
     /// Ends of running jobs: see [`End`]. Ends of jobs that were suspended or cut short
     /// since are stale.
     ends: Ends,
-    /// What suspensions have added to the time that jobs need their processors, for jobs that are here.
+    /// What suspensions have added to the time that jobs need their processors, for jobs that are
+    /// here.
     overhead: BTreeMap<JobId, Span>,
     /// Processors from which memory is still being written, and until when.
     writing: Vec<(Time, ProcSet)>,
@@ -150,8 +153,9 @@ impl<S: Source> Simulation<S> {
         Simulation { transfer: platform.suspension, ..self }
     }
 
-    /// The same without a record of what was predicted of a job over its life, for observers that do not ask for it:
-    /// [`Outcome::accuracy`](crate::model::Outcome::accuracy) is then `None`. Where predictions are corrected often, that record is a good part of the work.
+    /// The same without a record of what was predicted of a job over its life, for observers that
+    /// do not ask for it: [`Outcome::accuracy`](crate::model::Outcome::accuracy) is then `None`.
+    /// Where predictions are corrected often, that record is a good part of the work.
     #[must_use]
     pub fn without_accuracy(mut self) -> Simulation<S> {
         self.session.forget_changes();
@@ -196,10 +200,11 @@ impl<S: Source> Simulation<S> {
         Ok(())
     }
 
-    /// Handles one instant with everything that happens in it (with [`Pass::Event`]: one event). `false` at the end.
+    /// Handles one instant with everything that happens in it (with [`Pass::Event`]: one event).
+    /// `false` at the end.
     ///
-    /// Where the simulation stands at a pass ([`Simulation::next_pass`]), the policy makes this pass, unless actions from outside
-    /// have been carried out.
+    /// Where the simulation stands at a pass ([`Simulation::next_pass`]), the policy makes this
+    /// pass, unless actions from outside have been carried out.
     ///
     /// # Errors
     /// See [`SimulationError`].
@@ -219,11 +224,12 @@ impl<S: Source> Simulation<S> {
         Ok(true)
     }
 
-    /// Goes on to the next scheduling pass and stops before it, when all events that lead to it have been handled: now
-    /// [`Session::view`] shows what a policy would see, and [`Simulation::apply`] takes actions from outside. `false` at the end.
+    /// Goes on to the next scheduling pass and stops before it, when all events that lead to it
+    /// have been handled: now [`Session::view`] shows what a policy would see, and
+    /// [`Simulation::apply`] takes actions from outside. `false` at the end.
     ///
-    /// A simulation that stands at a pass already leaves that one behind. To let the policy make it, call
-    /// [`Simulation::step`].
+    /// A simulation that stands at a pass already leaves that one behind. To let the policy make
+    /// it, call [`Simulation::step`].
     ///
     /// ```
     /// use drystone_core::engine::{Replay, Scheduler, Schedule, Simulation};
@@ -269,9 +275,10 @@ impl<S: Source> Simulation<S> {
         }
     }
 
-    /// Carries out actions from outside at the pass that the simulation stands at, instead of the policy's: at once, so that
-    /// [`Session::view`] shows what they led to and more can follow. The policy is neither asked nor told, so it should be one
-    /// that keeps nothing, [`Outside`](crate::policy::Outside).
+    /// Carries out actions from outside at the pass that the simulation stands at, instead of the
+    /// policy's: at once, so that [`Session::view`] shows what they led to and more can follow. The
+    /// policy is neither asked nor told, so it should be one that keeps nothing,
+    /// [`Outside`](crate::policy::Outside).
     ///
     /// # Errors
     /// Actions that are impossible: the simulation is then of no further use. No pass is due.
@@ -285,7 +292,8 @@ impl<S: Source> Simulation<S> {
         deed.thrashing.map_or(Ok(()), Err)
     }
 
-    /// Asks for a pass at this time, if nothing leads to one before; for those who act from outside. Nothing where it is past.
+    /// Asks for a pass at this time, if nothing leads to one before; for those who act from
+    /// outside. Nothing where it is past.
     pub fn wake_at(&mut self, time: Time) {
         if time > self.s.now {
             self.session.wake_at(time);
@@ -350,8 +358,8 @@ impl<S: Source> Simulation<S> {
         snapshot::write(Contents::Simulation, &saved)
     }
 
-    /// Goes on from a saved state of a simulation with the same scheduler and source; the results are then the same as
-    /// without the interruption.
+    /// Goes on from a saved state of a simulation with the same scheduler and source; the results
+    /// are then the same as without the interruption.
     ///
     /// # Errors
     /// Bytes that are no such state. The simulation is then unchanged.

@@ -56,12 +56,13 @@ pub struct Stroke {
 
 /// A stream of arrivals and cancellations in order of time: a log, a generator, a live cluster.
 ///
-/// Jobs are numbered in the order in which they come. Each must be possible on the machine, as those of a
-/// [`Workload`] are, and come at its submit time; the simulation refuses others
+/// Jobs are numbered in the order in which they come. Each must be possible on the machine, as
+/// those of a [`Workload`] are, and come at its submit time; the simulation refuses others
 /// ([`SimulationError::Impossible`](super::SimulationError::Impossible)).
 ///
-/// One that sends more than arrivals and cancellations says so ([`Source::NEWS`]) and has the other methods, too; a policy that does
-/// not [hear](crate::policy::Policy::hears) of news cannot be simulated with it.
+/// One that sends more than arrivals and cancellations says so ([`Source::NEWS`]) and has the other
+/// methods, too; a policy that does not [hear](crate::policy::Policy::hears) of news cannot be
+/// simulated with it.
 pub trait Source {
     /// Whether it sends more than arrivals and cancellations, or listens to what becomes of jobs.
     const NEWS: bool = false;
@@ -104,8 +105,8 @@ pub trait Source {
         None
     }
 
-    /// Whether the next one is processors that come back: where a pass follows each event, they come before ends of the same instant,
-    /// for plans count on them.
+    /// Whether the next one is processors that come back: where a pass follows each event, they
+    /// come before ends of the same instant, for plans count on them.
     fn comes_first(&self) -> bool {
         false
     }
@@ -115,7 +116,8 @@ pub trait Source {
         None
     }
 
-    /// A job has gone: it has ended, was withdrawn or lost. Answers whether [`Source::peek`] may answer something else now.
+    /// A job has gone: it has ended, was withdrawn or lost. Answers whether [`Source::peek`] may
+    /// answer something else now.
     fn gone(&mut self, _now: Time, _id: JobId) -> bool {
         false
     }
@@ -125,7 +127,8 @@ pub trait Source {
         How::Completed
     }
 
-    /// Which job that is for those who watch, where jobs arrive in another order than they are known in.
+    /// Which job that is for those who watch, where jobs arrive in another order than they are
+    /// known in.
     #[inline]
     fn place(&self, id: JobId) -> JobId {
         id
@@ -149,8 +152,9 @@ impl<'a> Replay<'a> {
         Replay::with_cancellations(workload, &[])
     }
 
-    /// All jobs, some of them withdrawn at the times given, which must be ascending. A job that has started when it is withdrawn
-    /// ends there; the withdrawal of a job that has ended, or has not come yet, is ignored.
+    /// All jobs, some of them withdrawn at the times given, which must be ascending. A job that has
+    /// started when it is withdrawn ends there; the withdrawal of a job that has ended, or has not
+    /// come yet, is ignored.
     #[must_use]
     pub fn with_cancellations(workload: &'a Workload, cancellations: &'a [(Time, JobId)]) -> Replay<'a> {
         Replay { workload, cancellations, next_job: 0, next_cancellation: 0 }

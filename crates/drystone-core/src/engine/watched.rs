@@ -1,12 +1,14 @@
-//! A session that an observer watches: what measures and explains simulations works on a live cluster, too.
+//! A session that an observer watches: what measures and explains simulations works on a live
+//! cluster, too.
 
 use super::observer::Observer;
 use super::session::{ImpossibleJob, Session, Violation};
 use crate::model::{Ended, Job, JobId, Span, Status, Time, Truth};
 use crate::policy::{Action, Actions, Placement};
 
-/// A session, and an observer that is told of it what it would be told of a simulation: arrivals, starts, promises, ends with
-/// their [`Outcome`](crate::model::Outcome), and the levels after each decision. Drive it as a [`Session`].
+/// A session, and an observer that is told of it what it would be told of a simulation: arrivals,
+/// starts, promises, ends with their [`Outcome`](crate::model::Outcome), and the levels after each
+/// decision. Drive it as a [`Session`].
 ///
 /// ```
 /// use drystone_core::engine::{Schedule, Session, Watched};
@@ -68,7 +70,8 @@ impl<O: Observer> Watched<O> {
         Ok(id)
     }
 
-    /// As [`Session::end`]. `number` and `status` are what the cluster calls the job and how it ended.
+    /// As [`Session::end`]. `number` and `status` are what the cluster calls the job and how it
+    /// ended.
     pub fn end(&mut self, now: Time, id: JobId, number: i64, status: Status) -> bool {
         let ended = self.session.end(now, id);
         if ended {
@@ -77,7 +80,8 @@ impl<O: Observer> Watched<O> {
         ended
     }
 
-    /// As [`Session::cancel`]. A suspended job that is withdrawn has ended, with what it has received.
+    /// As [`Session::cancel`]. A suspended job that is withdrawn has ended, with what it has
+    /// received.
     pub fn cancel(&mut self, now: Time, id: JobId, number: i64) -> bool {
         if !self.session.cancel(now, id) {
             return false;

@@ -1,5 +1,5 @@
-//! What is known of the jobs of a workload beyond each by itself: which are here already, which may not start yet, which wait
-//! for others, how they ended.
+//! What is known of the jobs of a workload beyond each by itself: which are here already, which may
+//! not start yet, which wait for others, how they ended.
 
 use super::{JobId, ProcSet, Span, TIME_LIMIT, Time, Workload};
 use serde::{Deserialize, Serialize};
@@ -19,9 +19,9 @@ pub enum Adopted {
         /// On which processors, if that is known.
         on: Option<ProcSet>,
     },
-    /// It is suspended, and the policy is to let it go on. Only for policies that [suspend](crate::policy::Abilities)
-    /// themselves; where another does, adopt the job as a running one and tell
-    /// [`Session::interrupted`](crate::engine::Session::interrupted).
+    /// It is suspended, and the policy is to let it go on. Only for policies that
+    /// [suspend](crate::policy::Abilities) themselves; where another does, adopt the job as a
+    /// running one and tell [`Session::interrupted`](crate::engine::Session::interrupted).
     Suspended {
         /// How long it has run.
         ran: Span,
@@ -85,12 +85,13 @@ pub struct After {
 pub enum Then {
     /// It may start. It arrived at its submit time, and was held back.
     Starts,
-    /// It arrives: its user submits it upon their results. Only where a simulation feeds back ends into arrivals; where it
-    /// replays fixed submit times the job arrives at its own.
+    /// It arrives: its user submits it upon their results. Only where a simulation feeds back ends
+    /// into arrivals; where it replays fixed submit times the job arrives at its own.
     Arrives,
 }
 
-/// A limit of how many of some jobs may wait to start or run at a time: the others are held back. The tasks of an array.
+/// A limit of how many of some jobs may wait to start or run at a time: the others are held back.
+/// The tasks of an array.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Throttle {
     /// Which jobs.
@@ -110,17 +111,18 @@ pub struct Withdrawal {
     pub only_waiting: bool,
 }
 
-/// What is known of the jobs of a workload beyond each by itself. Whatever is not mentioned is as it always was: a job arrives
-/// at its submit time, may start at once, depends on none, and its run time is one.
+/// What is known of the jobs of a workload beyond each by itself. Whatever is not mentioned is as
+/// it always was: a job arrives at its submit time, may start at once, depends on none, and its run
+/// time is one.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Circumstances {
-    /// The first instant, where the workload is a window cut out of a longer one. Jobs submitted before are here then: they wait,
-    /// unless `here` says otherwise.
+    /// The first instant, where the workload is a window cut out of a longer one. Jobs submitted
+    /// before are here then: they wait, unless `here` says otherwise.
     pub begin: Option<Time>,
     /// Where jobs are at the first instant.
     pub here: BTreeMap<JobId, Adopted>,
-    /// Before these times jobs may not start. A job that has one is not held any longer, even if it is
-    /// [held](Adopted::Held) at the first instant.
+    /// Before these times jobs may not start. A job that has one is not held any longer, even if it
+    /// is [held](Adopted::Held) at the first instant.
     pub eligible: BTreeMap<JobId, Time>,
     /// What jobs wait for that depends on others.
     pub after: BTreeMap<JobId, After>,
@@ -130,7 +132,8 @@ pub struct Circumstances {
     pub withdrawn: Vec<Withdrawal>,
     /// How jobs end, where that is not [`How::Completed`].
     pub ends: BTreeMap<JobId, How>,
-    /// Jobs that no measure counts: how long they would have run is not known, and stands there as a guess.
+    /// Jobs that no measure counts: how long they would have run is not known, and stands there as
+    /// a guess.
     #[serde(default)]
     pub uncounted: BTreeSet<JobId>,
 }
@@ -314,8 +317,8 @@ impl Circumstances {
         None
     }
 
-    /// The same of a workload that has only some of the jobs: `place` says where each is there. Jobs no longer depend on others that
-    /// are not.
+    /// The same of a workload that has only some of the jobs: `place` says where each is there.
+    /// Jobs no longer depend on others that are not.
     #[must_use]
     pub fn only(&self, place: impl Fn(JobId) -> Option<JobId>) -> Circumstances {
         let jobs = |list: &[JobId]| -> Vec<JobId> { list.iter().filter_map(|&job| place(job)).collect() };

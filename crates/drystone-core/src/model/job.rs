@@ -11,7 +11,8 @@ pub type Procs = u32;
 /// The value of an attribute that a log leaves unset.
 pub const UNKNOWN: i32 = -1;
 
-/// A job's position in the order of arrival: by submit time, then by place in the log. The first job is 0.
+/// A job's position in the order of arrival: by submit time, then by place in the log. The first
+/// job is 0.
 ///
 /// Every tie that a policy does not break otherwise is broken by this number.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug, Serialize, Deserialize)]
@@ -32,7 +33,8 @@ impl fmt::Display for JobId {
     }
 }
 
-/// What a scheduler may know of a job when it arrives. The true run time is not here: see [`Truth`].
+/// What a scheduler may know of a job when it arrives. The true run time is not here: see
+/// [`Truth`].
 ///
 /// Attributes that the log leaves unset are [`UNKNOWN`].
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -40,7 +42,8 @@ impl fmt::Display for JobId {
 pub struct Job {
     /// Arrival.
     pub submit: Time,
-    /// The user's requested time: kill time where jobs are killed, and the default prediction. Never negative.
+    /// The user's requested time: kill time where jobs are killed, and the default prediction.
+    /// Never negative.
     pub estimate: Span,
     /// Processors needed, all at once. At least 1.
     pub procs: Procs,
@@ -54,7 +57,8 @@ pub struct Job {
     pub queue: i32,
     /// The partition it was submitted to.
     pub partition: i32,
-    /// Memory per processor in kilobytes, requested or else used; [`UNKNOWN`] where the log has neither.
+    /// Memory per processor in kilobytes, requested or else used; [`UNKNOWN`] where the log has
+    /// neither.
     pub memory_kb: i64,
 }
 
@@ -150,7 +154,8 @@ impl Status {
     }
 }
 
-/// What only the machine knows of a job: how long it will run. Belongs to workloads and simulated machines, never to policies.
+/// What only the machine knows of a job: how long it will run. Belongs to workloads and simulated
+/// machines, never to policies.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Truth {
     /// Actual run time on its processors. Never negative; 0 is allowed.

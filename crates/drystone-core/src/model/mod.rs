@@ -1,7 +1,8 @@
 //! The vocabulary shared by everything: time, jobs, machines, workloads.
 //!
-//! Two worlds are kept apart by type. [`Job`] is what a scheduler may know of a job; [`Truth`] is what only the
-//! simulated (or real) machine knows: how long the job will actually run. Nothing that a policy can reach holds a `Truth`.
+//! Two worlds are kept apart by type. [`Job`] is what a scheduler may know of a job; [`Truth`] is
+//! what only the simulated (or real) machine knows: how long the job will actually run. Nothing
+//! that a policy can reach holds a `Truth`.
 
 mod circumstances;
 mod job;

@@ -1,8 +1,8 @@
 //! Outages: processors that are out for some time, as a machine's operators know them afterwards.
 //!
-//! An [`Outage`] is what happened, its end included. What a policy is told of it, and when, is another matter: a window is
-//! announced with the end that is [expected](Outage::expected), a failure is known when it happens and nothing is known of its
-//! end unless somebody says so.
+//! An [`Outage`] is what happened, its end included. What a policy is told of it, and when, is
+//! another matter: a window is announced with the end that is [expected](Outage::expected), a
+//! failure is known when it happens and nothing is known of its end unless somebody says so.
 
 use super::{Machine, ProcSet, Procs, TIME_LIMIT, Time};
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 /// The processors of an outage.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Which {
-    /// So many. Which ones is drawn, the same for the same outages on the same machine ([`Outages::new`]).
+    /// So many. Which ones is drawn, the same for the same outages on the same machine
+    /// ([`Outages::new`]).
     Count(Procs),
     /// These.
     Named(ProcSet),
@@ -54,13 +55,13 @@ pub struct Outage {
     pub end: Option<Time>,
     /// When the scheduler is told that it will come; `None` if it is told only when it begins.
     pub announced: Option<Time>,
-    /// When they are expected back, as the scheduler is told; `None` if nothing is said of that. No plan counts on processors of
-    /// which nothing is said.
+    /// When they are expected back, as the scheduler is told; `None` if nothing is said of that. No
+    /// plan counts on processors of which nothing is said.
     pub expected: Option<Time>,
     /// What becomes of jobs that run on them when it begins.
     pub hit: Hit,
-    /// Whether jobs may be started that would run into it, and are cut short then. A policy is not told of such an outage before
-    /// it begins, announced or not.
+    /// Whether jobs may be started that would run into it, and are cut short then. A policy is not
+    /// told of such an outage before it begins, announced or not.
     pub may_cut: bool,
 }
 
@@ -71,7 +72,8 @@ impl Outage {
         Outage { which, begin, end, announced: None, expected: None, hit: Hit::Requeue, may_cut: false }
     }
 
-    /// A maintenance window: it is announced at that time with its end. Jobs that run into it all the same are drained.
+    /// A maintenance window: it is announced at that time with its end. Jobs that run into it all
+    /// the same are drained.
     #[must_use]
     pub fn window(which: Which, announced: Time, begin: Time, end: Time) -> Outage {
         let (announced, end) = (Some(announced), Some(end));
@@ -189,7 +191,8 @@ pub struct OutageError {
     pub problem: String,
 }
 
-/// Outages of one machine, checked, in order of their beginnings; the processors of each have names.
+/// Outages of one machine, checked, in order of their beginnings; the processors of each have
+/// names.
 #[derive(Clone, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 pub struct Outages {
     list: Vec<Outage>,
@@ -197,12 +200,14 @@ pub struct Outages {
 }
 
 impl Outages {
-    /// Checks outages against a machine and each other, and puts them in order of their beginnings. An outage of a count of
-    /// processors takes neighbours from a place that follows from its times and its size, as far as they are not out already.
+    /// Checks outages against a machine and each other, and puts them in order of their beginnings.
+    /// An outage of a count of processors takes neighbours from a place that follows from its times
+    /// and its size, as far as they are not out already.
     ///
     /// # Errors
-    /// More processors than there are, by themselves or together; an end, or what is expected of it, that does not come after the
-    /// beginning; an announcement after it; the same processors out twice at a time; a time beyond ±2⁴⁰ s.
+    /// More processors than there are, by themselves or together; an end, or what is expected of
+    /// it, that does not come after the beginning; an announcement after it; the same processors
+    /// out twice at a time; a time beyond ±2⁴⁰ s.
     ///
     /// Cost: O(n · m) for n outages, at most m at a time, and O(n log n).
     pub fn new(machine: Machine, outages: Vec<Outage>) -> Result<Outages, OutageError> {
@@ -324,7 +329,8 @@ fn named(outage: &Outage) -> ProcSet {
     }
 }
 
-/// So many of these, from a place on and, where they end, from the beginning; `None` if there are fewer.
+/// So many of these, from a place on and, where they end, from the beginning; `None` if there are
+/// fewer.
 fn neighbours(of: &ProcSet, count: Procs, from: Procs) -> Option<ProcSet> {
     let behind = of.difference(&ProcSet::range(0..from)).lowest(count);
     let missing = count - behind.len();

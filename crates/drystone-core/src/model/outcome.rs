@@ -14,12 +14,12 @@ pub struct Outcome {
     pub ran: Span,
     /// How often it was suspended.
     pub suspensions: u32,
-    /// Time on its processors in which memory was written or read because of suspensions, or in which it waited for that of
-    /// others.
+    /// Time on its processors in which memory was written or read because of suspensions, or in
+    /// which it waited for that of others.
     pub overhead: Span,
-    /// Where the policy first reserved processors for it. A job that waited and then started as the head of its queue
-    /// without a reservation counts as reserved at its start, where the policy makes reservations at all. `None` for all
-    /// others.
+    /// Where the policy first reserved processors for it. A job that waited and then started as the
+    /// head of its queue without a reservation counts as reserved at its start, where the policy
+    /// makes reservations at all. `None` for all others.
     pub first_reservation: Option<Time>,
     /// The prediction of its run time when it arrived.
     pub first_prediction: Span,
@@ -27,10 +27,12 @@ pub struct Outcome {
     pub learned: bool,
     /// How often its prediction was corrected while it ran.
     pub corrections: u32,
-    /// Accuracy of its predictions over its life, each weighted by the time it was in force from submit to end (spec of
-    /// Tsafrir et al. 2007, section 3.3): 1 is perfect. `None` where predictions were not recorded.
+    /// Accuracy of its predictions over its life, each weighted by the time it was in force from
+    /// submit to end (spec of Tsafrir et al. 2007, section 3.3): 1 is perfect. `None` where
+    /// predictions were not recorded.
     pub accuracy: Option<f64>,
-    /// How often it was sent back to wait with nothing left of what it had run. Its start is that of the last attempt.
+    /// How often it was sent back to wait with nothing left of what it had run. Its start is that
+    /// of the last attempt.
     pub requeues: u32,
     /// What it had run in the attempts before the last.
     pub lost: Span,
@@ -70,7 +72,8 @@ impl Ended<'_> {
         self.response() - self.outcome.ran
     }
 
-    /// Time not running while it might have been started or gone on: the wait without the time in which it was held back.
+    /// Time not running while it might have been started or gone on: the wait without the time in
+    /// which it was held back.
     #[must_use]
     pub fn eligible_wait(&self) -> Span {
         self.wait() - self.outcome.held

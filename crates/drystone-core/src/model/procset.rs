@@ -8,8 +8,8 @@ use std::str::FromStr;
 
 /// A set of processors, as disjoint ranges in ascending order: compact however large the machine.
 ///
-/// Its text form is canonical: `0-3,7` for the processors 0, 1, 2, 3 and 7, and the empty text for no processor.
-/// With r ranges, set operations cost O(r) and membership O(log r).
+/// Its text form is canonical: `0-3,7` for the processors 0, 1, 2, 3 and 7, and the empty text for
+/// no processor. With r ranges, set operations cost O(r) and membership O(log r).
 #[derive(Clone, PartialEq, Eq, Hash, Default, Debug, Serialize, Deserialize)]
 pub struct ProcSet {
     /// Disjoint, ascending, never touching, never empty.
@@ -195,8 +195,8 @@ pub struct ProcSetError {
 impl FromStr for ProcSet {
     type Err = ProcSetError;
 
-    /// Reads the canonical form; a semicolon, a plus or a space may stand for the comma. Ranges must be ascending, so that no
-    /// processor is named twice.
+    /// Reads the canonical form; a semicolon, a plus or a space may stand for the comma. Ranges
+    /// must be ascending, so that no processor is named twice.
     fn from_str(text: &str) -> Result<ProcSet, ProcSetError> {
         let wrong = || ProcSetError { text: text.to_string() };
         let mut ranges: Vec<Range<Procs>> = Vec::new();

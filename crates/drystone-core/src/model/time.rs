@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::ops::{Add, AddAssign, Sub, SubAssign};
 
-/// A point in time, in whole seconds since the origin of the workload (usually the first submit of the log).
+/// A point in time, in whole seconds since the origin of the workload (usually the first submit of
+/// the log).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Time(pub i64);

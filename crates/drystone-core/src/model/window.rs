@@ -4,9 +4,9 @@ use super::JobId;
 use serde::{Deserialize, Serialize};
 use std::ops::{Index, IndexMut};
 
-/// An array over consecutive job ids whose front is forgotten once no job of it is alive, so that a simulation or a live
-/// scheduler holds at most about four times as many entries as it has jobs between its oldest live one and its newest, not as many
-/// as it ever saw.
+/// An array over consecutive job ids whose front is forgotten once no job of it is alive, so that a
+/// simulation or a live scheduler holds at most about four times as many entries as it has jobs
+/// between its oldest live one and its newest, not as many as it ever saw.
 ///
 /// Access and push are O(1); forgetting is amortised O(1) per job.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -48,7 +48,8 @@ impl<T> Window<T> {
     #[inline]
     pub(crate) fn forget_before(&mut self, oldest: JobId) {
         let dead = (oldest.0 - self.base) as usize;
-        // Only when it frees at least three quarters: for three that are forgotten at most one is moved.
+        // Only when it frees at least three quarters: for three that are forgotten at most one is
+        // moved.
         if dead >= 64 && dead * 4 >= self.items.len() * 3 {
             self.items.drain(..dead);
             self.base = oldest.0;

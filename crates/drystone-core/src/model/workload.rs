@@ -1,4 +1,5 @@
-//! A workload: jobs in order of arrival, the truth about each, the machine, and where all of it came from.
+//! A workload: jobs in order of arrival, the truth about each, the machine, and where all of it
+//! came from.
 
 use super::{CircumstanceError, Circumstances, Job, JobId, Procs, Time, Truth};
 use serde::{Deserialize, Serialize};
@@ -43,7 +44,8 @@ pub struct Provenance {
     pub time_zone: Option<String>,
 }
 
-/// Jobs in order of arrival on a machine. `jobs[i]` and `truth[i]` belong together; `i` is the [`JobId`].
+/// Jobs in order of arrival on a machine. `jobs[i]` and `truth[i]` belong together; `i` is the
+/// [`JobId`].
 #[derive(Clone, PartialEq, Debug)]
 pub struct Workload {
     machine: Machine,
@@ -86,18 +88,21 @@ pub enum WorkloadError {
     Circumstances(#[from] CircumstanceError),
 }
 
-/// Times and spans beyond this many seconds (about 34,000 years) are refused, so that no sum in the simulator can overflow.
+/// Times and spans beyond this many seconds (about 34,000 years) are refused, so that no sum in the
+/// simulator can overflow.
 pub const TIME_LIMIT: i64 = 1 << 40;
 
-/// No time that a session is told, and no prediction of any multiple of a run time, is further from 0 than this: they can be added.
+/// No time that a session is told, and no prediction of any multiple of a run time, is further from
+/// 0 than this: they can be added.
 pub(crate) const FURTHEST: i64 = 1 << 61;
 
 impl Workload {
     /// Puts jobs in order of arrival (stably by submit) and checks them against the machine.
     ///
     /// # Errors
-    /// A machine without processors; a job without processors, wider than the machine, with a negative estimate or run
-    /// time, or with a time beyond ±2⁴⁰ s; unequal numbers of jobs and truths; more than `u32::MAX` jobs.
+    /// A machine without processors; a job without processors, wider than the machine, with a
+    /// negative estimate or run time, or with a time beyond ±2⁴⁰ s; unequal numbers of jobs and
+    /// truths; more than `u32::MAX` jobs.
     ///
     /// Cost: O(n log n), O(n) when already in order.
     pub fn new(
@@ -127,8 +132,9 @@ impl Workload {
     /// The same jobs in these circumstances, instead of those that they had.
     ///
     /// # Errors
-    /// Jobs that are none of these; times before a job's submit; jobs that are here before they were submitted or after they have
-    /// ended, or two on one processor; jobs that wait for each other in a circle.
+    /// Jobs that are none of these; times before a job's submit; jobs that are here before they
+    /// were submitted or after they have ended, or two on one processor; jobs that wait for each
+    /// other in a circle.
     ///
     /// Cost: O(c log c) for c circumstances.
     pub fn with(mut self, circumstances: Circumstances) -> Result<Workload, WorkloadError> {
@@ -185,8 +191,8 @@ impl Workload {
         Some((self.jobs.first()?.submit, self.jobs.last()?.submit))
     }
 
-    /// Offered load: processor-seconds of work per processor-second between the first and the last submit.
-    /// `None` without jobs or where all arrive at once.
+    /// Offered load: processor-seconds of work per processor-second between the first and the last
+    /// submit. `None` without jobs or where all arrive at once.
     #[must_use]
     pub fn load(&self) -> Option<f64> {
         let (first, last) = self.submits()?;
@@ -195,8 +201,8 @@ impl Workload {
         (span > 0.0).then(|| work / (span * f64::from(self.machine.procs)))
     }
 
-    /// Takes the workload apart, to build a changed one with [`Workload::new`]. What it [has beyond](Workload::circumstances) is not
-    /// among the parts.
+    /// Takes the workload apart, to build a changed one with [`Workload::new`]. What it
+    /// [has beyond](Workload::circumstances) is not among the parts.
     #[must_use]
     pub fn into_parts(self) -> (Machine, Vec<Job>, Vec<Truth>, Provenance) {
         (self.machine, self.jobs, self.truth, self.provenance)

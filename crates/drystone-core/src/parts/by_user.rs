@@ -8,8 +8,9 @@ const DIRECT: usize = 4096;
 
 /// A value per user number, made at first use.
 ///
-/// Lookups cost O(1) for user numbers from 0 to 4,095 and O(log users) for others, [`UNKNOWN`](crate::model::UNKNOWN) among
-/// them. Memory: a value per user seen, and 4 bytes per number up to the largest direct one.
+/// Lookups cost O(1) for user numbers from 0 to 4,095 and O(log users) for others,
+/// [`UNKNOWN`](crate::model::UNKNOWN) among them. Memory: a value per user seen, and 4 bytes per
+/// number up to the largest direct one.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct ByUser<T> {
     values: Vec<T>,

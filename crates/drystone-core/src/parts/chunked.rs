@@ -1,4 +1,5 @@
-//! Free processors over future time where plans are deep: changed in place, with what has been gained since it was settled.
+//! Free processors over future time where plans are deep: changed in place, with what has been
+//! gained since it was settled.
 
 mod search;
 #[cfg(test)]
@@ -16,11 +17,12 @@ const HALF: usize = MOST / 2;
 /// Chunks that together have no more than so many steps become one.
 const FEW: usize = MOST / 2 + MOST / 4;
 
-/// Free processors over time, as a step function from a first instant to the end of time, like [`Profile`]: chunks of steps,
-/// so that a change moves no later steps, with a summary of each, so that a search passes over whole chunks.
+/// Free processors over time, as a step function from a first instant to the end of time, like
+/// [`Profile`]: chunks of steps, so that a change moves no later steps, with a summary of each, so
+/// that a search passes over whole chunks.
 ///
-/// F(t) is what is free. G(t) is what was free when the profile was last settled: where F > G, room has been *gained*. Between
-/// changes F may fall below 0; a plan is possible where it does not.
+/// F(t) is what is free. G(t) is what was free when the profile was last settled: where F > G, room
+/// has been *gained*. Between changes F may fall below 0; a plan is possible where it does not.
 ///
 /// For s steps in c chunks, of which k lie in the range concerned:
 ///
@@ -63,8 +65,8 @@ struct Head {
     most: i32,
     /// Least G.
     was_least: i32,
-    /// Over the steps with F > G: no F is larger than `gain_to`, no G less than `gain_from`. Where there is no such step,
-    /// `gain_to` is below `gain_from`.
+    /// Over the steps with F > G: no F is larger than `gain_to`, no G less than `gain_from`. Where
+    /// there is no such step, `gain_to` is below `gain_from`.
     gain_from: i32,
     gain_to: i32,
     /// Changed since the profile was settled.
@@ -123,7 +125,8 @@ impl Chunk {
         self.len -= count;
     }
 
-    /// Takes over what the head has added to each step, and joins equal neighbours; nothing is gained any more.
+    /// Takes over what the head has added to each step, and joins equal neighbours; nothing is
+    /// gained any more.
     fn settle(&mut self, by: i32) {
         self.free[..self.len].iter_mut().for_each(|free| *free = free.wrapping_add(by));
         let mut kept = 0;
@@ -158,7 +161,8 @@ impl Head {
         self.loose = false;
     }
 
-    /// Some steps of the chunk have more, or fewer, than they had. What is said of the others stays true.
+    /// Some steps of the chunk have more, or fewer, than they had. What is said of the others stays
+    /// true.
     #[inline]
     fn widen(&mut self, chunk: &Chunk, steps: Range<usize>) {
         for (&free, &was) in chunk.free[steps.clone()].iter().zip(&chunk.was[steps]) {
@@ -251,8 +255,8 @@ impl Chunked {
         }
     }
 
-    /// There are `by` more processors free during `[from, to)`, or, below 0, fewer. Nothing happens if that is empty, or before
-    /// the profile begins.
+    /// There are `by` more processors free during `[from, to)`, or, below 0, fewer. Nothing happens
+    /// if that is empty, or before the profile begins.
     pub(crate) fn add(&mut self, from: Time, to: Time, by: i32) {
         let from = from.max(self.heads[0].first);
         if from >= to || by == 0 {
@@ -280,7 +284,8 @@ impl Chunked {
         end
     }
 
-    /// A job of so many processors that was to have them during `[old, old + span)` has them from `start` on, which is earlier.
+    /// A job of so many processors that was to have them during `[old, old + span)` has them from
+    /// `start` on, which is earlier.
     pub(crate) fn move_up(&mut self, procs: i32, old: Time, span: Span, start: Time) {
         let (end, old_end) = (start.saturating_add(span), old.saturating_add(span));
         if old_end == Time::MAX {
@@ -343,7 +348,8 @@ impl Chunked {
         Spot { step: at.step + 1, ..at }
     }
 
-    /// What is free now is what was free: nothing is gained. Joins equal neighbours where something has changed.
+    /// What is free now is what was free: nothing is gained. Joins equal neighbours where something
+    /// has changed.
     pub(crate) fn settle(&mut self) {
         self.gained_until = Time::MIN;
         let mut kept = 0;
@@ -397,7 +403,8 @@ impl Head {
 }
 
 impl From<Chunked> for Profile {
-    /// Without steps that are as the one before, as [`Chunked::of`] takes them: what is loaded saves the same.
+    /// Without steps that are as the one before, as [`Chunked::of`] takes them: what is loaded
+    /// saves the same.
     fn from(chunked: Chunked) -> Profile {
         let mut steps: Vec<(Time, Procs)> = chunked.steps().map(|(time, free)| (time, free.max(0) as Procs)).collect();
         steps.dedup_by_key(|step| step.1);

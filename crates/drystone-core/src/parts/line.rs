@@ -1,10 +1,12 @@
-//! The waiting jobs of a policy in the order of their arrival, where only the first is ever asked for.
+//! The waiting jobs of a policy in the order of their arrival, where only the first is ever asked
+//! for.
 
 use crate::model::JobId;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
-/// A line of jobs. A job that leaves from the middle stays until it would be first: looking for it would cost more than all else.
+/// A line of jobs. A job that leaves from the middle stays until it would be first: looking for it
+/// would cost more than all else.
 ///
 /// Amortised O(1) for everything. It holds no more jobs than have arrived since its first one.
 #[derive(Clone, Default, Debug, Serialize, Deserialize)]

@@ -26,7 +26,8 @@ pub enum Order {
     Narrowest,
     /// Most processors first.
     Widest,
-    /// Largest expansion factor, (wait + prediction) / prediction, first; recomputed at every decision.
+    /// Largest expansion factor, (wait + prediction) / prediction, first; recomputed at every
+    /// decision.
     Lxf,
     /// Smallest value of a formula first.
     Formula(Formula),
@@ -101,7 +102,8 @@ impl Order {
         }
     }
 
-    /// Whether places in the queue change as time passes; then [`Order::key`] is only the place by arrival.
+    /// Whether places in the queue change as time passes; then [`Order::key`] is only the place by
+    /// arrival.
     #[must_use]
     pub fn is_dynamic(&self) -> bool {
         *self == Order::Lxf || self.moving().is_some()

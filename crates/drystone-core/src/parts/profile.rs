@@ -3,9 +3,11 @@
 use crate::model::{Procs, Span, Time};
 use serde::{Deserialize, Serialize};
 
-/// Free processors over time, as a step function from a first instant to the end of time. It knows no jobs.
+/// Free processors over time, as a step function from a first instant to the end of time. It knows
+/// no jobs.
 ///
-/// The steps are two flat arrays, times and free processors. For s steps, of which r lie in the range concerned:
+/// The steps are two flat arrays, times and free processors. For s steps, of which r lie in the
+/// range concerned:
 ///
 /// | operation | cost |
 /// |---|---|
@@ -16,8 +18,8 @@ use serde::{Deserialize, Serialize};
 /// | [`Profile::mark`] | O(1) |
 /// | [`Profile::rollback`] | the cost of what is undone |
 ///
-/// Reservations may exceed what is free only through [`Profile::reserve`]'s own check: it panics, since a plan that
-/// oversubscribes the machine is a bug of its planner.
+/// Reservations may exceed what is free only through [`Profile::reserve`]'s own check: it panics,
+/// since a plan that oversubscribes the machine is a bug of its planner.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(try_from = "Saved")]
 pub struct Profile {
@@ -63,7 +65,8 @@ struct Edit {
     inserted: (bool, bool),
 }
 
-/// A state of a [`Profile`] that it can return to. Marks are left in the opposite order in which they were made.
+/// A state of a [`Profile`] that it can return to. Marks are left in the opposite order in which
+/// they were made.
 #[derive(PartialEq, Eq, Debug)]
 #[must_use = "a mark that is never rolled back or dropped keeps the trail growing"]
 pub struct Mark {
@@ -84,7 +87,8 @@ impl Profile {
         Profile { times, free, trail: Vec::new(), marks: 0 }
     }
 
-    /// Makes this the profile of [`Profile::new`], keeping its memory. Must not be called while marks are held.
+    /// Makes this the profile of [`Profile::new`], keeping its memory. Must not be called while
+    /// marks are held.
     pub fn reset(&mut self, start: Time, free: Procs) {
         debug_assert!(self.marks == 0, "reset of a marked profile");
         self.trail.clear();
@@ -94,7 +98,8 @@ impl Profile {
         self.free.push(free);
     }
 
-    /// Makes this a copy of `other`, keeping its memory. Marks of `other` are not copied. Must not be called while marks are held.
+    /// Makes this a copy of `other`, keeping its memory. Marks of `other` are not copied. Must not
+    /// be called while marks are held.
     pub fn copy_from(&mut self, other: &Profile) {
         debug_assert!(self.marks == 0, "copy into a marked profile");
         self.trail.clear();
@@ -103,8 +108,9 @@ impl Profile {
         self.free.clone_from(&other.free);
     }
 
-    /// Makes this the profile of running jobs: `free` processors at `now`, and more as each of `ends`, in ascending order
-    /// of time, gives its processors back. Ends at or before `now` count as free already. O(number of ends).
+    /// Makes this the profile of running jobs: `free` processors at `now`, and more as each of
+    /// `ends`, in ascending order of time, gives its processors back. Ends at or before `now` count
+    /// as free already. O(number of ends).
     pub fn reset_to_running(&mut self, now: Time, free: Procs, ends: impl Iterator<Item = (Time, Procs)>) {
         self.reset(now, free);
         let mut sum = free;
@@ -120,9 +126,10 @@ impl Profile {
         }
     }
 
-    /// Makes this the profile of `free` processors at `now` and these changes, in ascending order of time: so many more or,
-    /// below 0, fewer from then on. Where more are taken than there are, none are free until enough have come back. Changes
-    /// at or before `now` count already. O(number of changes).
+    /// Makes this the profile of `free` processors at `now` and these changes, in ascending order
+    /// of time: so many more or, below 0, fewer from then on. Where more are taken than there are,
+    /// none are free until enough have come back. Changes at or before `now` count already.
+    /// O(number of changes).
     pub fn reset_to_changes(&mut self, now: Time, free: Procs, changes: impl IntoIterator<Item = (Time, i64)>) {
         self.reset(now, free);
         let mut sum = i64::from(free);
@@ -168,7 +175,8 @@ impl Profile {
         self.free[self.step_at(time)]
     }
 
-    /// The smallest number of free processors during `[from, from + span)`; an empty span counts as an instant.
+    /// The smallest number of free processors during `[from, from + span)`; an empty span counts as
+    /// an instant.
     #[must_use]
     pub fn least_free(&self, from: Time, span: Span) -> Procs {
         let to = from.saturating_add(span.max(Span(1)));
@@ -182,8 +190,8 @@ impl Profile {
         least
     }
 
-    /// Whether `procs` processors are free during all of `[from, from + span)`; an empty span counts as an instant. Stops at
-    /// the first step without them.
+    /// Whether `procs` processors are free during all of `[from, from + span)`; an empty span
+    /// counts as an instant. Stops at the first step without them.
     #[must_use]
     pub fn fits(&self, from: Time, span: Span, procs: Procs) -> bool {
         let to = from.saturating_add(span.max(Span(1)));
@@ -199,8 +207,9 @@ impl Profile {
         }
     }
 
-    /// The earliest `s ≥ not_before` such that `procs` processors are free during all of `[s, s + span)`. A job without run
-    /// time needs its processors for the instant of its start. `None` if so many are never free again.
+    /// The earliest `s ≥ not_before` such that `procs` processors are free during all of
+    /// `[s, s + span)`. A job without run time needs its processors for the instant of its start.
+    /// `None` if so many are never free again.
     ///
     /// The answer is `not_before`, the start of the profile, or the start of one of its steps.
     #[must_use]
@@ -208,7 +217,8 @@ impl Profile {
         self.find(procs, span, not_before).map(|found| found.2)
     }
 
-    /// The earliest place: the step in which it begins, the first that begins at its end or later, and its start.
+    /// The earliest place: the step in which it begins, the first that begins at its end or later,
+    /// and its start.
     #[inline]
     fn find(&self, procs: Procs, span: Span, not_before: Time) -> Option<(usize, usize, Time)> {
         let span = span.max(Span(1));
@@ -263,7 +273,8 @@ impl Profile {
     /// Takes `procs` processors away during `[from, to)`. Nothing happens if that is empty.
     ///
     /// # Panics
-    /// If fewer are free somewhere in it, or if it begins before the profile does: a bug of the caller.
+    /// If fewer are free somewhere in it, or if it begins before the profile does: a bug of the
+    /// caller.
     pub fn reserve(&mut self, from: Time, to: Time, procs: Procs) {
         self.edit(from, to, procs, true);
     }
@@ -271,7 +282,8 @@ impl Profile {
     /// Gives `procs` processors back during `[from, to)`. Nothing happens if that is empty.
     ///
     /// # Panics
-    /// If it begins before the profile does, or if more processors are then free than a [`Procs`] counts.
+    /// If it begins before the profile does, or if more processors are then free than a [`Procs`]
+    /// counts.
     pub fn release(&mut self, from: Time, to: Time, procs: Procs) {
         self.edit(from, to, procs, false);
     }
@@ -287,7 +299,8 @@ impl Profile {
         self.times[0] = self.times[0].max(now);
     }
 
-    /// Joins neighbouring steps with equally many free processors. Must not be called while marks are held. O(s).
+    /// Joins neighbouring steps with equally many free processors. Must not be called while marks
+    /// are held. O(s).
     pub fn simplify(&mut self) {
         debug_assert!(self.marks == 0, "the steps of a marked profile are still needed");
         let mut kept = 0;
@@ -308,7 +321,8 @@ impl Profile {
         Mark { trail: self.trail.len() }
     }
 
-    /// Returns to the state at `mark` and forgets the mark. Later marks must have been rolled back or dropped before.
+    /// Returns to the state at `mark` and forgets the mark. Later marks must have been rolled back
+    /// or dropped before.
     pub fn rollback(&mut self, mark: Mark) {
         while self.trail.len() > mark.trail {
             if let Some(edit) = self.trail.pop() {
@@ -421,7 +435,8 @@ mod tests {
     }
 
     proptest! {
-        /// Any mix of reservations, releases, marks, rollbacks and passing time agrees with an array of seconds.
+        /// Any mix of reservations, releases, marks, rollbacks and passing time agrees with an
+        /// array of seconds.
         #[test]
         fn agrees_with_an_array_of_seconds(
             ops in prop::collection::vec((0u8..8, 0i64..100, 1i64..30, 1u32..6), 1..80),

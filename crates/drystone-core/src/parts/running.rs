@@ -44,13 +44,15 @@ impl Item for Running {
     }
 }
 
-/// How the extra processors at the shadow time are counted; published results differ in it (spec of the EASY family).
+/// How the extra processors at the shadow time are counted; published results differ in it (spec of
+/// the EASY family).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub enum Extra {
     /// All jobs that are predicted to end by the shadow time count.
     #[default]
     All,
-    /// The walk over the predicted ends stops at the first sufficient job: others ending at the same time do not count.
+    /// The walk over the predicted ends stops at the first sufficient job: others ending at the
+    /// same time do not count.
     First,
 }
 
@@ -158,11 +160,11 @@ impl RunningSet {
         self.tree.second_in_leaf().map(|job| job.end)
     }
 
-    /// The shadow time of a job that lacks `missing` processors now, with the extra processors at that time. `None` where
-    /// even the end of all running jobs does not suffice.
+    /// The shadow time of a job that lacks `missing` processors now, with the extra processors at
+    /// that time. `None` where even the end of all running jobs does not suffice.
     ///
-    /// Ends before `floor` count as `floor`: pass the present where overdue jobs are taken to end now, and
-    /// [`Time::MIN`] where a shadow time may lie in the past.
+    /// Ends before `floor` count as `floor`: pass the present where overdue jobs are taken to end
+    /// now, and [`Time::MIN`] where a shadow time may lie in the past.
     #[inline]
     #[must_use]
     pub fn shadow(&self, missing: Procs, extra: Extra, floor: Time) -> Option<Shadow> {
@@ -172,7 +174,8 @@ impl RunningSet {
         }
     }
 
-    /// The same as if these jobs, in order of predicted end and id, were in the set, too. O((k + 1) log n) for k of them.
+    /// The same as if these jobs, in order of predicted end and id, were in the set, too. O((k + 1)
+    /// log n) for k of them.
     #[must_use]
     pub fn shadow_with(&self, more: &[Running], missing: Procs, extra: Extra, floor: Time) -> Option<Shadow> {
         debug_assert!(more.is_sorted_by_key(Running::key), "{more:?}");
@@ -190,7 +193,8 @@ impl RunningSet {
 
     fn deep_shadow(&self, more: &[Running], missing: Procs, extra: Extra, floor: Time) -> Option<Shadow> {
         let missing = u64::from(missing);
-        // What the first of the others add, and the job of the set with which that suffices: unless the next one comes before.
+        // What the first of the others add, and the job of the set with which that suffices: unless
+        // the next one comes before.
         let mut added = 0;
         let mut more_left = more;
         let (last, enough) = loop {

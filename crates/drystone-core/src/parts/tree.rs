@@ -1,11 +1,12 @@
 //! A B+tree whose inner nodes carry a summary of each child, so that searches skip whole subtrees.
 //!
-//! Both the queue of waiting jobs ([`super::WaitQueue`]) and the set of running jobs ([`super::RunningSet`]) are such
-//! trees. A queue of up to [`FLAT`] jobs, the usual case on real logs, is one sorted array and pays for no summary. What has grown
-//! beyond that is one again when it has shrunk to half of it.
+//! Both the queue of waiting jobs ([`super::WaitQueue`]) and the set of running jobs
+//! ([`super::RunningSet`]) are such trees. A queue of up to [`FLAT`] jobs, the usual case on real
+//! logs, is one sorted array and pays for no summary. What has grown beyond that is one again when
+//! it has shrunk to half of it.
 //!
-//! Cost, for n items: insert and remove O(log n) with memory moves of at most one node; a search visits only subtrees
-//! whose summary admits a match.
+//! Cost, for n items: insert and remove O(log n) with memory moves of at most one node; a search
+//! visits only subtrees whose summary admits a match.
 
 mod insert;
 mod nodes;
@@ -18,8 +19,8 @@ use serde::ser::{Serialize, SerializeSeq, Serializer};
 
 /// Items in one sorted array without nodes.
 const FLAT: usize = 192;
-/// Items in one leaf: fewer, for there a change of the summary looks at all of them, and a search at those of leaves that look as if
-/// they had a match.
+/// Items in one leaf: fewer, for there a change of the summary looks at all of them, and a search
+/// at those of leaves that look as if they had a match.
 const LEAF: usize = 48;
 /// Items in each leaf when an array becomes leaves.
 const ROOMY: usize = LEAF * 3 / 4;
@@ -35,16 +36,16 @@ pub(crate) trait Item: Copy + Default {
 
     /// Unique within a tree.
     fn key(&self) -> Packed;
-    /// Adds this item to the summary of a subtree. Answers whether that has changed: where not, larger ones around it do not,
-    /// either.
+    /// Adds this item to the summary of a subtree. Answers whether that has changed: where not,
+    /// larger ones around it do not, either.
     fn join(&self, summary: &mut Self::Summary) -> bool;
     /// Adds a subtree to the summary of a larger one.
     fn merge(summary: &mut Self::Summary, child: &Self::Summary);
-    /// Takes this item out of the summary of a leaf that now holds `rest`, all of which were joined. Answers whether the summary
-    /// has changed.
+    /// Takes this item out of the summary of a leaf that now holds `rest`, all of which were
+    /// joined. Answers whether the summary has changed.
     fn leave(&self, summary: &mut Self::Summary, rest: &[Self]) -> bool;
-    /// Takes this item out of the summary of an inner node whose children now have these summaries. Answers whether it has
-    /// changed.
+    /// Takes this item out of the summary of an inner node whose children now have these summaries.
+    /// Answers whether it has changed.
     fn part(&self, summary: &mut Self::Summary, children: &[Self::Summary]) -> bool;
 }
 
@@ -207,8 +208,9 @@ impl<T: Item> Tree<T> {
         (way, node)
     }
 
-    /// Puts `item` in the place of the item with this key, or where its own key belongs; `None`, and nothing is changed, if
-    /// there is no item with this key. As cheap as half a removal and an insertion while it stays in its leaf.
+    /// Puts `item` in the place of the item with this key, or where its own key belongs; `None`,
+    /// and nothing is changed, if there is no item with this key. As cheap as half a removal and an
+    /// insertion while it stays in its leaf.
     #[inline]
     pub(crate) fn replace(&mut self, key: &Packed, item: T) -> Option<T> {
         if self.height == 0 {
@@ -241,7 +243,8 @@ impl<T: Item> Tree<T> {
         }
     }
 
-    /// All items as one sorted array, while they are one: then searches are plain scans and need no probe.
+    /// All items as one sorted array, while they are one: then searches are plain scans and need no
+    /// probe.
     #[inline]
     pub(crate) fn flat(&self) -> Option<&[T]> {
         (self.height == 0).then(|| self.flat.items())
@@ -325,8 +328,8 @@ impl<T: Item> Tree<T> {
         sum
     }
 
-    /// Hands every leaf's items, in key order, to `visit` until it answers `false`.
-    /// `enter` sees the summary of each whole subtree first and may consume it by answering `false`.
+    /// Hands every leaf's items, in key order, to `visit` until it answers `false`. `enter` sees
+    /// the summary of each whole subtree first and may consume it by answering `false`.
     pub(crate) fn walk(&self, enter: &mut impl FnMut(&T::Summary) -> bool, visit: &mut impl FnMut(&T) -> bool) {
         if self.height == 0 {
             self.flat.items().iter().all(visit);
@@ -358,7 +361,8 @@ impl<T: Item> Tree<T> {
         *self = Tree::default();
     }
 
-    /// The leaf of the first item behind `after` that the probe takes, its place there, and the way to it.
+    /// The leaf of the first item behind `after` that the probe takes, its place there, and the way
+    /// to it.
     #[inline]
     fn find_way(&self, after: Option<Packed>, probe: &mut impl Probe<T>, way: &mut Way) -> Option<(u32, usize)> {
         let mut after = after;

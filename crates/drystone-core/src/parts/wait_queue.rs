@@ -1,4 +1,5 @@
-//! The waiting jobs of a policy in a fixed order, searchable for the next one that may be backfilled.
+//! The waiting jobs of a policy in a fixed order, searchable for the next one that may be
+//! backfilled.
 
 use super::profile::Profile;
 use super::tree::{Item, Packed, Probe, Tree, packed};
@@ -38,13 +39,14 @@ pub struct Place {
     pub id: JobId,
 }
 
-/// What may start beside a reservation: a job that fits the free processors and either ends within the backfill
-/// window or uses no more than the extra processors.
+/// What may start beside a reservation: a job that fits the free processors and either ends within
+/// the backfill window or uses no more than the extra processors.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Fit {
     /// Free processors.
     pub free: Procs,
-    /// Backfill window: the time from now to the shadow time. Negative where the shadow time has passed.
+    /// Backfill window: the time from now to the shadow time. Negative where the shadow time has
+    /// passed.
     pub window: Span,
     /// Extra processors: those the reservation will leave over.
     pub extra: Procs,
@@ -74,20 +76,23 @@ impl Fit {
     }
 }
 
-/// What may start beside several reservations: the fewest processors left over, as a staircase over how long a job runs.
+/// What may start beside several reservations: the fewest processors left over, as a staircase over
+/// how long a job runs.
 ///
-/// Free processors fall only where a reservation begins, so the fewest that are free during all of a job's run are a falling
-/// function of its length with one step per reservation.
+/// Free processors fall only where a reservation begins, so the fewest that are free during all of
+/// a job's run are a falling function of its length with one step per reservation.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Stairs {
     /// Free processors now.
     pub free: Procs,
-    /// Per reservation the time until it begins and what it leaves over: a job that runs longer may not use more.
+    /// Per reservation the time until it begins and what it leaves over: a job that runs longer may
+    /// not use more.
     pub steps: Vec<(Span, Procs)>,
 }
 
 impl Stairs {
-    /// What may start now beside everything in this plan, on no more than `free` processors. O(steps).
+    /// What may start now beside everything in this plan, on no more than `free` processors.
+    /// O(steps).
     pub fn beside(&mut self, plan: &Profile, now: Time, free: Procs) {
         self.free = free.min(plan.free_at(now));
         self.steps.clear();
@@ -107,7 +112,8 @@ impl Stairs {
         procs <= self.free && self.steps.iter().all(|&(window, left)| procs <= left || prediction <= window)
     }
 
-    /// The longest prediction with which a job of this size disturbs nothing; `None` if it has to wait anyhow.
+    /// The longest prediction with which a job of this size disturbs nothing; `None` if it has to
+    /// wait anyhow.
     #[must_use]
     fn longest(&self, procs: Procs) -> Option<Span> {
         let short = self.steps.iter().filter(|&&(_, left)| procs > left).map(|&(window, _)| window);
@@ -115,7 +121,8 @@ impl Stairs {
     }
 }
 
-/// Sizes are classed as 1, 2, 3, 4, 5–7, 8, 9–15, …: powers of two, most of every log, have classes of their own.
+/// Sizes are classed as 1, 2, 3, 4, 5–7, 8, 9–15, …: powers of two, most of every log, have classes
+/// of their own.
 const CLASSES: usize = 24;
 
 fn class(procs: Procs) -> usize {
@@ -134,7 +141,8 @@ const SMALLEST: [Procs; CLASSES] = {
     sizes
 };
 
-/// Row n has all bits set in its first n entries: which classes hold a size that fits, if n of them do.
+/// Row n has all bits set in its first n entries: which classes hold a size that fits, if n of them
+/// do.
 const FIRST: [[i16; CLASSES]; CLASSES + 1] = {
     let mut rows = [[0; CLASSES]; CLASSES + 1];
     let mut n = 0;
@@ -159,14 +167,15 @@ fn smallest(class: usize) -> Procs {
     SMALLEST[class]
 }
 
-/// The shortest prediction per class of sizes, as [`coarse`] as is good for pruning: with it, both conditions of [`Fit`] prune
-/// together.
+/// The shortest prediction per class of sizes, as [`coarse`] as is good for pruning: with it, both
+/// conditions of [`Fit`] prune together.
 #[derive(Clone)]
 pub(crate) struct Shortest {
     by_class: [i16; CLASSES],
     /// A lower bound of the submits: jobs that have left may have been earlier.
     earliest: Time,
-    /// Whether the jobs are in the order of their predictions, as far as it is known: each is the key of its own place.
+    /// Whether the jobs are in the order of their predictions, as far as it is known: each is the
+    /// key of its own place.
     ordered: bool,
 }
 
@@ -178,7 +187,8 @@ fn capped(span: Span) -> i32 {
     span.0.clamp(0, 1 << 30) as i32
 }
 
-/// A span as its eight leading bits and their place: rising, and exact up to 255 seconds. Small summaries are searched fast.
+/// A span as its eight leading bits and their place: rising, and exact up to 255 seconds. Small
+/// summaries are searched fast.
 fn coarse(capped: i32) -> i16 {
     let shift = (capped | 0xff).ilog2() - 7;
     // Shifted ones begin with 128, which is what each further shift adds.
@@ -201,8 +211,9 @@ fn is_in(class: usize, procs: Procs) -> bool {
     procs.wrapping_sub(least) <= most - least
 }
 
-/// The shortest prediction in the class, or any as short as `enough`. Which jobs count cannot be foretold: a job takes no
-/// branch, and only after some of them comes the question whether to go on.
+/// The shortest prediction in the class, or any as short as `enough`. Which jobs count cannot be
+/// foretold: a job takes no branch, and only after some of them comes the question whether to go
+/// on.
 #[inline]
 fn shortest_in(class: usize, jobs: &[Waiting], enough: i16) -> Option<i32> {
     let (mut any, mut shortest) = (false, Span::MAX);
@@ -274,8 +285,8 @@ impl Item for Waiting {
     }
 }
 
-/// A [`Fit`] translated to classes: a subtree is worth a visit if some class holds a prediction below its limit. Of larger
-/// classes than the first `N` nothing fits.
+/// A [`Fit`] translated to classes: a subtree is worth a visit if some class holds a prediction
+/// below its limit. Of larger classes than the first `N` nothing fits.
 struct FitProbe<const N: usize> {
     fit: Fit,
     limit: [i16; N],
@@ -330,7 +341,8 @@ impl<const N: usize> Probe<Waiting> for FitProbe<N> {
 
     #[inline]
     fn take(&mut self, job: &Waiting) -> bool {
-        // As [`Fit::admits`], with one branch: in the leaf of a long queue three could not be foretold.
+        // As [`Fit::admits`], with one branch: in the leaf of a long queue three could not be
+        // foretold.
         let fit = &self.fit;
         (job.procs <= fit.free) & ((job.prediction <= fit.window) | (job.procs <= fit.extra))
     }
@@ -338,9 +350,9 @@ impl<const N: usize> Probe<Waiting> for FitProbe<N> {
 
 /// The waiting jobs of a policy, in the order of their keys.
 ///
-/// Cost for n jobs: insert and remove O(log n); [`WaitQueue::next_fit`] visits only groups of up to 48 jobs in which some
-/// job of a fitting size class is short enough, so it is far below O(n) unless many jobs just miss. Up to 192 jobs are one
-/// sorted array, which is scanned.
+/// Cost for n jobs: insert and remove O(log n); [`WaitQueue::next_fit`] visits only groups of up to
+/// 48 jobs in which some job of a fitting size class is short enough, so it is far below O(n)
+/// unless many jobs just miss. Up to 192 jobs are one sorted array, which is scanned.
 #[derive(Clone, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct WaitQueue {
@@ -360,7 +372,8 @@ impl WaitQueue {
         self.tree.remove(&packed(place.key, place.id))
     }
 
-    /// Puts a job in the place of another, or of its former self; `None`, and nothing is changed, if that is not there.
+    /// Puts a job in the place of another, or of its former self; `None`, and nothing is changed,
+    /// if that is not there.
     #[inline]
     pub fn replace(&mut self, place: Place, job: Waiting) -> Option<Waiting> {
         self.tree.replace(&packed(place.key, place.id), job)
@@ -403,7 +416,8 @@ impl WaitQueue {
         }
     }
 
-    /// As [`WaitQueue::next_fit`], and takes the job out of the queue: cheaper than both one after the other.
+    /// As [`WaitQueue::next_fit`], and takes the job out of the queue: cheaper than both one after
+    /// the other.
     #[inline]
     pub fn take_fit(&mut self, after: Option<Place>, fit: Fit) -> Option<Waiting> {
         if fit.free == 0 {
@@ -421,9 +435,9 @@ impl WaitQueue {
         }
     }
 
-    /// Takes out every job, in queue order, that `fit` admits at its turn, accounts for it and hands it to `starts`. Answers
-    /// how many processors may be free for the jobs that are left to stay: with more, a job might be admitted by a fit that is no
-    /// wider otherwise.
+    /// Takes out every job, in queue order, that `fit` admits at its turn, accounts for it and
+    /// hands it to `starts`. Answers how many processors may be free for the jobs that are left to
+    /// stay: with more, a job might be admitted by a fit that is no wider otherwise.
     #[inline]
     pub(crate) fn take_all(&mut self, fit: &mut Fit, mut starts: impl FnMut(&Waiting)) -> Procs {
         let (mut at, mut larger) = (0, Procs::MAX);
@@ -462,7 +476,8 @@ impl WaitQueue {
         self.tree.take_first()
     }
 
-    /// The first job in queue order, behind `after` if given, that `stairs` admits. Cost as for [`WaitQueue::next_fit`].
+    /// The first job in queue order, behind `after` if given, that `stairs` admits. Cost as for
+    /// [`WaitQueue::next_fit`].
     #[inline]
     #[must_use]
     pub fn next_admitted(&self, after: Option<Place>, stairs: &Stairs) -> Option<Waiting> {
@@ -476,11 +491,12 @@ impl WaitQueue {
         self.tree.find(after.map(|p| packed(p.key, p.id)), &mut StairsProbe::new(stairs))
     }
 
-    /// The job with the largest expansion factor (wait + prediction) / prediction at `now` among those that `fit` admits
-    /// (all, if `None`); ties go to the smaller id. Predictions below 1 s count as 1 s.
+    /// The job with the largest expansion factor (wait + prediction) / prediction at `now` among
+    /// those that `fit` admits (all, if `None`); ties go to the smaller id. Predictions below 1 s
+    /// count as 1 s.
     ///
-    /// Branch and bound over the queue: a group is visited only if its oldest submit with its shortest prediction would
-    /// beat the best found so far.
+    /// Branch and bound over the queue: a group is visited only if its oldest submit with its
+    /// shortest prediction would beat the best found so far.
     #[must_use]
     pub fn most_expanded(&self, now: Time, fit: Option<Fit>) -> Option<Waiting> {
         let mut probe = fit.map(FitProbe::<CLASSES>::new);
@@ -526,7 +542,8 @@ fn next_in(jobs: &[Waiting], after: Option<Place>, fit: Fit) -> Option<usize> {
     jobs[from..].iter().position(|j| fit.admits(j.procs, j.prediction)).map(|at| from + at)
 }
 
-/// Whether `a` comes before `b` by expansion factor at `now`: larger first, then smaller id. Exact, in integers.
+/// Whether `a` comes before `b` by expansion factor at `now`: larger first, then smaller id. Exact,
+/// in integers.
 #[must_use]
 pub fn more_expanded(a: &Waiting, b: &Waiting, now: Time) -> bool {
     let wait = |j: &Waiting| i128::from((now - j.submit).0.max(0));

@@ -1,8 +1,10 @@
-//! The EASY family: a queue in some order, reservations for its first jobs, and backfilling around them.
+//! The EASY family: a queue in some order, reservations for its first jobs, and backfilling around
+//! them.
 //!
-//! One policy with its choices as parameters covers FCFS without backfilling, greedy backfilling without a reservation,
-//! EASY, and plans with k reservations. "EASY" is not one algorithm: published results differ in how extra processors are
-//! counted, what an overdue job means, and when a pass is made; each choice is a parameter here.
+//! One policy with its choices as parameters covers FCFS without backfilling, greedy backfilling
+//! without a reservation, EASY, and plans with k reservations. "EASY" is not one algorithm:
+//! published results differ in how extra processors are counted, what an overdue job means, and
+//! when a pass is made; each choice is a parameter here.
 
 mod around;
 mod blocked;
@@ -27,16 +29,19 @@ use starvation::Starvation;
 
 /// Queue, reservations, backfilling.
 ///
-/// A pass costs O(log r) for the shadow time over r running jobs, and a pruned search of the queue per job started; a pass
-/// after arrivals, and ends that leave the reservation as it was and give back too little for any job that waits, looks at the newcomers
-/// only. With two or more reservations each pass plans anew: O(k·r), and a pruned
-/// search per job started, in an order that does not change with time.
+/// A pass costs O(log r) for the shadow time over r running jobs, and a pruned search of the queue
+/// per job started; a pass after arrivals, and ends that leave the reservation as it was and give
+/// back too little for any job that waits, looks at the newcomers only. With two or more
+/// reservations each pass plans anew: O(k·r), and a pruned search per job started, in an order that
+/// does not change with time.
 #[derive(Serialize, Deserialize)]
 pub struct Backfill {
     choices: Choices,
-    /// Waiting jobs in the order of reservations, unless they are in line. See [`Backfill::predictions_lag`].
+    /// Waiting jobs in the order of reservations, unless they are in line. See
+    /// [`Backfill::predictions_lag`].
     queue: Ranking,
-    /// Instead of it where only the first of it is ever asked for, and the order is that of arrival.
+    /// Instead of it where only the first of it is ever asked for, and the order is that of
+    /// arrival.
     line: Option<Line>,
     /// The same jobs in the order of backfilling, where that is another.
     candidates: Option<Ranking>,
@@ -45,11 +50,14 @@ pub struct Backfill {
     started: Vec<Running>,
     /// Jobs that arrived since the last pass, not in a queue yet.
     fresh: Vec<Waiting>,
-    /// Why no job in the queue could start at the last pass; `None` when the reservation may have changed.
+    /// Why no job in the queue could start at the last pass; `None` when the reservation may have
+    /// changed.
     blocked: Option<Blocked>,
-    /// Jobs that no plan can hold: too many processors are out, for an unknown time. They are in no queue.
+    /// Jobs that no plan can hold: too many processors are out, for an unknown time. They are in no
+    /// queue.
     aside: Vec<JobId>,
-    /// Whether a job has ended since the last pass while another waited: then a pass is due, whatever arrives.
+    /// Whether a job has ended since the last pass while another waited: then a pass is due,
+    /// whatever arrives.
     ended: bool,
     /// What passes around announced windows remember.
     around: around::Around,
@@ -89,8 +97,8 @@ impl Backfill {
         }
     }
 
-    /// Jobs arrived, and what others gave back is too little for the jobs that could not start before: they cannot start now. Answers
-    /// `false` where a full pass is due after all.
+    /// Jobs arrived, and what others gave back is too little for the jobs that could not start
+    /// before: they cannot start now. Answers `false` where a full pass is due after all.
     fn newcomers(&mut self, view: &View<'_>, actions: &mut Actions) -> bool {
         let now = view.now();
         let overdue = self.choices.overdue;
@@ -173,7 +181,8 @@ impl Backfill {
         }
     }
 
-    /// Starts jobs from the head of the queue while they fit. Returns what is free then and the job that blocks the queue.
+    /// Starts jobs from the head of the queue while they fit. Returns what is free then and the job
+    /// that blocks the queue.
     fn start_heads(&mut self, view: &View<'_>, actions: &mut Actions) -> (Procs, Option<Waiting>) {
         let now = view.now();
         let mut free = self.free(view);
@@ -235,7 +244,8 @@ impl Backfill {
             Some(_) => self.backfill_in_order(&mut fit, view, actions),
         };
         let room = room.min(blocked.procs - 1);
-        // Where the order changes with time, or overdue jobs are clamped to the present, the result may change with time alone.
+        // Where the order changes with time, or overdue jobs are clamped to the present, the result
+        // may change with time alone.
         let timeless = match self.choices.overdue {
             Overdue::Now => shadow > now,
             Overdue::Stale => true,
@@ -245,8 +255,8 @@ impl Backfill {
         self.blocked = stays.then_some(Blocked { extra: fit.extra, room, freed: false, ..blocked });
     }
 
-    /// Starts jobs from the head of the queue, and answers what is free then and the reservation of the job that blocks it: the
-    /// one that is known if it is still that.
+    /// Starts jobs from the head of the queue, and answers what is free then and the reservation of
+    /// the job that blocks it: the one that is known if it is still that.
     fn blocked_anew(
         &mut self,
         known: Option<Blocked>,
@@ -279,7 +289,8 @@ impl Backfill {
         Some((free, Blocked { head: head.place(), procs: head.procs, shadow, extra, room: 0, freed: false, until }))
     }
 
-    /// Shadow time and extra processors of the job that blocks the queue; [`Time::MAX`] where it has no reservation.
+    /// Shadow time and extra processors of the job that blocks the queue; [`Time::MAX`] where it
+    /// has no reservation.
     #[inline]
     fn reservation(&mut self, procs: Procs, free: Procs, view: &View<'_>) -> (Time, Procs) {
         if self.choices.backfill.is_none() || self.choices.reservations == 0 {
@@ -305,8 +316,8 @@ impl Backfill {
         };
         match shadow {
             Some(shadow) => (shadow.time, shadow.extra),
-            // Not even all of the machine suffices, which a pass within an instant may find: nothing that runs now can be in the
-            // way of the head.
+            // Not even all of the machine suffices, which a pass within an instant may find:
+            // nothing that runs now can be in the way of the head.
             None => (Time::MAX, 0),
         }
     }
@@ -316,8 +327,8 @@ impl Backfill {
         self.reservation(view.job(head).procs, free, view)
     }
 
-    /// Answers whether the reservation is then as it was, see [`Choices::keeps_reservation`], and how many processors may be free for
-    /// all that are left to stay.
+    /// Answers whether the reservation is then as it was, see [`Choices::keeps_reservation`], and
+    /// how many processors may be free for all that are left to stay.
     fn backfill_in_order(&mut self, fit: &mut Fit, view: &View<'_>, actions: &mut Actions) -> (bool, Procs) {
         if self.choices.guard == Guard::Estimate {
             return (self.backfill_guarded(fit, view, actions), fit.free);
@@ -340,7 +351,8 @@ impl Backfill {
         (kept, room)
     }
 
-    /// [`Backfill::backfill_in_order`] where jobs are tried by their predictions, but judged by their estimates, too.
+    /// [`Backfill::backfill_in_order`] where jobs are tried by their predictions, but judged by
+    /// their estimates, too.
     fn backfill_guarded(&mut self, fit: &mut Fit, view: &View<'_>, actions: &mut Actions) -> bool {
         let (mut after, mut kept) = (None, true);
         while let Some(job) =
@@ -395,7 +407,8 @@ impl Policy for Backfill {
                     ranking::account(shares, job, view);
                 }
                 self.ended = !self.no_job_waits();
-                // What it gives back now was counted as free at the shadow time, and just before it, too.
+                // What it gives back now was counted as free at the shadow time, and just before
+                // it, too.
                 match &mut self.blocked {
                     Some(blocked) if predicted_end < blocked.shadow => blocked.freed = true,
                     blocked => *blocked = None,
@@ -467,7 +480,8 @@ impl Policy for Backfill {
     }
 
     fn hears(&self) -> bool {
-        // Processors of overdue jobs that count as free are free only where nothing else can happen in that second.
+        // Processors of overdue jobs that count as free are free only where nothing else can happen
+        // in that second.
         self.choices.overdue != Overdue::Free
     }
 
@@ -476,7 +490,8 @@ impl Policy for Backfill {
     }
 
     fn requires(&self) -> Requirement {
-        // A job past its prediction counts as having given back its processors: it must have, by the end of the second.
+        // A job past its prediction counts as having given back its processors: it must have, by
+        // the end of the second.
         if self.choices.overdue == Overdue::Free { Requirement::Punctual } else { Requirement::Nothing }
     }
 }

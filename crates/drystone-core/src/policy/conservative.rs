@@ -1,19 +1,21 @@
-//! Conservative backfilling: every job is promised a start when it arrives, and the promise is held.
+//! Conservative backfilling: every job is promised a start when it arrives, and the promise is
+//! held.
 //!
-//! Rules 4–8 of the specification after Talby & Feitelson 1999, section 2: a new job is planned at the earliest place that
-//! disturbs no other; when a job ends early, all waiting jobs are taken out of the plan and put back in the order of their
-//! planned starts, each at its earliest place (compression). No job's start moves back by that. Replanning in any other
-//! order would break promises.
+//! Rules 4–8 of the specification after Talby & Feitelson 1999, section 2: a new job is planned at
+//! the earliest place that disturbs no other; when a job ends early, all waiting jobs are taken out
+//! of the plan and put back in the order of their planned starts, each at its earliest place
+//! (compression). No job's start moves back by that. Replanning in any other order would break
+//! promises.
 //!
-//! With a horizon only some of the waiting jobs are planned; the others wait without a promise, as in real schedulers (Slurm's
-//! `bf_max_job_test` and `bf_window`), and what they might disturb does not wait for them. They are asked again at every decision,
-//! in the order of their arrival.
+//! With a horizon only some of the waiting jobs are planned; the others wait without a promise, as
+//! in real schedulers (Slurm's `bf_max_job_test` and `bf_window`), and what they might disturb does
+//! not wait for them. They are asked again at every decision, in the order of their arrival.
 //!
-//! A plan counts whole seconds: a job that is predicted to run for no time has its processors for the second of its start, and
-//! a job that would fit a gap but for that second does not.
+//! A plan counts whole seconds: a job that is predicted to run for no time has its processors for
+//! the second of its start, and a job that would fit a gap but for that second does not.
 //!
-//! The same is done where a prediction changes or a running job outlives the end that the plan has it at: that plan may be
-//! impossible. Then starts can move back, too, and a promise may be broken.
+//! The same is done where a prediction changes or a running job outlives the end that the plan has
+//! it at: that plan may be impossible. Then starts can move back, too, and a promise may be broken.
 
 use super::planned::{Believed, Bounds, DEEP, Deep, Horizon, Notice, Planned, compress};
 use super::{Actions, Event, Kind, Param, Phase, Policy, Takes, Variant, View, Why};
@@ -24,15 +26,17 @@ use std::collections::VecDeque;
 
 /// Conservative backfilling.
 ///
-/// With w waiting jobs and s steps in the plan, an arrival costs O(s + w) and an early end O(w·s). Where many wait, the plan is
-/// kept in place instead: an early end costs O(w), and more only for the jobs that may move.
+/// With w waiting jobs and s steps in the plan, an arrival costs O(s + w) and an early end O(w·s).
+/// Where many wait, the plan is kept in place instead: an early end costs O(w), and more only for
+/// the jobs that may move.
 #[derive(Serialize, Deserialize)]
 pub struct Conservative {
     /// Free processors with running jobs and all plans taken away; unused while the plan is deep.
     profile: Profile,
     /// The same where many jobs are planned.
     deep: Option<Deep>,
-    /// From so many planned jobs on the plan is deep. How it works, not what it is: no part of the saved state.
+    /// From so many planned jobs on the plan is deep. How it works, not what it is: no part of the
+    /// saved state.
     #[serde(skip, default = "deep")]
     deep_from: usize,
     running: Believed,
@@ -56,8 +60,8 @@ impl Conservative {
         Conservative::deep_from(notice, DEEP)
     }
 
-    /// The same, with the number of planned jobs from which on the plan is kept in place, which makes it faster where many wait
-    /// and changes no schedule.
+    /// The same, with the number of planned jobs from which on the plan is kept in place, which
+    /// makes it faster where many wait and changes no schedule.
     #[must_use]
     pub fn deep_from(notice: Notice, jobs: usize) -> Conservative {
         Conservative {
@@ -291,8 +295,8 @@ fn deep() -> usize {
     DEEP
 }
 
-/// Says where a job is planned. One that has no place in the plan, because too many processors are out and it is not known for
-/// how long, is promised nothing.
+/// Says where a job is planned. One that has no place in the plan, because too many processors are
+/// out and it is not known for how long, is promised nothing.
 fn announce(job: &Planned, actions: &mut Actions) {
     if job.start < Time::MAX {
         actions.reserve(job.id, job.start);

@@ -13,7 +13,8 @@ use std::time::Duration;
 pub enum Event {
     /// A job arrived and waits.
     Arrived(JobId),
-    /// A running job has ended and given back its processors. It was predicted to end at `predicted_end`.
+    /// A running job has ended and given back its processors. It was predicted to end at
+    /// `predicted_end`.
     Ended {
         /// Which job.
         job: JobId,
@@ -27,32 +28,35 @@ pub enum Event {
         /// The prediction until now.
         old: Span,
     },
-    /// A waiting or suspended job was withdrawn. (A running job that is cancelled has [`Event::Ended`].)
+    /// A waiting or suspended job was withdrawn. (A running job that is cancelled has
+    /// [`Event::Ended`].)
     Cancelled(JobId),
     /// The time that [`Policy::next_wake`] asked for has come.
     Woken,
-    /// A waiting job does not wait any more, for now: it is held back, has been started by somebody else, or is being
-    /// changed. Told only to policies that [hear](Policy::hears) of it, as everything below.
+    /// A waiting job does not wait any more, for now: it is held back, has been started by somebody
+    /// else, or is being changed. Told only to policies that [hear](Policy::hears) of it, as
+    /// everything below.
     Held(JobId),
-    /// A job waits again, in the place that its number gives it: it was released, changed, or sent back by the machine
-    /// with nothing of its progress left.
+    /// A job waits again, in the place that its number gives it: it was released, changed, or sent
+    /// back by the machine with nothing of its progress left.
     Released(JobId),
-    /// A job that the policy does not hold runs now: somebody else started it or let it go on. It may have run for some
-    /// time ([`View::ran`]), and its predicted end may be past.
+    /// A job that the policy does not hold runs now: somebody else started it or let it go on. It
+    /// may have run for some time ([`View::ran`]), and its predicted end may be past.
     Runs(JobId),
-    /// A job that ran or was suspended has left the policy's hands without having ended. There is nothing to learn from
-    /// it. Where it goes is told next, if anywhere: [`Event::Released`], [`Event::Runs`], [`Event::Parked`].
+    /// A job that ran or was suspended has left the policy's hands without having ended. There is
+    /// nothing to learn from it. Where it goes is told next, if anywhere: [`Event::Released`],
+    /// [`Event::Runs`], [`Event::Parked`].
     Stopped {
         /// Which job.
         job: JobId,
         /// When the plan had it end, if it ran.
         predicted_end: Time,
     },
-    /// A job that the policy does not hold is suspended, and the policy is to let it go on. Told only to policies that
-    /// [suspend](Abilities::suspend) themselves.
+    /// A job that the policy does not hold is suspended, and the policy is to let it go on. Told
+    /// only to policies that [suspend](Abilities::suspend) themselves.
     Parked(JobId),
-    /// Processors have failed, come back or been drained, or it is known for the first time that they will be:
-    /// [`View::outlook`] and [`View::free`] are new.
+    /// Processors have failed, come back or been drained, or it is known for the first time that
+    /// they will be: [`View::outlook`] and [`View::free`] are new.
     Capacity,
 }
 
@@ -60,9 +64,9 @@ pub enum Event {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Why {
-    /// It was first in its queue and its processors were free. Under a policy that makes reservations, a job that starts so after a
-    /// wait had its start reserved at the very pass that started it
-    /// ([`Outcome::first_reservation`](crate::model::Outcome::first_reservation)).
+    /// It was first in its queue and its processors were free. Under a policy that makes
+    /// reservations, a job that starts so after a wait had its start reserved at the very pass that
+    /// started it ([`Outcome::first_reservation`](crate::model::Outcome::first_reservation)).
     Head,
     /// It was moved ahead of others because it does not disturb what is reserved.
     Backfilled,
@@ -145,30 +149,33 @@ pub enum Action {
     },
     /// End a running job for good.
     Kill(JobId),
-    /// Send a running job back to wait, with nothing of its progress left. The policy is not told of what it wants itself.
+    /// Send a running job back to wait, with nothing of its progress left. The policy is not told
+    /// of what it wants itself.
     Requeue(JobId),
-    /// Announce where a waiting job is planned to start and the latest start that is promised. Recorded and audited, never
-    /// executed. Policies that hold what they plan promise the planned start itself; those that plan anew at each pass promise
-    /// nothing, and say so. What was announced last need not be announced again.
+    /// Announce where a waiting job is planned to start and the latest start that is promised.
+    /// Recorded and audited, never executed. Policies that hold what they plan promise the planned
+    /// start itself; those that plan anew at each pass promise nothing, and say so. What was
+    /// announced last need not be announced again.
     Reserve {
         /// Which job.
         job: JobId,
         /// Planned start.
         start: Time,
-        /// The job starts no later than this, as far as predictions hold. [`Time::MAX`]: without a bound, no promise.
+        /// The job starts no later than this, as far as predictions hold. [`Time::MAX`]: without a
+        /// bound, no promise.
         latest: Time,
     },
     /// Replace the prediction of a job.
     Repredict {
         /// Which job.
         job: JobId,
-        /// Predicted run time in total, from 0 to 2⁴⁰ s. Where predictions are corrected, a running job is never predicted to
-        /// have ended: then it is one second more than it has run.
+        /// Predicted run time in total, from 0 to 2⁴⁰ s. Where predictions are corrected, a running
+        /// job is never predicted to have ended: then it is one second more than it has run.
         prediction: Span,
     },
-    /// Says that a quantity inside the policy has a new value. Told to observers, never executed. An action, not a
-    /// part of the policy's state: what is only watched is then neither kept nor saved, and a live cluster sees it as it
-    /// happens.
+    /// Says that a quantity inside the policy has a new value. Told to observers, never executed.
+    /// An action, not a part of the policy's state: what is only watched is then neither kept nor
+    /// saved, and a live cluster sees it as it happens.
     Note {
         /// Which quantity.
         gauge: Gauge,
@@ -180,17 +187,18 @@ pub enum Action {
 /// A change of plan and its price, for people who ask why. Recorded, never executed.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Moved {
-    /// The job whose planned start has changed; or the newcomer itself, moved from where it would disturb no job to where
-    /// it was planned.
+    /// The job whose planned start has changed; or the newcomer itself, moved from where it would
+    /// disturb no job to where it was planned.
     pub job: JobId,
-    /// In whose favour: a newcomer, or a running job that got more time. `None` where a job that ended or was withdrawn left
-    /// room.
+    /// In whose favour: a newcomer, or a running job that got more time. `None` where a job that
+    /// ended or was withdrawn left room.
     pub favour: Option<JobId>,
     /// Planned start before.
     pub from: Time,
     /// Planned start now.
     pub to: Time,
-    /// What moving it cost, in the policy's own unit; for the newcomer, what the whole rearrangement cost.
+    /// What moving it cost, in the policy's own unit; for the newcomer, what the whole
+    /// rearrangement cost.
     pub price: f64,
 }
 
@@ -280,9 +288,10 @@ pub enum Pass {
     Instant,
     /// One after every single event, as many older simulators do.
     Event,
-    /// As the Python simulator pyss and its descendants do it: one after every arrival and every end, none after a
-    /// correction; at one instant corrections come first, then arrivals, then ends in the order of the starts. A job
-    /// that starts upon an arrival may use processors that are given back later in the same second.
+    /// As the Python simulator pyss and its descendants do it: one after every arrival and every
+    /// end, none after a correction; at one instant corrections come first, then arrivals, then
+    /// ends in the order of the starts. A job that starts upon an arrival may use processors that
+    /// are given back later in the same second.
     Pyss,
 }
 
@@ -293,11 +302,13 @@ pub enum Requirement {
     /// Nothing: it works on every workload.
     #[default]
     Nothing,
-    /// No job outlives the prediction in force. A simulation asks [`crate::engine::Scheduler::fits`] first.
+    /// No job outlives the prediction in force. A simulation asks
+    /// [`crate::engine::Scheduler::fits`] first.
     Punctual,
 }
 
-/// What a policy asks of the machine beyond starting jobs: what drives a machine that cannot do it refuses the policy.
+/// What a policy asks of the machine beyond starting jobs: what drives a machine that cannot do it
+/// refuses the policy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Abilities {
     /// It suspends running jobs and lets them go on.
@@ -314,18 +325,19 @@ pub struct Abilities {
 
 /// A scheduling policy: a pure state machine that is told what happened and answers with actions.
 ///
-/// It reads no clock (one that searches may look at the driver's stopwatch), does no I/O, and cannot tell a simulated machine
-/// from a real one. Implement [`Policy::observe`] to keep your own state true and [`Policy::decide`] to act on it; derive
-/// `Serialize` and `Deserialize` for the state, and it can be stopped after any event and resumed ([`Snapshot`] comes with
-/// them).
+/// It reads no clock (one that searches may look at the driver's stopwatch), does no I/O, and
+/// cannot tell a simulated machine from a real one. Implement [`Policy::observe`] to keep your own
+/// state true and [`Policy::decide`] to act on it; derive `Serialize` and `Deserialize` for the
+/// state, and it can be stopped after any event and resumed ([`Snapshot`] comes with them).
 ///
-/// It is `Send` and `Sync`, so that a session can be moved between threads and looked at from several. A policy that
-/// searches with threads of its own keeps them inside one decision.
+/// It is `Send` and `Sync`, so that a session can be moved between threads and looked at from
+/// several. A policy that searches with threads of its own keeps them inside one decision.
 ///
 /// # A complete policy
 ///
-/// First come, first served: jobs start strictly in the order of their arrival. It has a name in policy texts, and with it
-/// predictions (`predict=`), corrections, passes, saved states, `drystone compare` and the rest.
+/// First come, first served: jobs start strictly in the order of their arrival. It has a name in
+/// policy texts, and with it predictions (`predict=`), corrections, passes, saved states,
+/// `drystone compare` and the rest.
 ///
 /// ```
 /// use drystone_core::model::JobId;
@@ -383,34 +395,38 @@ pub struct Abilities {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// Before you write a loop over jobs, look into [`parts`](crate::parts): a searchable queue, the running set with its shadow
-/// time, the profile of free processors over time, orders, predictors. [`View::running`] and [`View::prediction`] are always
-/// up to date; only a policy that keeps predictions in a structure of its own must listen to [`Event::Repredicted`].
+/// Before you write a loop over jobs, look into [`parts`](crate::parts): a searchable queue, the
+/// running set with its shadow time, the profile of free processors over time, orders, predictors.
+/// [`View::running`] and [`View::prediction`] are always up to date; only a policy that keeps
+/// predictions in a structure of its own must listen to [`Event::Repredicted`].
 pub trait Policy: Snapshot + Send + Sync {
     /// A name that stays the same from version to version: saved states bear it.
     fn name(&self) -> &str;
 
-    /// The layout of its own saved state. Raise it whenever that changes: a session then refuses states of other layouts.
+    /// The layout of its own saved state. Raise it whenever that changes: a session then refuses
+    /// states of other layouts.
     fn layout(&self) -> u32 {
         1
     }
 
-    /// Takes note of one event. All events of an instant come before its decision, in the order: ends, changed
-    /// predictions and wake-ups, arrivals and cancellations.
+    /// Takes note of one event. All events of an instant come before its decision, in the order:
+    /// ends, changed predictions and wake-ups, arrivals and cancellations.
     fn observe(&mut self, event: Event, view: &View<'_>);
 
-    /// Makes one scheduling pass; only called while a job waits or is suspended, after a wake-up, or where a job has ended that
-    /// was killed. What it starts counts at once: a policy keeps its own account of free processors within a
-    /// pass.
+    /// Makes one scheduling pass; only called while a job waits or is suspended, after a wake-up,
+    /// or where a job has ended that was killed. What it starts counts at once: a policy keeps its
+    /// own account of free processors within a pass.
     fn decide(&mut self, view: &View<'_>, actions: &mut Actions);
 
-    /// Latest time up to which a postponed end cannot change a decision. As long as nothing happens but corrections by which
-    /// jobs are predicted to end later, and no later than this, each pass would do nothing. The driver may then leave out the
-    /// passes, and does not tell the policy of such corrections.
+    /// Latest time up to which a postponed end cannot change a decision. As long as nothing happens
+    /// but corrections by which jobs are predicted to end later, and no later than this, each pass
+    /// would do nothing. The driver may then leave out the passes, and does not tell the policy of
+    /// such corrections.
     ///
-    /// The answer must hold until something else happens, though not beyond itself. [`Time::MAX`] says that nothing depends on
-    /// predicted ends until a job arrives: corrections may then wait until one does, or until the job itself ends, and
-    /// [`View::running`] and the predictions of running jobs lag behind as long. With any other answer they have them all.
+    /// The answer must hold until something else happens, though not beyond itself. [`Time::MAX`]
+    /// says that nothing depends on predicted ends until a job arrives: corrections may then wait
+    /// until one does, or until the job itself ends, and [`View::running`] and the predictions of
+    /// running jobs lag behind as long. With any other answer they have them all.
     fn unmoved_until(&self, _now: Time) -> Time {
         Time::MIN
     }
@@ -420,24 +436,28 @@ pub trait Policy: Snapshot + Send + Sync {
         false
     }
 
-    /// When to be woken ([`Event::Woken`]) if nothing happens before. Must be later than the decision it follows.
+    /// When to be woken ([`Event::Woken`]) if nothing happens before. Must be later than the
+    /// decision it follows.
     fn next_wake(&self) -> Option<Time> {
         None
     }
 
-    /// Whether it ever wants to be; asked once, before the first event. One that says no is not asked after each decision.
+    /// Whether it ever wants to be; asked once, before the first event. One that says no is not
+    /// asked after each decision.
     fn wakes(&self) -> bool {
         true
     }
 
-    /// The time that one decision may take at most, if the policy heeds any; asked once, before the first event. Then the driver starts a stopwatch before it
-    /// asks for a decision ([`View::stopwatch`]), and what comes out depends on the speed of the machine.
+    /// The time that one decision may take at most, if the policy heeds any; asked once, before the
+    /// first event. Then the driver starts a stopwatch before it asks for a decision
+    /// ([`View::stopwatch`]), and what comes out depends on the speed of the machine.
     fn time_limit(&self) -> Option<Duration> {
         None
     }
 
-    /// Whether a job that is first in its queue and cannot start has a start reserved as soon as it is looked at. A job that starts as
-    /// [`Why::Head`] after a wait had its start reserved at that very pass then, also where no job had one before.
+    /// Whether a job that is first in its queue and cannot start has a start reserved as soon as it
+    /// is looked at. A job that starts as [`Why::Head`] after a wait had its start reserved at that
+    /// very pass then, also where no job had one before.
     fn reserves(&self) -> bool {
         false
     }
@@ -447,16 +467,17 @@ pub trait Policy: Snapshot + Send + Sync {
         Requirement::Nothing
     }
 
-    /// Told before the first event, and after a state was loaded, that somebody listens to its notes ([`Action::Note`]). Where
-    /// nothing does, a policy may leave out what is only noted.
+    /// Told before the first event, and after a state was loaded, that somebody listens to its
+    /// notes ([`Action::Note`]). Where nothing does, a policy may leave out what is only noted.
     fn listen(&mut self) {}
 
-    /// Told before the first event, and after a state was loaded, how many threads it may use within a decision. What it decides
-    /// must not depend on that.
+    /// Told before the first event, and after a state was loaded, how many threads it may use
+    /// within a decision. What it decides must not depend on that.
     fn employ(&mut self, _threads: u32) {}
 
-    /// Whether it knows what to do with news: every event from [`Event::Held`] on. A policy that does not is never told of
-    /// them; a session with it refuses them, and a machine whose capacity changes refuses the policy before the start.
+    /// Whether it knows what to do with news: every event from [`Event::Held`] on. A policy that
+    /// does not is never told of them; a session with it refuses them, and a machine whose capacity
+    /// changes refuses the policy before the start.
     fn hears(&self) -> bool {
         false
     }

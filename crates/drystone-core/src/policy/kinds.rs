@@ -1,5 +1,5 @@
-//! What the library itself registers: families, common parameters, short names. A policy of this crate adds one line to
-//! [`BUILT_IN`].
+//! What the library itself registers: families, common parameters, short names. A policy of this
+//! crate adds one line to [`BUILT_IN`].
 
 use super::registry::{Alias, Kind};
 use super::{backfill, conservative, goal, multiqueue, slack, suspension};
@@ -86,7 +86,9 @@ const fn alias(name: &'static str, means: &'static str, summary: &'static str) -
     Alias { name, means, summary, in_variant: &[] }
 }
 
-/// "Predictor tsafrir" of Gaussier et al. 2015 takes the last two terminated jobs and cuts at the estimate.
+/// "Predictor tsafrir" of Gaussier et al. 2015 takes the last two terminated jobs and cuts at the
+/// estimate.
 const GAUSSIER_HISTORY: &str = "predict=recent(2,recency=termination,above=clip),correct=steps";
-/// Where the predictor of Gaussier et al. 2015 meets shortest-job backfilling, every arrival leads to a pass.
+/// Where the predictor of Gaussier et al. 2015 meets shortest-job backfilling, every arrival leads
+/// to a pass.
 const GAUSSIER_PLUS_PLUS: &str = "predict=recent(2,recency=termination,above=clip),correct=steps,arrive=always";

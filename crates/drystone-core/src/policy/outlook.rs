@@ -1,18 +1,22 @@
-//! What is known of processors that are out, or will be: the one place that plans ask for future capacity.
+//! What is known of processors that are out, or will be: the one place that plans ask for future
+//! capacity.
 
 use super::View;
 use crate::model::{JobId, ProcSet, Procs, Span, Time};
 use crate::parts::Profile;
 use serde::{Deserialize, Serialize};
 
-/// Processors that are out for some time: a node that has failed or is drained, a maintenance window.
+/// Processors that are out for some time: a node that has failed or is drained, a maintenance
+/// window.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Loss {
     /// Which.
     pub on: ProcSet,
-    /// From when on. A loss in the future is an announced window: no plan places a job across its beginning.
+    /// From when on. A loss in the future is an announced window: no plan places a job across its
+    /// beginning.
     pub from: Time,
-    /// When they are expected back; [`Time::MAX`] if that is not known, and plans then never count on them.
+    /// When they are expected back; [`Time::MAX`] if that is not known, and plans then never count
+    /// on them.
     pub until: Time,
 }
 
@@ -29,11 +33,12 @@ pub(crate) struct Drain {
 pub struct Outlook {
     /// All that are out now, those of jobs that still run on them among them.
     pub(crate) offline: ProcSet,
-    /// When idle ones among them come back, and how many; ascending, [`Time::MAX`] for those that are not expected.
+    /// When idle ones among them come back, and how many; ascending, [`Time::MAX`] for those that
+    /// are not expected.
     pub(crate) returns: Vec<(Time, Procs)>,
     pub(crate) drains: Vec<Drain>,
-    /// Running jobs with their processors where some share one, because another scheduler started them so: only the last of them to
-    /// end gives it back.
+    /// Running jobs with their processors where some share one, because another scheduler started
+    /// them so: only the last of them to end gives it back.
     pub(crate) shared: Vec<(JobId, ProcSet)>,
     /// Announced windows, by beginning.
     pub(crate) windows: Vec<Loss>,
@@ -46,7 +51,8 @@ pub struct Outlook {
 }
 
 impl Outlook {
-    /// All processors that are out now. A job may still run on some of them: they are being drained.
+    /// All processors that are out now. A job may still run on some of them: they are being
+    /// drained.
     #[must_use]
     pub fn offline(&self) -> &ProcSet {
         &self.offline
@@ -69,25 +75,28 @@ impl Outlook {
         self.down
     }
 
-    /// Whether running jobs hold processors that go with them, or share some: what comes when depends on when these end.
+    /// Whether running jobs hold processors that go with them, or share some: what comes when
+    /// depends on when these end.
     pub(crate) fn hangs_on_jobs(&self) -> bool {
         !(self.drains.is_empty() && self.shared.is_empty())
     }
 
-    /// Whether the only changes ahead are processors that come back: nothing is being drained, no window is announced.
+    /// Whether the only changes ahead are processors that come back: nothing is being drained, no
+    /// window is announced.
     #[must_use]
     pub fn only_returns(&self) -> bool {
         self.windows.is_empty() && !self.hangs_on_jobs()
     }
 
-    /// Whether nothing is known to change: what is out is out for an unknown time, and no window is announced.
+    /// Whether nothing is known to change: what is out is out for an unknown time, and no window is
+    /// announced.
     #[must_use]
     pub fn is_settled(&self) -> bool {
         self.only_returns() && self.returns.first().is_none_or(|back| back.0 == Time::MAX)
     }
 
-    /// How many processors of a machine of so many are left without those that have gone and of which no return is known. A wider job
-    /// cannot be planned.
+    /// How many processors of a machine of so many are left without those that have gone and of
+    /// which no return is known. A wider job cannot be planned.
     #[must_use]
     pub fn left_of(&self, machine: Procs) -> Procs {
         machine.saturating_sub(self.gone)
@@ -111,22 +120,22 @@ impl Outlook {
         self.ahead.sort_by_key(|change| change.0);
     }
 
-    /// Returns and windows as changes of free processors, in ascending order of time. What is expected in this very second is not
-    /// back yet.
+    /// Returns and windows as changes of free processors, in ascending order of time. What is
+    /// expected in this very second is not back yet.
     fn changes_ahead(&self, now: Time) -> impl Iterator<Item = (Time, i64)> + '_ {
         self.ahead.iter().map(move |&(at, procs)| (at.max(if procs < 0 { now } else { now + Span(1) }), procs))
     }
 
-    /// The same without those that are announced to go and of which no return is known. A wider job can be planned before they
-    /// go only.
+    /// The same without those that are announced to go and of which no return is known. A wider job
+    /// can be planned before they go only.
     #[must_use]
     pub fn in_the_end(&self, machine: Procs) -> Procs {
         let windows = self.windows.iter().filter(|w| w.until == Time::MAX).map(|w| w.on.len());
         self.left_of(machine).saturating_sub(windows.sum())
     }
 
-    /// The processors that a job must not be on that starts now and runs for so long: those that are out, and those of
-    /// windows that begin before its end.
+    /// The processors that a job must not be on that starts now and runs for so long: those that
+    /// are out, and those of windows that begin before its end.
     #[must_use]
     pub fn barred(&self, now: Time, run: Span) -> ProcSet {
         let end = now.saturating_add(run);
@@ -134,8 +143,8 @@ impl Outlook {
         ahead.fold(self.offline.clone(), |all, window| all.union(&window.on))
     }
 
-    /// Every change of free processors ahead, in ascending order of time: from when, and how many more or, below 0, fewer. `ends` says
-    /// when a running job is believed to end.
+    /// Every change of free processors ahead, in ascending order of time: from when, and how many
+    /// more or, below 0, fewer. `ends` says when a running job is believed to end.
     pub(crate) fn changes(&self, view: &View<'_>, ends: impl Fn(JobId) -> Time, all: &mut Vec<(Time, i64)>) {
         let now = view.now();
         all.clear();
@@ -179,14 +188,16 @@ pub(crate) fn merged(
 }
 
 impl View<'_> {
-    /// Makes the profile that of the machine without its waiting jobs: `free` processors now, more as each of `ends`, in
-    /// ascending order of time, gives its processors back, and what is known of processors that go and come back.
-    /// O(number of ends and of what goes and comes back), and O(n log n) while running jobs are drained.
+    /// Makes the profile that of the machine without its waiting jobs: `free` processors now, more
+    /// as each of `ends`, in ascending order of time, gives its processors back, and what is known
+    /// of processors that go and come back. O(number of ends and of what goes and comes back), and
+    /// O(n log n) while running jobs are drained.
     pub fn fill(&self, profile: &mut Profile, free: Procs, ends: impl Iterator<Item = (Time, Procs)>) {
         self.fill_believing(profile, free, ends, |id| self.predicted_end(id));
     }
 
-    /// The same for a policy that believes other ends than the predicted ones: `end` is that of one job.
+    /// The same for a policy that believes other ends than the predicted ones: `end` is that of one
+    /// job.
     pub fn fill_believing(
         &self,
         profile: &mut Profile,

@@ -3,9 +3,10 @@
 use super::{Actions, Event, Policy, View};
 use serde::{Deserialize, Serialize};
 
-/// Starts nothing and remembers nothing: decisions come from outside, by [`Simulation::apply`](crate::engine::Simulation::apply)
-/// or [`Session::act`](crate::engine::Session::act). For learning schedulers, debuggers, and sessions that follow what another
-/// scheduler does.
+/// Starts nothing and remembers nothing: decisions come from outside, by
+/// [`Simulation::apply`](crate::engine::Simulation::apply) or
+/// [`Session::act`](crate::engine::Session::act). For learning schedulers, debuggers, and sessions
+/// that follow what another scheduler does.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 pub struct Outside;
 

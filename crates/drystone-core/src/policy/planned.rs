@@ -1,5 +1,5 @@
-//! What policies share that plan a start for every waiting job: the plan, its compression, and what such a policy believes
-//! of the running jobs.
+//! What policies share that plan a start for every waiting job: the plan, its compression, and what
+//! such a policy believes of the running jobs.
 
 mod bounds;
 mod deep;
@@ -24,8 +24,8 @@ pub enum Notice {
     /// At once.
     #[default]
     Immediate,
-    /// At the next event it knew about beforehand: an arrival, a planned start or a predicted end. So did the simulator
-    /// behind Talby & Feitelson 1999.
+    /// At the next event it knew about beforehand: an arrival, a planned start or a predicted end.
+    /// So did the simulator behind Talby & Feitelson 1999.
     Late,
 }
 
@@ -44,7 +44,8 @@ pub(super) struct Planned {
     pub(super) id: JobId,
     /// Processors it needs.
     pub(super) procs: Procs,
-    /// How long it is planned to need them. At least 1 s: even a job without run time needs its processors for an instant.
+    /// How long it is planned to need them. At least 1 s: even a job without run time needs its
+    /// processors for an instant.
     pub(super) span: Span,
 }
 
@@ -67,10 +68,11 @@ impl Planned {
         (self.start, self.id)
     }
 
-    /// Plans the job at its earliest place, which is known to lie no earlier than `from`, and takes its processors out of the
-    /// profile. O(steps).
+    /// Plans the job at its earliest place, which is known to lie no earlier than `from`, and takes
+    /// its processors out of the profile. O(steps).
     pub(super) fn place(&mut self, profile: &mut Profile, from: Time) {
-        // No job is wider than the machine. One that is wider than what is up, and it is not known for how long, has no place.
+        // No job is wider than the machine. One that is wider than what is up, and it is not known
+        // for how long, has no place.
         self.start = profile.place(self.procs, self.span, from).unwrap_or(Time::MAX);
     }
 }
@@ -87,11 +89,12 @@ impl AsMut<Planned> for Planned {
     }
 }
 
-/// Compression: puts all waiting jobs of a plan back, in its order, each at its earliest place. `profile` holds the running
-/// jobs only and holds the plan, too, afterwards. `moved` is told each job that has moved, with its old start.
+/// Compression: puts all waiting jobs of a plan back, in its order, each at its earliest place.
+/// `profile` holds the running jobs only and holds the plan, too, afterwards. `moved` is told each
+/// job that has moved, with its old start.
 ///
-/// No job moves back if the plan fitted the profile before: what moved up leaves its old place to those behind it.
-/// O(jobs × steps), of which [`Bounds`] spare most where many wait.
+/// No job moves back if the plan fitted the profile before: what moved up leaves its old place to
+/// those behind it. O(jobs × steps), of which [`Bounds`] spare most where many wait.
 pub(super) fn compress<P: AsRef<Planned> + AsMut<Planned>>(
     plan: &mut [P],
     profile: &mut Profile,
@@ -112,17 +115,20 @@ pub(super) fn compress<P: AsRef<Planned> + AsMut<Planned>>(
     plan.sort_unstable_by_key(|job| job.as_ref().key());
 }
 
-/// The running jobs as a plan believes in them: until when they run, and which have ended as far as the policy noticed.
+/// The running jobs as a plan believes in them: until when they run, and which have ended as far as
+/// the policy noticed.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Believed {
     notice: Notice,
     running: RunningSet,
-    /// Where running jobs are believed to end whose predicted end is past, or was never in the future.
+    /// Where running jobs are believed to end whose predicted end is past, or was never in the
+    /// future.
     extended: BTreeMap<JobId, Time>,
-    /// Ends not taken note of yet: whose, when they were believed to end, and whether they came before that.
+    /// Ends not taken note of yet: whose, when they were believed to end, and whether they came
+    /// before that.
     unnoticed: Vec<(JobId, Time, bool)>,
-    /// The time has come that the policy had asked to be woken at: an event known beforehand, even where a job that was
-    /// believed to end then is given more time in that very second.
+    /// The time has come that the policy had asked to be woken at: an event known beforehand, even
+    /// where a job that was believed to end then is given more time in that very second.
     woken: bool,
 }
 
@@ -137,8 +143,8 @@ impl Believed {
         }
     }
 
-    /// Whether the policy looks up at this instant, given whether a job has arrived or is due: with late notice it does
-    /// not see ends as they happen.
+    /// Whether the policy looks up at this instant, given whether a job has arrived or is due: with
+    /// late notice it does not see ends as they happen.
     pub(super) fn looks_up(&self, now: Time, arrived_or_due: bool) -> bool {
         let end_has_come = self.woken || self.next_end().is_some_and(|end| end <= now);
         self.notice == Notice::Immediate || arrived_or_due || end_has_come
@@ -155,8 +161,8 @@ impl Believed {
         self.unnoticed.push((job, end, end > now));
     }
 
-    /// Takes note of all ends; `early` is told the jobs that ended before they were believed to, with when that was. Answers
-    /// whether there was one.
+    /// Takes note of all ends; `early` is told the jobs that ended before they were believed to,
+    /// with when that was. Answers whether there was one.
     pub(super) fn notice_ends(&mut self, mut early: impl FnMut(Running)) -> bool {
         let mut any = false;
         self.woken = false;
@@ -170,8 +176,8 @@ impl Believed {
         any
     }
 
-    /// The prediction of a running job was `old` and has changed. Answers the job as it was believed in, and when it is believed
-    /// to end now.
+    /// The prediction of a running job was `old` and has changed. Answers the job as it was
+    /// believed in, and when it is believed to end now.
     pub(super) fn repredicted(&mut self, job: JobId, old: Span, view: &View<'_>) -> Option<(Running, Time)> {
         let (prediction, predicted) = (view.prediction(job), view.predicted_end(job));
         let old = self.extended.remove(&job).unwrap_or(predicted - (prediction - old));
@@ -185,13 +191,15 @@ impl Believed {
         Some((running, end))
     }
 
-    /// The prediction of a running job was `old` and has changed; when it is believed to end has not.
+    /// The prediction of a running job was `old` and has changed; when it is believed to end has
+    /// not.
     pub(super) fn unmoved(&mut self, job: JobId, old: Span, view: &View<'_>) {
         let end = view.predicted_end(job) - (view.prediction(job) - old);
         self.extended.entry(job).or_insert(end);
     }
 
-    /// The prediction of a running job was `old` and has changed; it is believed to end no earlier than it was.
+    /// The prediction of a running job was `old` and has changed; it is believed to end no earlier
+    /// than it was.
     pub(super) fn prolonged(&mut self, job: JobId, old: Span, view: &View<'_>) {
         let end = view.predicted_end(job);
         let believed = self.extended.get(&job).copied().unwrap_or(end - (view.prediction(job) - old));
@@ -246,8 +254,9 @@ impl Believed {
         self.running.remove(job.end, job.id);
     }
 
-    /// A job that has outlived its prediction is believed to need as long again as it is overdue, at least a minute.
-    /// `overdue` is told each such job, and until when. Answers whether there was one.
+    /// A job that has outlived its prediction is believed to need as long again as it is overdue,
+    /// at least a minute. `overdue` is told each such job, and until when. Answers whether there
+    /// was one.
     pub(super) fn extend_overdue(&mut self, view: &View<'_>, mut overdue: impl FnMut(Running, Time)) -> bool {
         let mut any = false;
         while let Some(job) = self.overdue(view.now()) {
@@ -265,8 +274,8 @@ impl Believed {
         self.running.first().map(|job| job.end)
     }
 
-    /// Whether no more runs than there is room for, which is so unless somebody else starts jobs: else what a job gives back is
-    /// not what becomes free. O(running jobs).
+    /// Whether no more runs than there is room for, which is so unless somebody else starts jobs:
+    /// else what a job gives back is not what becomes free. O(running jobs).
     pub(super) fn fit(&self, view: &View<'_>) -> bool {
         let held: u64 = self.running.iter().map(|job| u64::from(job.procs)).sum();
         let down = view.outlook().map_or(0, Outlook::down);
@@ -278,8 +287,8 @@ impl Believed {
         self.notice == Notice::Late
     }
 
-    /// When a policy with this notice and this first planned start has to be woken, if `ends` matter to it in any case. Late
-    /// notice of ends matters only to jobs that wait.
+    /// When a policy with this notice and this first planned start has to be woken, if `ends`
+    /// matter to it in any case. Late notice of ends matters only to jobs that wait.
     pub(super) fn wake(&self, first_start: Option<Time>, ends: bool) -> Option<Time> {
         let noticed = self.notice == Notice::Late && first_start.is_some();
         let end = if ends || noticed { self.next_end() } else { None };
@@ -291,7 +300,8 @@ impl Believed {
         self.running.iter()
     }
 
-    /// Makes the profile that of the running jobs, with `free` processors free now. O(running jobs).
+    /// Makes the profile that of the running jobs, with `free` processors free now. O(running
+    /// jobs).
     pub(super) fn fill(&self, profile: &mut Profile, view: &View<'_>, free: Procs) {
         let ends = self.running.iter().map(|job| (job.end, job.procs));
         view.fill_believing(profile, free, ends, |id| self.end_of(id, view));

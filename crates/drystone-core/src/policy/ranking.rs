@@ -1,4 +1,5 @@
-//! A queue of waiting jobs in any order: indexed where places stay, rated anew at each pass where jobs overtake.
+//! A queue of waiting jobs in any order: indexed where places stay, rated anew at each pass where
+//! jobs overtake.
 
 use super::{Args, Form, Param, SpecError, Takes, View};
 use crate::model::{JobId, Span};
@@ -9,8 +10,8 @@ use serde::{Deserialize, Serialize};
 /// The value of a parameter that takes an order: a name or a formula.
 ///
 /// # Errors
-/// No such order, or a formula that is wrong; the message points at the character. A formula of true run times in a policy
-/// that is not clairvoyant.
+/// No such order, or a formula that is wrong; the message points at the character. A formula of
+/// true run times in a policy that is not clairvoyant.
 pub(super) fn order(args: &Args<'_>, name: &str) -> Result<Order, SpecError> {
     let text = args.text(name);
     let order: Order = text.parse().map_err(|problem| {
@@ -201,8 +202,8 @@ impl Ranking {
         }
     }
 
-    /// The first job that `fit` admits. By expansion factors or a formula that changes it is the first of all, in a queue
-    /// whose places stay the first behind `after`.
+    /// The first job that `fit` admits. By expansion factors or a formula that changes it is the
+    /// first of all, in a queue whose places stay the first behind `after`.
     pub(super) fn next_fit(&self, after: Option<Place>, fit: Fit, order: &Order, view: &View<'_>) -> Option<Waiting> {
         match (&self.board, order) {
             (Some(board), _) => board.next_fit(fit),

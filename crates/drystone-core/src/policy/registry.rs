@@ -1,5 +1,5 @@
-//! Every policy by name: its parameters, its named variants, how it is built; those of this crate and those that others
-//! register.
+//! Every policy by name: its parameters, its named variants, how it is built; those of this crate
+//! and those that others register.
 
 use super::kinds::{ALIASES, BUILT_IN, COMMON};
 use super::{Policy, PolicySpec};
@@ -12,8 +12,8 @@ use std::sync::{PoisonError, RwLock};
 pub struct Variant {
     /// Behind `@`.
     pub name: &'static str,
-    /// The parameters it sets, `key=value` separated by commas. Nothing where the defaults are the study's own choices: the
-    /// variant then says that they are checked against it.
+    /// The parameters it sets, `key=value` separated by commas. Nothing where the defaults are the
+    /// study's own choices: the variant then says that they are checked against it.
     pub sets: &'static str,
     /// What it reproduces.
     pub meaning: &'static str,
@@ -24,7 +24,8 @@ pub type Build = &'static (dyn Fn(&Args<'_>) -> Result<Box<dyn Policy>, SpecErro
 
 /// A family of policies.
 ///
-/// [`Kind::new`] and what follows it declare one in another crate; [`register`] makes it known by name.
+/// [`Kind::new`] and what follows it declare one in another crate; [`register`] makes it known by
+/// name.
 #[non_exhaustive]
 pub struct Kind {
     /// Its name.
@@ -37,7 +38,8 @@ pub struct Kind {
     pub params: &'static [Param],
     /// Which of them count only beside others.
     pub needs: &'static [Needs],
-    /// The parameter whose value may stand without its key, as in `goal(lexical(Tw>avgX))`, if there is one.
+    /// The parameter whose value may stand without its key, as in `goal(lexical(Tw>avgX))`, if
+    /// there is one.
     pub unnamed: Option<&'static str>,
     /// Its named variants.
     pub variants: &'static [Variant],
@@ -149,16 +151,17 @@ pub struct Alias {
     pub means: &'static str,
     /// One line for people.
     pub summary: &'static str,
-    /// What it stands for besides in a variant, where the study had more choices of its own: variant and parameters.
+    /// What it stands for besides in a variant, where the study had more choices of its own:
+    /// variant and parameters.
     pub in_variant: &'static [(&'static str, &'static str)],
 }
 
 /// What other crates have registered, in that order.
 static REGISTERED: RwLock<Vec<&'static Kind>> = RwLock::new(Vec::new());
 
-/// Makes a policy known by name, in this process and from now on: policy texts can name it, with its parameters and
-/// variants, and lists and help show it after the built-in ones. Call it before the first text is read, usually at the
-/// beginning of `main`.
+/// Makes a policy known by name, in this process and from now on: policy texts can name it, with
+/// its parameters and variants, and lists and help show it after the built-in ones. Call it before
+/// the first text is read, usually at the beginning of `main`.
 ///
 /// ```
 /// use drystone_core::policy::{Backfill, Choices, Kind, Param, PolicySpec, RegisterError, Takes, register};
@@ -177,8 +180,8 @@ static REGISTERED: RwLock<Vec<&'static Kind>> = RwLock::new(Vec::new());
 /// ```
 ///
 /// # Errors
-/// A name that is taken, also by the policy itself; a declaration that contradicts itself; a policy that cannot be built with
-/// its defaults or in one of its variants.
+/// A name that is taken, also by the policy itself; a declaration that contradicts itself; a policy
+/// that cannot be built with its defaults or in one of its variants.
 pub fn register(kind: &'static Kind) -> Result<(), RegisterError> {
     check(kind)?;
     let mut registered = REGISTERED.write().unwrap_or_else(PoisonError::into_inner);
@@ -189,8 +192,9 @@ pub fn register(kind: &'static Kind) -> Result<(), RegisterError> {
     Ok(())
 }
 
-/// As [`register`], but takes the place of a policy that was registered before under the same name; for sessions at a prompt,
-/// where a definition is run again. Policies that were built before stay what they are.
+/// As [`register`], but takes the place of a policy that was registered before under the same name;
+/// for sessions at a prompt, where a definition is run again. Policies that were built before stay
+/// what they are.
 ///
 /// # Errors
 /// As [`register`]; names of this crate's own policies stay theirs.

@@ -10,7 +10,8 @@ use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
-/// A policy with all its parameters, checked: what a text means. Prints as the shortest text that means the same.
+/// A policy with all its parameters, checked: what a text means. Prints as the shortest text that
+/// means the same.
 #[derive(Clone, Debug)]
 pub struct PolicySpec {
     text: String,
@@ -32,8 +33,8 @@ impl PolicySpec {
         self.kind
     }
 
-    /// Every parameter with its value in force, in order of declaration; the predictor with all of its own, and of corrections
-    /// what `auto` means.
+    /// Every parameter with its value in force, in order of declaration; the predictor with all of
+    /// its own, and of corrections what `auto` means.
     #[must_use]
     pub fn parameters(&self) -> Vec<(&'static str, String)> {
         let args = self.args();
@@ -48,7 +49,8 @@ impl PolicySpec {
         self.kind.all_params().map(|p| (p.name, value(p.name))).collect()
     }
 
-    /// The parameters that the text gives and that change nothing as the others are, each with what it needs for that.
+    /// The parameters that the text gives and that change nothing as the others are, each with what
+    /// it needs for that.
     #[must_use]
     pub fn idle(&self) -> Vec<(&'static str, &'static Needs)> {
         let given = Call::parse(&self.text).map(|call| call.args).unwrap_or_default();
@@ -63,9 +65,10 @@ impl PolicySpec {
         self.kind.needs.iter().find(|needs| needs.params.contains(&name) && !needs.met(&args))
     }
 
-    /// The shortest text of the same policy without variants and short names: every parameter in force that counts and is not the
-    /// default, in order of declaration. Policies with equal canonical texts make equal schedules on every workload; parsing
-    /// the text gives such a policy.
+    /// The shortest text of the same policy without variants and short names: every parameter in
+    /// force that counts and is not the default, in order of declaration. Policies with equal
+    /// canonical texts make equal schedules on every workload; parsing the text gives such a
+    /// policy.
     #[must_use]
     pub fn canonical(&self) -> String {
         let args = self.args();
@@ -105,7 +108,8 @@ impl PolicySpec {
         }
     }
 
-    /// A fresh scheduler of a policy whose building may fail at any time, because it looks at something outside.
+    /// A fresh scheduler of a policy whose building may fail at any time, because it looks at
+    /// something outside.
     ///
     /// # Errors
     /// What building the policy says.
@@ -253,7 +257,8 @@ mod tests {
         }
     }
 
-    /// What a parameter says it takes is taken, alone or in what the simulator pyss needs; what lies beyond is not.
+    /// What a parameter says it takes is taken, alone or in what the simulator pyss needs; what
+    /// lies beyond is not.
     #[test]
     fn parameters_take_what_they_say() {
         let accepts = |text: String| text.parse::<PolicySpec>().is_ok();

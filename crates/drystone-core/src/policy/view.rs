@@ -96,22 +96,24 @@ pub(crate) struct Known {
 
 /// What a policy may ask about, behind every [`View`]. True run times are not in it.
 ///
-/// It tells nothing itself: [`View::of`] does. It has no lifetime of its own, so that an adapter to another language can lend it for
-/// the time of a call.
+/// It tells nothing itself: [`View::of`] does. It has no lifetime of its own, so that an adapter to
+/// another language can lend it for the time of a call.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct World {
     pub(crate) now: Time,
     /// When the first job was submitted; 0 before.
     pub(crate) origin: Time,
     pub(crate) machine: Machine,
-    /// Free processors. Below 0 only within an instant, and only with [`Pass::Pyss`](super::Pass::Pyss).
+    /// Free processors. Below 0 only within an instant, and only with
+    /// [`Pass::Pyss`](super::Pass::Pyss).
     pub(crate) free: i64,
     pub(crate) jobs: Window<Known>,
     /// Everything before it is done.
     pub(crate) oldest: JobId,
     /// The running jobs by predicted end: the prediction of the first expires next.
     pub(crate) running: RunningSet,
-    /// What is known of processors that are out or will be; `None` while all are up and nothing is announced.
+    /// What is known of processors that are out or will be; `None` while all are up and nothing is
+    /// announced.
     pub(crate) outlook: Option<Box<Outlook>>,
     /// Processors of jobs that were started on named ones, running or suspended.
     pub(crate) named: BTreeMap<JobId, ProcSet>,
@@ -131,8 +133,8 @@ impl World {
     }
 }
 
-/// Tells a policy that its time for a decision is up. It belongs to what drives the session; only a policy with a
-/// [`time_limit`](super::Policy::time_limit) is given one.
+/// Tells a policy that its time for a decision is up. It belongs to what drives the session; only a
+/// policy with a [`time_limit`](super::Policy::time_limit) is given one.
 pub trait Stopwatch: fmt::Debug + Send + Sync {
     /// Begins anew: a decision may take this long.
     fn start(&mut self, limit: Duration);
@@ -196,7 +198,8 @@ impl<'a> View<'a> {
         self.world.jobs.get(id).is_some()
     }
 
-    /// What is known of a job since it arrived. Jobs may be asked about until the decision after their end.
+    /// What is known of a job since it arrived. Jobs may be asked about until the decision after
+    /// their end.
     ///
     /// # Panics
     /// If no such job was announced, or its end is long past.
@@ -226,7 +229,8 @@ impl<'a> View<'a> {
         self.world.entry(id).phase
     }
 
-    /// When a running job is predicted to end; may lie in the past. For other jobs the answer has no meaning.
+    /// When a running job is predicted to end; may lie in the past. For other jobs the answer has
+    /// no meaning.
     ///
     /// # Panics
     /// As [`View::job`].
@@ -236,15 +240,16 @@ impl<'a> View<'a> {
         self.world.entry(id).predicted_end()
     }
 
-    /// The running jobs in the order of their predicted ends, before anything that is being decided now.
+    /// The running jobs in the order of their predicted ends, before anything that is being decided
+    /// now.
     #[inline]
     #[must_use]
     pub fn running(&self) -> &'a RunningSet {
         &self.world.running
     }
 
-    /// The waiting jobs in the order of their arrival. Costs O(jobs since the oldest that is here): a policy that looks at them
-    /// at every pass keeps them itself.
+    /// The waiting jobs in the order of their arrival. Costs O(jobs since the oldest that is here):
+    /// a policy that looks at them at every pass keeps them itself.
     pub fn waiting(&self) -> impl Iterator<Item = JobId> + 'a {
         self.in_phase(Phase::Waiting)
     }
@@ -288,7 +293,8 @@ impl<'a> View<'a> {
         self.world.entry(id).segment
     }
 
-    /// What is known of processors that are out or will be; `None` while all are up and nothing is announced.
+    /// What is known of processors that are out or will be; `None` while all are up and nothing is
+    /// announced.
     #[inline]
     #[must_use]
     pub fn outlook(&self) -> Option<&'a Outlook> {

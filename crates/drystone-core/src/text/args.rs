@@ -4,7 +4,8 @@ use super::grammar::nearest;
 use super::{Param, SpecError};
 use std::str::FromStr;
 
-/// The parameters of a policy or a predictor that is being built: given ones, those of its variant, defaults.
+/// The parameters of a policy or a predictor that is being built: given ones, those of its variant,
+/// defaults.
 pub struct Args<'a> {
     /// The whole text, for errors.
     pub(crate) text: &'a str,
@@ -37,8 +38,8 @@ impl Args<'_> {
         self.text(name) == word
     }
 
-    /// What `correct=auto` means beside a predictor that learns, or does not: an estimate that proves too short is corrected,
-    /// too, where the policy says so.
+    /// What `correct=auto` means beside a predictor that learns, or does not: an estimate that
+    /// proves too short is corrected, too, where the policy says so.
     pub(crate) fn automatic_correction(&self, learns: bool) -> &'static str {
         let extends = self.declared("overdue").is_some() && self.is("overdue", "extended");
         if learns || extends { "estimate" } else { "none" }
@@ -47,12 +48,14 @@ impl Args<'_> {
     /// The value of a parameter.
     ///
     /// # Errors
-    /// A value that it does not take ([`Param::takes`]) or none of the type; the message names the parameter and what it takes.
+    /// A value that it does not take ([`Param::takes`]) or none of the type; the message names the
+    /// parameter and what it takes.
     pub fn get<T: FromStr>(&self, name: &str) -> Result<T, SpecError> {
         self.checked(name)?.parse().map_err(|_| self.wrong(name))
     }
 
-    /// The value of a parameter that may also be a word, such as `none` or `auto`, which is no value.
+    /// The value of a parameter that may also be a word, such as `none` or `auto`, which is no
+    /// value.
     ///
     /// # Errors
     /// As [`Args::get`].
@@ -60,7 +63,8 @@ impl Args<'_> {
         if self.is(name, word) { Ok(None) } else { self.get(name).map(Some) }
     }
 
-    /// The numbers of a parameter that takes several, separated by `/`; none where it is the word `none`.
+    /// The numbers of a parameter that takes several, separated by `/`; none where it is the word
+    /// `none`.
     ///
     /// # Errors
     /// As [`Args::get`].

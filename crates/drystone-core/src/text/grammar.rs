@@ -1,4 +1,5 @@
-//! The small grammar in which policies are named: `easy`, `easy(backfill=sjf)`, `easy@tsafrir2007(predict=recent(2))`.
+//! The small grammar in which policies are named: `easy`, `easy(backfill=sjf)`,
+//! `easy@tsafrir2007(predict=recent(2))`.
 //!
 //! ```text
 //! call  = name ":" value | name [ "@" variant ] [ "(" [ arg { "," arg } ] ")" ]
@@ -134,7 +135,8 @@ impl Call {
     }
 }
 
-/// `name:value`, which is short for `name(value)`: a value such as the path of a file needs no parentheses then.
+/// `name:value`, which is short for `name(value)`: a value such as the path of a file needs no
+/// parentheses then.
 fn short(text: &str) -> Option<(&str, &str)> {
     let (name, value) = text.split_once(':')?;
     let (name, value) = (name.trim(), value.trim());
@@ -142,8 +144,8 @@ fn short(text: &str) -> Option<(&str, &str)> {
     (plain && !name.is_empty() && name.chars().all(is_name)).then_some((name, value))
 }
 
-/// A value without the quotes around it, unless without them it would be read as another: a formula with a bracket too
-/// many keeps them, so that its own error is told.
+/// A value without the quotes around it, unless without them it would be read as another: a formula
+/// with a bracket too many keeps them, so that its own error is told.
 fn unquoted(value: &str) -> &str {
     let inner = value.strip_prefix('"').and_then(|value| value.strip_suffix('"')).map(str::trim);
     inner.filter(|inner| split_args(inner).is_ok_and(|parts| parts.len() == 1)).unwrap_or(value)

@@ -1,4 +1,5 @@
-//! How policies and predictors are named in text: the grammar, their parameters, and the values that these take.
+//! How policies and predictors are named in text: the grammar, their parameters, and the values
+//! that these take.
 
 mod args;
 mod grammar;

@@ -89,7 +89,8 @@ impl Param {
         self.takes.iter().map(ToString::to_string).collect::<Vec<_>>().join("|")
     }
 
-    /// Whether it takes this value. Some values need others beside them: only building the policy tells that.
+    /// Whether it takes this value. Some values need others beside them: only building the policy
+    /// tells that.
     #[must_use]
     pub fn accepts(&self, text: &str) -> bool {
         self.takes.iter().any(|takes| takes.accepts(text))
@@ -151,7 +152,8 @@ impl fmt::Display for Condition {
     }
 }
 
-/// Parameters that count only where others have, or have not, certain values: elsewhere they change no schedule.
+/// Parameters that count only where others have, or have not, certain values: elsewhere they change
+/// no schedule.
 #[derive(Clone, Copy, Debug)]
 pub struct Needs {
     /// Which parameters.

@@ -14,7 +14,8 @@ fn told(policy: &str, workload: &Workload, feedback: bool) -> (Vec<String>, Vec<
 const POLICIES: [&str; 8] =
     ["fcfs", "easy", "easy(backfill=sjf)", "conservative", "slack", "multiqueue", "ss", "goal(nodes=50)"];
 
-/// A window that begins at 100: job 0 runs since 40 and has 20 of 80 s left, job 1 has waited since 50, job 2 arrives at 110.
+/// A window that begins at 100: job 0 runs since 40 and has 20 of 80 s left, job 1 has waited since
+/// 50, job 2 arrives at 110.
 #[test]
 fn a_busy_beginning() {
     let jobs = workload(4, &[(10, 3, 200, 80), (50, 4, 30, 30), (110, 1, 5, 5)]);
@@ -36,7 +37,8 @@ fn a_busy_beginning() {
     }
 }
 
-/// Jobs of one instant: eligible at 30, though submitted at 0, with a start then; the wait counts from both.
+/// Jobs of one instant: eligible at 30, though submitted at 0, with a start then; the wait counts
+/// from both.
 #[test]
 fn a_job_is_held_until_it_is_eligible() {
     let jobs = with(workload(4, &[(0, 1, 10, 10), (0, 4, 10, 10)]), |c| _ = c.eligible.insert(JobId(0), Time(30)));
@@ -61,7 +63,8 @@ fn dependent_jobs_wait_for_each_other() {
     }
 }
 
-/// With feedback job 0, which depends on job 1, arrives 7 s after that has ended; without, when it was submitted.
+/// With feedback job 0, which depends on job 1, arrives 7 s after that has ended; without, when it
+/// was submitted.
 #[test]
 fn feedback_makes_arrivals_of_ends() {
     let jobs = with(workload(1, &[(0, 1, 10, 10), (0, 1, 10, 10), (3, 1, 10, 10)]), |c| {
@@ -83,7 +86,8 @@ fn a_throttle_lets_so_many_in() {
     });
     for policy in ["easy", "easy(backfill=sjf)"] {
         let (words, spans) = told(policy, &jobs, false);
-        // A task that is let in has its old place in the queue, before job 4, which needs all processors.
+        // A task that is let in has its old place in the queue, before job 4, which needs all
+        // processors.
         assert_eq!(spans, [Some((0, 10)), Some((0, 8)), Some((8, 18)), Some((10, 20)), Some((20, 23))], "{policy}");
         assert_eq!(words.iter().filter(|w| w.contains("hold")).count(), 2);
     }
@@ -110,8 +114,9 @@ fn how_jobs_end_decides_what_is_learned() {
         let (machine, jobs, truth, provenance) = workload(2, rows).into_parts();
         Workload::new(machine, jobs.into_iter().map(|job| job.by(7)).collect(), truth, provenance).expect("possible")
     };
-    // Job 2 heads the queue from 20 on, until job 1 ends, as it is predicted: at 110 by its estimate, at 21 if it was learned.
-    // Job 3, predicted likewise, is backfilled if it ends before.
+    // Job 2 heads the queue from 20 on, until job 1 ends, as it is predicted: at 110 by its
+    // estimate, at 21 if it was learned. Job 3, predicted likewise, is backfilled if it ends
+    // before.
     for (how, reserved) in [(How::Completed, "10 reserve 2 11"), (How::Cancelled, "10 reserve 2 110")] {
         let jobs = with(by_one_user(&[(0, 1, 100, 1), (10, 2, 100, 50), (10, 1, 100, 50)]), |c| {
             _ = c.ends.insert(JobId(0), how);
@@ -121,7 +126,8 @@ fn how_jobs_end_decides_what_is_learned() {
     }
 }
 
-/// A job that is held at the first instant, and is never released, is left over; everything else ends.
+/// A job that is held at the first instant, and is never released, is left over; everything else
+/// ends.
 #[test]
 fn a_job_that_is_held_for_ever_stops_nothing() {
     let jobs = with(workload(4, &[(0, 4, 10, 10), (0, 1, 10, 10), (20, 1, 10, 10)]), |c| {

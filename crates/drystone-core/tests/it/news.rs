@@ -1,4 +1,5 @@
-//! A session that is told of what users, operators and the machine do: random news in random order, told late and twice.
+//! A session that is told of what users, operators and the machine do: random news in random order,
+//! told late and twice.
 
 use drystone_core::engine::{Adopted, Entry, How, News, Session};
 use drystone_core::model::{Job, JobId, Machine, ProcSet, Span, Time};
@@ -315,8 +316,9 @@ fn postcard_like(journal: &[Entry]) -> Vec<Entry> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
 
-    /// Whatever happens in whatever order, no policy asks for what is impossible, the books are right, and every job ends.
-    /// Saved and restored anywhere, and told everything twice, it decides the same; and so does one that is told it from a journal.
+    /// Whatever happens in whatever order, no policy asks for what is impossible, the books are
+    /// right, and every job ends. Saved and restored anywhere, and told everything twice, it
+    /// decides the same; and so does one that is told it from a journal.
     #[test]
     fn no_news_breaks_anything(steps in steps()) {
         for policy in POLICIES {
@@ -343,7 +345,8 @@ fn kept_in_place(policy: &'static str, from: usize) -> Cluster {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 1_500, ..ProptestConfig::default() })]
 
-    /// A plan that is kept in place decides and promises what one does that is made anew, in the same order, whatever happens.
+    /// A plan that is kept in place decides and promises what one does that is made anew, in the
+    /// same order, whatever happens.
     #[test]
     fn news_in_place(steps in steps(), from in 0usize..6, careful in any::<bool>()) {
         for policy in ["conservative", "conservative(notice=late)", "conservative(predict=recent(2))"] {
@@ -375,7 +378,8 @@ fn a_proposal_changes_nothing() {
     assert_eq!(starts(s.decide(Time(0)).expect("sound")), [0]);
 }
 
-/// Only run times teach: a job that the machine failed under after 1 s says nothing of the user's next job.
+/// Only run times teach: a job that the machine failed under after 1 s says nothing of the user's
+/// next job.
 #[test]
 fn a_failure_is_no_run_time() {
     for (how, predicted) in [(How::MachineFailed, 100), (How::NotStarted, 100), (How::Completed, 1)] {
@@ -403,9 +407,9 @@ fn the_true_run_time_is_learned() {
     assert_eq!(s.view().prediction(id), Span(40));
 }
 
-/// A limit is extended while a reservation depends on it. 8 processors: job 0 holds 6 until 100, job 1 needs 4 and is
-/// reserved 100; job 2, of 2 processors and 120 s, would delay no job with 4 extra processors then. Job 0's limit becomes 200: the
-/// reservation moves to 200.
+/// A limit is extended while a reservation depends on it. 8 processors: job 0 holds 6 until 100,
+/// job 1 needs 4 and is reserved 100; job 2, of 2 processors and 120 s, would delay no job with 4
+/// extra processors then. Job 0's limit becomes 200: the reservation moves to 200.
 #[test]
 fn an_extended_limit_moves_the_reservation() {
     for policy in ["easy", "conservative", "slack", "multiqueue"] {
@@ -421,7 +425,8 @@ fn an_extended_limit_moves_the_reservation() {
         assert_eq!(reserved(s.decide(Time(0)).expect("sound")), [100], "{policy}");
         assert!(s.update(Time(10), JobId(0), &job(6, 200)).expect("possible"));
         assert_eq!(reserved(s.decide(Time(10)).expect("sound")), [200], "{policy}");
-        // The reservation is kept there: two processors are free until then, and a job of 190 s fits before.
+        // The reservation is kept there: two processors are free until then, and a job of 190 s
+        // fits before.
         s.arrive(Time(10), &Job::new(Time(10), 2, Span(190)), None).expect("possible");
         assert_eq!(starts(s.decide(Time(10)).expect("sound")), [2], "{policy}");
     }

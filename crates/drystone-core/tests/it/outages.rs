@@ -23,8 +23,8 @@ fn every() -> impl Iterator<Item = &'static str> {
     ALL.into_iter().chain(SUSPENDING)
 }
 
-/// Job 0 holds all of 4 processors until 100. A drain of 2 that is over at 50 takes nothing away from it, nor from job 1, which
-/// needs all and starts at 100.
+/// Job 0 holds all of 4 processors until 100. A drain of 2 that is over at 50 takes nothing away
+/// from it, nor from job 1, which needs all and starts at 100.
 #[test]
 fn a_drain_that_ends_before_the_job_changes_nothing() {
     let jobs = workload(4, &[(0, 4, 100, 100), (20, 4, 60, 60)]);
@@ -34,8 +34,8 @@ fn a_drain_that_ends_before_the_job_changes_nothing() {
     }
 }
 
-/// The same until 150: from 100 on two processors are out, so that job 1 has to wait for 150, and job 2, of two processors and
-/// 40 s, starts at 100.
+/// The same until 150: from 100 on two processors are out, so that job 1 has to wait for 150, and
+/// job 2, of two processors and 40 s, starts at 100.
 #[test]
 fn a_drain_that_ends_after_the_job_takes_its_processors() {
     let jobs = workload(4, &[(0, 4, 100, 100), (20, 4, 60, 60), (30, 2, 40, 40)]);
@@ -49,8 +49,8 @@ fn a_drain_that_ends_after_the_job_takes_its_processors() {
     }
 }
 
-/// What a policy knows of the return decides what may run until then: 60 s fit only where nothing is known of it, for then no
-/// plan can hold job 1.
+/// What a policy knows of the return decides what may run until then: 60 s fit only where nothing
+/// is known of it, for then no plan can hold job 1.
 #[test]
 fn an_expected_return_is_planned_for() {
     let jobs = workload(4, &[(0, 4, 100, 100), (20, 4, 60, 60), (30, 2, 60, 60)]);
@@ -63,8 +63,9 @@ fn an_expected_return_is_planned_for() {
     }
 }
 
-/// Announced ten hours ahead, all of 4 processors are out for an hour. Job 0 would end a second too late and waits for the end of
-/// the window; job 1 ends when the window begins; job 2 does not fit beside it any more.
+/// Announced ten hours ahead, all of 4 processors are out for an hour. Job 0 would end a second too
+/// late and waits for the end of the window; job 1 ends when the window begins; job 2 does not fit
+/// beside it any more.
 #[test]
 fn no_job_runs_into_an_announced_window() {
     let (begin, end) = (36_000, 39_600);
@@ -99,7 +100,8 @@ fn a_window_of_half_of_the_machine_leaves_the_other() {
     }
 }
 
-/// Where jobs may be cut, no plan knows of the window before it begins: job 0 starts at once, is cut at 36,000 and begins anew.
+/// Where jobs may be cut, no plan knows of the window before it begins: job 0 starts at once, is
+/// cut at 36,000 and begins anew.
 #[test]
 fn a_window_that_may_cut_jobs_bars_none() {
     let jobs = workload(4, &[(0, 4, 36_001, 36_001)]);
@@ -110,8 +112,9 @@ fn a_window_that_may_cut_jobs_bars_none() {
     }
 }
 
-/// 4 processors; jobs 0 and 1 hold two each. At 50 processors 2 and 3 fail until 80, under job 1: it waits again with nothing left,
-/// and starts when they are back, or at 100 where job 0 ends if they are not.
+/// 4 processors; jobs 0 and 1 hold two each. At 50 processors 2 and 3 fail until 80, under job 1:
+/// it waits again with nothing left, and starts when they are back, or at 100 where job 0 ends if
+/// they are not.
 #[test]
 fn a_failure_sends_jobs_back() {
     let jobs = workload(4, &[(0, 2, 100, 100), (0, 2, 100, 100)]);
@@ -137,8 +140,8 @@ fn a_failure_may_lose_jobs() {
     }
 }
 
-/// A job that is suspended where a node fails begins anew; jobs that run beside go on. 2 processors: job 0 has had its slice of 600 s
-/// when job 1 comes and suspends it.
+/// A job that is suspended where a node fails begins anew; jobs that run beside go on. 2
+/// processors: job 0 has had its slice of 600 s when job 1 comes and suspends it.
 #[test]
 fn a_suspended_job_is_hit_where_it_was() {
     let jobs = workload(2, &[(0, 2, 100_000, 5_000), (1_000, 1, 60, 60)]);
@@ -151,8 +154,9 @@ fn a_suspended_job_is_hit_where_it_was() {
     assert_eq!(told.schedule.spans, [Some((Time(1_080), Time(6_080))), Some((Time(1_000), Time(1_060)))]);
 }
 
-/// A node fails under `ss`: job 1 waits again with nothing left, and may have suspended others by its expansion factor since. 4
-/// processors; jobs 0 and 1 hold two each, processors 2 and 3 fail at 50 for good until 200. Job 1 waits until job 0 ends at 100.
+/// A node fails under `ss`: job 1 waits again with nothing left, and may have suspended others by
+/// its expansion factor since. 4 processors; jobs 0 and 1 hold two each, processors 2 and 3 fail at
+/// 50 for good until 200. Job 1 waits until job 0 ends at 100.
 #[test]
 fn a_node_fails_under_selective_suspension() {
     let jobs = workload(4, &[(0, 2, 100, 100), (0, 2, 100, 100)]);
@@ -169,14 +173,16 @@ fn a_node_fails_under_selective_suspension() {
     assert_eq!(told.words, expected);
 }
 
-/// A head that needs more than is up: while it is not known when the others are back it blocks no job; when they are back it is the
-/// first again, before a job that arrived earlier than they returned.
+/// A head that needs more than is up: while it is not known when the others are back it blocks no
+/// job; when they are back it is the first again, before a job that arrived earlier than they
+/// returned.
 #[test]
 fn a_head_wider_than_what_is_up_keeps_its_place() {
     let jobs = workload(4, &[(10, 4, 50, 50), (20, 2, 100, 100), (130, 2, 10, 10), (135, 4, 5, 5)]);
     for policy in ["fcfs", "easy", "easy(backfill=sjf)", "conservative", "multiqueue"] {
         let spans = spans(policy, &jobs, vec![count(1, 0, 140)]);
-        // Job 1 starts at once and is over at 120; job 2 at 130 is, too; job 0 starts when the processor is back, then job 3.
+        // Job 1 starts at once and is over at 120; job 2 at 130 is, too; job 0 starts when the
+        // processor is back, then job 3.
         assert_eq!(spans[1], Some((20, 120)), "{policy}: {spans:?}");
         assert_eq!(spans[2], Some((130, 140)), "{policy}: {spans:?}");
         assert_eq!(spans[0], Some((140, 190)), "{policy}: {spans:?}");
@@ -184,7 +190,8 @@ fn a_head_wider_than_what_is_up_keeps_its_place() {
     }
 }
 
-/// What is expected back and is not: the head has a reservation at 50, which moves out of every plan at 50; at 60 it starts.
+/// What is expected back and is not: the head has a reservation at 50, which moves out of every
+/// plan at 50; at 60 it starts.
 #[test]
 fn a_return_that_is_late_is_waited_for() {
     let jobs = workload(4, &[(10, 4, 50, 50), (20, 2, 100, 100)]);

@@ -81,7 +81,8 @@ fn dense_rewards_sum_to_the_sparse_one() {
     }
 }
 
-/// An observation without run times is the same when they are others: the first question of an episode is the same.
+/// An observation without run times is the same when they are others: the first question of an
+/// episode is the same.
 #[test]
 fn observations_do_not_change_with_the_future() {
     let workload = log(64, 900, 1.1, 10);
@@ -108,7 +109,8 @@ fn observations_do_not_change_with_the_future() {
     assert!(!Options { observation: honest, ..Options::default() }.is_clairvoyant());
 }
 
-/// A warm episode finds the machine as the policy left it: as many processors are busy as in a simulation of the whole log.
+/// A warm episode finds the machine as the policy left it: as many processors are busy as in a
+/// simulation of the whole log.
 #[test]
 fn warm_episodes_begin_where_the_policy_left_the_machine() {
     let workload = log(64, 1_000, 0.95, 11);

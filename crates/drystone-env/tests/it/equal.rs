@@ -1,5 +1,5 @@
-//! Agents that do what a policy of the library does must come to its schedule, job by job: as a policy, and step by step in an
-//! environment.
+//! Agents that do what a policy of the library does must come to its schedule, job by job: as a
+//! policy, and step by step in an environment.
 
 use crate::agents::{First, Least, log};
 use drystone::engine::{Replay, Schedule, Scheduler, Simulation};
@@ -69,7 +69,8 @@ fn an_agent_that_starts_what_fits_is_greedy() {
     assert_eq!(learned(&workload, &options, Box::new(First)), native(&workload, "greedy"));
 }
 
-/// An environment of the whole log, stepped by an agent, gives the measures of the agent as a policy.
+/// An environment of the whole log, stepped by an agent, gives the measures of the agent as a
+/// policy.
 #[test]
 fn an_episode_of_a_whole_log_is_worth_what_a_simulation_says() {
     let workload = log(64, 600, 0.9, 6);

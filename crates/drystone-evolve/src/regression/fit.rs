@@ -1,4 +1,5 @@
-//! Functions fitted to scores: three basic functions, one of each variable, joined by two operators.
+//! Functions fitted to scores: three basic functions, one of each variable, joined by two
+//! operators.
 
 use super::Sample;
 use serde::Serialize;
@@ -77,7 +78,8 @@ impl Form {
         bases.flat_map(|bases| (0..9).map(move |n| Form { bases, joins: [JOINS[n / 3], JOINS[n % 3]] }))
     }
 
-    /// Which of the three belong to one product: the places of its factors, each with whether it divides.
+    /// Which of the three belong to one product: the places of its factors, each with whether it
+    /// divides.
     fn products(self) -> Vec<Vec<(usize, bool)>> {
         let mut products = vec![vec![(0, false)]];
         for (at, join) in self.joins.into_iter().enumerate() {
@@ -138,7 +140,8 @@ impl Form {
 #[must_use]
 pub fn fit(form: Form, samples: &[Sample]) -> Option<Fit> {
     let count = form.products().len();
-    // Columns brought to a like size, or the equations could not be solved: areas beside logarithms.
+    // Columns brought to a like size, or the equations could not be solved: areas beside
+    // logarithms.
     let mut sizes = vec![0.0_f64; count];
     let rows: Vec<(Vec<f64>, f64, f64)> = samples.iter().map(|s| (form.values(s), s.score, s.run * s.procs)).collect();
     if rows.iter().any(|(values, ..)| values.iter().any(|value| !value.is_finite())) {
@@ -174,7 +177,8 @@ pub fn fit(form: Form, samples: &[Sample]) -> Option<Fit> {
     Some(Fit { form, weights, error: (squared / all).sqrt(), formula })
 }
 
-/// All forms, best first. Some are the same function, such as `r*n` and `r/(1/n)`: of these the first in [`Form::all`] is first.
+/// All forms, best first. Some are the same function, such as `r*n` and `r/(1/n)`: of these the
+/// first in [`Form::all`] is first.
 #[must_use]
 pub fn fit_all(samples: &[Sample]) -> Vec<Fit> {
     let mut fits: Vec<Fit> = Form::all().filter_map(|form| fit(form, samples)).collect();

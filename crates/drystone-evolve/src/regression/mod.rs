@@ -1,15 +1,19 @@
-//! Orders by regression, after Carastan-Santos & de Camargo 2017 ("Obtaining dynamic scheduling policies with simulation and
-//! machine learning", SC 2017).
+//! Orders by regression, after Carastan-Santos & de Camargo 2017 ("Obtaining dynamic scheduling
+//! policies with simulation and machine learning", SC 2017).
 //!
-//! 1. A *tuple* is a machine at work on jobs S and a queue of jobs Q, taken from a generated workload.
+//! 1. A *tuple* is a machine at work on jobs S and a queue of jobs Q, taken from a generated
+//!    workload.
 //! 2. A *trial* runs the queue in a random order; its result is the mean bounded slowdown of Q.
-//! 3. The *score* of a job is the sum of the results of the trials in which it was first, divided by the sum of all: the
-//!    smaller, the better it is to start that job first. A job that makes no difference scores 1 / |Q|.
-//! 4. Functions of run time, processors and submit time, made of a few basic functions and two operators, are *fitted* to
-//!    the scores, large jobs weighing more. The best ones are the orders.
+//! 3. The *score* of a job is the sum of the results of the trials in which it was first, divided
+//!    by the sum of all: the smaller, the better it is to start that job first. A job that makes no
+//!    difference scores 1 / |Q|.
+//! 4. Functions of run time, processors and submit time, made of a few basic functions and two
+//!    operators, are *fitted* to the scores, large jobs weighing more. The best ones are the
+//!    orders.
 //!
-//! What the paper leaves open is settled so: a trial starts jobs strictly in its order, each when it has arrived and
-//! fits; submit times are counted from the tuple's first job; errors are squared and weigh run time × processors.
+//! What the paper leaves open is settled so: a trial starts jobs strictly in its order, each when
+//! it has arrived and fits; submit times are counted from the tuple's first job; errors are squared
+//! and weigh run time × processors.
 
 mod fit;
 mod trial;
@@ -47,7 +51,8 @@ impl Default for Settings {
     }
 }
 
-/// The scores of the jobs of all tuples; `None` where it was told to stop. `told` hears of every tuple.
+/// The scores of the jobs of all tuples; `None` where it was told to stop. `told` hears of every
+/// tuple.
 ///
 /// # Errors
 /// Settings that make no workload.

@@ -57,7 +57,8 @@ impl Trial {
         self.queue.is_empty()
     }
 
-    /// The mean bounded slowdown of the queue, started strictly in this order behind the first jobs. O(n²).
+    /// The mean bounded slowdown of the queue, started strictly in this order behind the first
+    /// jobs. O(n²).
     #[must_use]
     pub fn run(&self, order: &[usize]) -> f64 {
         let mut machine = Machine { free: self.procs, now: self.begin, ends: Vec::new() };
@@ -119,8 +120,9 @@ impl Machine {
 mod tests {
     use super::*;
 
-    /// 4 processors, one job of 2 for 10 s; then one of 4 for 20 s and one of 2 for 10 s, all at 0. The wide one first: it
-    /// starts at 10, the other at 30. The narrow one first: it starts at 0, the wide one at 10.
+    /// 4 processors, one job of 2 for 10 s; then one of 4 for 20 s and one of 2 for 10 s, all at 0.
+    /// The wide one first: it starts at 10, the other at 30. The narrow one first: it starts at 0,
+    /// the wide one at 10.
     #[test]
     fn trials_are_those_computed_by_hand() {
         let job = |procs, run| Job { submit: 0, run, procs };

@@ -1,4 +1,5 @@
-//! The same seed finds the same, on any number of threads, in one go or resumed; what is found is no worse than what it began with.
+//! The same seed finds the same, on any number of threads, in one go or resumed; what is found is
+//! no worse than what it began with.
 
 use drystone::generate::{Length, Params, generate};
 use drystone::model::{Span, Workload};

@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::fmt;
 
-/// What tells a job from every other that there ever was: its number alone does not, for a controller that was killed gives the
-/// same number to another job.
+/// What tells a job from every other that there ever was: its number alone does not, for a
+/// controller that was killed gives the same number to another job.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub struct Key {
     /// The cluster's number of the job, or of the array that it is a task of.
@@ -49,7 +49,8 @@ pub enum Slot {
     Single,
     /// One task of an array.
     Task(u32),
-    /// Tasks of an array that have nothing of their own yet: ranges from, to (both included), ascending.
+    /// Tasks of an array that have nothing of their own yet: ranges from, to (both included),
+    /// ascending.
     Folded(Vec<(u32, u32)>),
 }
 
@@ -205,8 +206,8 @@ pub struct Place {
     pub procs: Option<u32>,
 }
 
-/// A record of the cluster: one job, or tasks of an array that have nothing of their own yet. Times are seconds by the cluster's
-/// clock.
+/// A record of the cluster: one job, or tasks of an array that have nothing of their own yet. Times
+/// are seconds by the cluster's clock.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct JobFact {
     /// Number of the job or of the array.
@@ -239,9 +240,11 @@ pub struct JobFact {
     pub end: Option<i64>,
     /// Where it runs.
     pub places: Vec<Place>,
-    /// Whether it is over and only being cleaned up: it holds its processors until it is listed as ended.
+    /// Whether it is over and only being cleaned up: it holds its processors until it is listed as
+    /// ended.
     pub leaving: bool,
-    /// What it waits for. The cluster may say so long after it has come: of held jobs it looks only now and then.
+    /// What it waits for. The cluster may say so long after it has come: of held jobs it looks only
+    /// now and then.
     pub depends: Depends,
     /// Most tasks of its array that run at once.
     pub throttle: Option<u32>,

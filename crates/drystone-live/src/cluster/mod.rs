@@ -141,8 +141,8 @@ pub trait Cluster {
     /// It does not answer, or not intelligibly. Nothing may be concluded then.
     fn observe(&mut self, want: &Want) -> Result<Snapshot, ClusterError>;
 
-    /// Carries out orders, in their order; one outcome for each. Before each command that it sends it asks `may`, and sends
-    /// no more once that says no: what is left is `Unknown`.
+    /// Carries out orders, in their order; one outcome for each. Before each command that it sends
+    /// it asks `may`, and sends no more once that says no: what is left is `Unknown`.
     fn act(&mut self, orders: &[Order], may: &mut dyn FnMut() -> bool) -> Vec<Outcome>;
 
     /// What it can be asked to do.

@@ -1,5 +1,6 @@
-//! A cluster that was recorded: it shows what a journal says was seen, look by look, and takes every order without doing
-//! anything. With it a policy can be tried in shadow mode on what a cluster did before.
+//! A cluster that was recorded: it shows what a journal says was seen, look by look, and takes
+//! every order without doing anything. With it a policy can be tried in shadow mode on what a
+//! cluster did before.
 
 use super::{Capabilities, Cluster, ClusterError, JobFact, NodeFact, Order, Outcome, RecordId, Snapshot, Want};
 use crate::tracker::{Delta, Stamp, Told};

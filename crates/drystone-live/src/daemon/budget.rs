@@ -5,7 +5,8 @@ use std::time::Duration;
 /// The shortest and the longest time between two looks.
 const SHORTEST: Duration = Duration::from_millis(250);
 const LONGEST: Duration = Duration::from_secs(10);
-/// Processor time per time: what all looks together may take, and what those that were not asked for take of it.
+/// Processor time per time: what all looks together may take, and what those that were not asked
+/// for take of it.
 const SHARE: f64 = 0.05;
 const ORDINARY: f64 = 0.04;
 /// What is saved for wake-ups at most.
@@ -91,7 +92,8 @@ impl Budget {
 mod tests {
     use super::*;
 
-    /// However often it is woken, looks never take more than a twentieth of a core, once what was saved is used.
+    /// However often it is woken, looks never take more than a twentieth of a core, once what was
+    /// saved is used.
     #[test]
     fn wake_ups_stay_within_the_budget() {
         for cost in [3, 12, 130, 400] {

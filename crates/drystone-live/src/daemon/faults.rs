@@ -1,7 +1,7 @@
 //! Points at which a test kills the daemon, stops it or fills its disk.
 //!
-//! `DRYSTONE_LIVE_FAULT=POINT:N:WHAT` does WHAT (`kill`, `stop`, `full`) when POINT is passed for the Nth time. Without the variable
-//! nothing happens, and nothing is asked again.
+//! `DRYSTONE_LIVE_FAULT=POINT:N:WHAT` does WHAT (`kill`, `stop`, `full`) when POINT is passed for
+//! the Nth time. Without the variable nothing happens, and nothing is asked again.
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::getpid;

@@ -141,11 +141,12 @@ pub struct Daemon<C, K> {
 }
 
 impl<C: Cluster, K: Clock> Daemon<C, K> {
-    /// Takes the lock, goes on from the journal or begins anew, and in `drive` beats for the first time. What people look at is
-    /// published on `board`.
+    /// Takes the lock, goes on from the journal or begins anew, and in `drive` beats for the first
+    /// time. What people look at is published on `board`.
     ///
     /// # Errors
-    /// Another daemon works here, the policy cannot work on this cluster, the cluster does not answer, or a file cannot be written.
+    /// Another daemon works here, the policy cannot work on this cluster, the cluster does not
+    /// answer, or a file cannot be written.
     pub fn begin(
         config: Config,
         mut cluster: C,
@@ -280,7 +281,8 @@ impl<C: Cluster, K: Clock> Daemon<C, K> {
         }
     }
 
-    /// Waits for the next look: until it is due, something wakes, or something is due without anything having been seen.
+    /// Waits for the next look: until it is due, something wakes, or something is due without
+    /// anything having been seen.
     fn wait(&mut self, stop: &AtomicBool) {
         let mut woken = false;
         while !stop.load(Ordering::SeqCst) {

@@ -60,8 +60,8 @@ pub struct History {
     pub notes: Vec<String>,
 }
 
-/// Finds out with what to begin: the state of the last daemon, if it worked as this one is to; else nothing but what its journal teaches
-/// predictors.
+/// Finds out with what to begin: the state of the last daemon, if it worked as this one is to; else
+/// nothing but what its journal teaches predictors.
 ///
 /// # Errors
 /// A journal that cannot be read, or that another version wrote in another layout.

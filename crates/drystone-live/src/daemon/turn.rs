@@ -120,7 +120,8 @@ impl<C: Cluster, K: Clock> Daemon<C, K> {
         self.ledger.add(&entries).map_err(LiveError::io(NO_SPACE))
     }
 
-    /// The cluster does not answer: nothing is concluded, nothing decided, and no clock of an order goes on.
+    /// The cluster does not answer: nothing is concluded, nothing decided, and no clock of an order
+    /// goes on.
     fn is_silent(&mut self, error: &ClusterError, told: Vec<Told>) -> Result<(), LiveError> {
         self.unheard.extend(told);
         self.stats.failures += 1;
@@ -250,7 +251,8 @@ impl<C: Cluster, K: Clock> Daemon<C, K> {
         self.stats.order(verb, word);
     }
 
-    /// Beats, once a look was answered and a decision came. Answers whether this daemon still drives.
+    /// Beats, once a look was answered and a decision came. Answers whether this daemon still
+    /// drives.
     fn beat(&mut self) -> Result<bool, LiveError> {
         let wall = self.clock.wall();
         let Some(heartbeat) = &self.heartbeat else { return Ok(true) };
@@ -333,7 +335,8 @@ impl<C: Cluster, K: Clock> Daemon<C, K> {
         Ok(())
     }
 
-    /// Numbers of jobs are consecutive: those between the highest of two looks that are not listed came and went unseen.
+    /// Numbers of jobs are consecutive: those between the highest of two looks that are not listed
+    /// came and went unseen.
     fn count_missed(&mut self, seen: &Snapshot) {
         let numbers: BTreeSet<u64> = seen.jobs.iter().map(|fact| fact.number).collect();
         let Some(&last) = numbers.last() else { return };

@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// A job that is over, as the cluster told of it. Times are seconds since 1970 by the cluster's clock.
+/// A job that is over, as the cluster told of it. Times are seconds since 1970 by the cluster's
+/// clock.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Past {
     /// Which job.
@@ -68,7 +69,8 @@ fn gather(folder: &Path) -> Result<(Vec<Past>, Layout, String), JournalError> {
         for record in records {
             match record {
                 Record::Begin(begin) => {
-                    // A state that goes on from the last segment has its mirror already; one without shows everything anew.
+                    // A state that goes on from the last segment has its mirror already; one
+                    // without shows everything anew.
                     if begin.state.is_none() {
                         all.mirror = Mirror::default();
                     }
@@ -128,8 +130,9 @@ impl Gathering {
     }
 }
 
-/// A journal as a workload that can be simulated: jobs that ran and are over. Time 0 is the first submission. The second answer is what
-/// the cluster made of each job: the wait that it had, in seconds.
+/// A journal as a workload that can be simulated: jobs that ran and are over. Time 0 is the first
+/// submission. The second answer is what the cluster made of each job: the wait that it had, in
+/// seconds.
 ///
 /// # Errors
 /// It cannot be read, or holds no job that ran.

@@ -48,7 +48,8 @@ pub(super) fn framed(record: &Record) -> Result<Vec<u8>, JournalError> {
     Ok(bytes)
 }
 
-/// The record that begins these bytes and how long it is with its frame; `None` where it is torn, or nothing follows.
+/// The record that begins these bytes and how long it is with its frame; `None` where it is torn,
+/// or nothing follows.
 ///
 /// # Errors
 /// It is whole, and not a record of this version.
@@ -76,7 +77,8 @@ mod tests {
         [&(body.len() as u32).to_le_bytes()[..], &crc32fast::hash(body).to_le_bytes()[..], body].concat()
     }
 
-    /// What a crash tears is passed over; what another build wrote is refused, for a part of a history would look like the whole.
+    /// What a crash tears is passed over; what another build wrote is refused, for a part of a
+    /// history would look like the whole.
     #[test]
     fn torn_is_not_foreign() {
         let path = Path::new("x.journal");

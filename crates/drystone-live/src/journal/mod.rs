@@ -1,8 +1,9 @@
 //! The journal: everything that a daemon saw, decided and ordered, in segments that stand alone.
 //!
-//! A segment begins with what the daemon was and what it knew; behind it lies what went in and what came out, in the order in which it
-//! happened: facts, then intents (on disk before anything is ordered), then outcomes. Going over what went in gives what came out,
-//! bit for bit. A record that was torn by a crash ends its segment; the daemon begins a new one each time it starts.
+//! A segment begins with what the daemon was and what it knew; behind it lies what went in and what
+//! came out, in the order in which it happened: facts, then intents (on disk before anything is
+//! ordered), then outcomes. Going over what went in gives what came out, bit for bit. A record that
+//! was torn by a crash ends its segment; the daemon begins a new one each time it starts.
 
 mod export;
 mod frame;
@@ -58,7 +59,8 @@ pub enum Record {
     Begin(Box<Begin>),
     /// Something went in.
     In(Input),
-    /// Something came out of the last that went in: what is ordered is an intent until its outcomes follow.
+    /// Something came out of the last that went in: what is ordered is an intent until its outcomes
+    /// follow.
     Out(Output),
     /// Something for people: a refusal, an error, a hand-back.
     Note {

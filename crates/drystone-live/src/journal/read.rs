@@ -42,7 +42,8 @@ pub fn segments(folder: &Path) -> Result<Vec<Segment>, JournalError> {
     Ok(segments)
 }
 
-/// The whole records of a segment, and where the last one ends. What was torn by a crash is not among them.
+/// The whole records of a segment, and where the last one ends. What was torn by a crash is not
+/// among them.
 ///
 /// # Errors
 /// It cannot be read, is no journal of this layout, or a whole record is of another version.

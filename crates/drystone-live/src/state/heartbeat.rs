@@ -1,9 +1,10 @@
 //! The heartbeat: a dead man's switch for the hook, and a fence against a daemon that was asleep.
 //!
-//! The file holds the second at which it was written and who wrote it. 0 says that everything was given back. Beside it lies the
-//! fence, which a hand-back changes: a daemon that finds another fence than it began with, another's heartbeat, 0 or none, stops. It looks
-//! before every command that it sends, and both before and after it writes its heartbeat, so that a hand-back wins whenever the daemon
-//! was stopped.
+//! The file holds the second at which it was written and who wrote it. 0 says that everything was
+//! given back. Beside it lies the fence, which a hand-back changes: a daemon that finds another
+//! fence than it began with, another's heartbeat, 0 or none, stops. It looks before every command
+//! that it sends, and both before and after it writes its heartbeat, so that a hand-back wins
+//! whenever the daemon was stopped.
 
 use super::write_whole;
 use std::io;
@@ -81,7 +82,8 @@ impl Heartbeat {
         std::fs::read(&self.fence).ok() == self.began
     }
 
-    /// Beats. Answers `false` where somebody has taken over or given back: nothing may be ordered any more.
+    /// Beats. Answers `false` where somebody has taken over or given back: nothing may be ordered
+    /// any more.
     ///
     /// # Errors
     /// It cannot be written.

@@ -1,4 +1,5 @@
-//! What a hand-back has to know where no journal can be read: plain lines, on disk before what they are about is ordered.
+//! What a hand-back has to know where no journal can be read: plain lines, on disk before what they
+//! are about is ordered.
 
 use super::write_whole;
 use crate::cluster::Key;
@@ -140,8 +141,8 @@ impl Ledger {
         Ok(())
     }
 
-    /// Forgets jobs that are gone, once there is much to forget. `live`: whether a job is still there; `numbered`: whether any with
-    /// this number is.
+    /// Forgets jobs that are gone, once there is much to forget. `live`: whether a job is still
+    /// there; `numbered`: whether any with this number is.
     ///
     /// # Errors
     /// It cannot be written; the old one stays.

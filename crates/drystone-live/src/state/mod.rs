@@ -21,7 +21,8 @@ pub struct Home {
 }
 
 impl Home {
-    /// Journal, ledger and lock go to `state`; heartbeat and wake file, which the hook knows, to `run`.
+    /// Journal, ledger and lock go to `state`; heartbeat and wake file, which the hook knows, to
+    /// `run`.
     #[must_use]
     pub fn new(state: impl Into<PathBuf>, run: impl Into<PathBuf>) -> Home {
         Home { state: state.into(), run: run.into() }

@@ -1,4 +1,5 @@
-//! The file into which the hook and the script of ends write: it wakes the daemon, and tells of users' holds.
+//! The file into which the hook and the script of ends write: it wakes the daemon, and tells of
+//! users' holds.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -23,8 +24,9 @@ pub struct Wake {
 }
 
 impl Wake {
-    /// Reads a wake file from this byte on; makes one where there is none. It belongs to `writer`, the user of the controller's hook,
-    /// where that can be arranged: only root can give files away.
+    /// Reads a wake file from this byte on; makes one where there is none. It belongs to `writer`,
+    /// the user of the controller's hook, where that can be arranged: only root can give files
+    /// away.
     ///
     /// # Errors
     /// It cannot be made or read.
@@ -83,8 +85,8 @@ impl Wake {
         self.offset - self.rest.len() as u64
     }
 
-    /// Puts a large file aside. The hook opens it by its name each time, so that nothing is lost but what is being written at this
-    /// very moment; a look comes soon all the same.
+    /// Puts a large file aside. The hook opens it by its name each time, so that nothing is lost
+    /// but what is being written at this very moment; a look comes soon all the same.
     fn begin_anew(&mut self) -> io::Result<()> {
         let me = nix::unistd::geteuid();
         if !me.is_root() && self.writer.is_some_and(|writer| writer != me.as_raw()) {

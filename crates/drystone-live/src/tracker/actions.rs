@@ -6,7 +6,8 @@ use drystone::model::{JobId, ProcSet};
 use drystone::policy::{Action, Actions, Placement};
 
 impl Tracker {
-    /// Takes in a decision. The session has carried it out already: what cannot be done is told back in `news`.
+    /// Takes in a decision. The session has carried it out already: what cannot be done is told
+    /// back in `news`.
     pub fn decided(&mut self, actions: &Actions) -> Turn {
         let mut turn = Turn::default();
         let suspends = actions.list().iter().any(|action| matches!(action, Action::Suspend(_)));
@@ -45,7 +46,8 @@ impl Tracker {
                     let promise = Promise { at: self.stamp.time(), start, latest };
                     self.with(job, |_, t| t.note(promise));
                 }
-                // Suspensions are ordered already, a policy that requeues is refused at the start, the others are for the session alone.
+                // Suspensions are ordered already, a policy that requeues is refused at the start,
+                // the others are for the session alone.
                 _ => {}
             }
         }
@@ -112,7 +114,8 @@ impl Tracker {
         }
     }
 
-    /// Whether a job can start now by what the cluster shows: a policy that only counts does not know which node has how many.
+    /// Whether a job can start now by what the cluster shows: a policy that only counts does not
+    /// know which node has how many.
     fn finds_room(&self, t: &Tracked, set: Option<&ProcSet>, room: &mut super::room::Room) -> bool {
         if self.settings.mode == Mode::Shadow {
             return true;

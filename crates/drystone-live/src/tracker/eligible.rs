@@ -74,7 +74,8 @@ impl Tracker {
         throttled.then_some(Why::Throttle)
     }
 
-    /// Whether what a job waits for has come, as far as the cluster says or as what it shows of other jobs tells.
+    /// Whether what a job waits for has come, as far as the cluster says or as what it shows of
+    /// other jobs tells.
     fn is_fulfilled(&self, fact: &JobFact) -> bool {
         match &fact.depends {
             Depends::No => fact.reason != Reason::Dependency,

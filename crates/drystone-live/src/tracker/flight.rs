@@ -1,20 +1,25 @@
-//! What was ordered and is not seen yet: acknowledged, timed out, undone. What the cluster shows decides, never what was ordered.
+//! What was ordered and is not seen yet: acknowledged, timed out, undone. What the cluster shows
+//! decides, never what was ordered.
 
 use super::{Flying, News, PATIENCE, Place, Retry, Tracked, Tracker, Turn};
 use crate::cluster::{JobFact, Key, Order, Reason, State};
 use drystone::model::Time;
 
-/// A start that was seen so much later than it was decided is told to the session: it plans with when the job runs since.
+/// A start that was seen so much later than it was decided is told to the session: it plans with
+/// when the job runs since.
 const LATE: i64 = 5;
 /// How long a job that a limit stopped waits at most before it is tried again, in seconds.
 const LIMITED: i64 = 600;
-/// How long a job waits that was let go and still waits for another, in seconds: about as often the cluster looks.
+/// How long a job waits that was let go and still waits for another, in seconds: about as often the
+/// cluster looks.
 const DEPENDS: i64 = 60;
-/// How long a job waits that could not start twice in a row, in seconds; doubled each time, up to the second number.
+/// How long a job waits that could not start twice in a row, in seconds; doubled each time, up to
+/// the second number.
 const BACKOFF: (i64, i64) = (10, 300);
 
 impl Tracker {
-    /// Looks at a job in flight. Answers whether it still is, so that where the session has it stays.
+    /// Looks at a job in flight. Answers whether it still is, so that where the session has it
+    /// stays.
     pub(super) fn still_flies(&mut self, t: &mut Tracked, fact: Option<&JobFact>, turn: &mut Turn) -> bool {
         let Some(flight) = t.flight else { return false };
         let Some(fact) = fact else {
@@ -221,7 +226,8 @@ impl Tracker {
         }
     }
 
-    /// Orders a suspended job to go on, if there is room where it was. The cluster itself would not look.
+    /// Orders a suspended job to go on, if there is room where it was. The cluster itself would not
+    /// look.
     pub(super) fn resume(&mut self, t: &mut Tracked, turn: &mut Turn) {
         if self.mirror.fact(t.key).is_some_and(|fact| fact.state == State::Running) {
             // It was told to stop and has not, or somebody else let it go on.

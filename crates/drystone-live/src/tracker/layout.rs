@@ -77,8 +77,8 @@ impl Layout {
         self.counts(places, procs).into_iter().filter(|&(_, procs)| procs > 0).collect()
     }
 
-    /// How many processors a job of `procs` has on these nodes, as far as they are ours: what is not known is spread evenly, one
-    /// on each node at least.
+    /// How many processors a job of `procs` has on these nodes, as far as they are ours: what is
+    /// not known is spread evenly, one on each node at least.
     #[must_use]
     pub fn counts(&self, places: &[Place], procs: u32) -> Vec<(usize, u32)> {
         let known: u32 = places.iter().filter_map(|place| place.procs).sum();
@@ -113,7 +113,8 @@ impl Layout {
         self.counts(places, procs).iter().map(|&(_, count)| count).sum()
     }
 
-    /// Numbers for a job on these nodes: the lowest of each that no other job has; where others have too many, any of the node's.
+    /// Numbers for a job on these nodes: the lowest of each that no other job has; where others
+    /// have too many, any of the node's.
     #[must_use]
     pub fn numbers(&self, places: &[Place], procs: u32, busy: &ProcSet) -> ProcSet {
         let mut set = ProcSet::new();

@@ -1,5 +1,6 @@
-//! The tracker: what is seen of a cluster becomes news for a session, and what a policy decides becomes orders. Pure: no clock, no
-//! input or output; all rules about states and time-outs are here, and tested without a cluster.
+//! The tracker: what is seen of a cluster becomes news for a session, and what a policy decides
+//! becomes orders. Pure: no clock, no input or output; all rules about states and time-outs are
+//! here, and tested without a cluster.
 
 mod actions;
 mod eligible;
@@ -70,7 +71,8 @@ pub enum Told {
 pub struct Turn {
     /// What the session is told, and of which of its jobs, where it knows it already.
     pub news: Vec<(Option<JobId>, News)>,
-    /// What is ordered without the policy: holds of jobs that could not start, starts whose room is free now.
+    /// What is ordered without the policy: holds of jobs that could not start, starts whose room is
+    /// free now.
     pub orders: Vec<Order>,
     /// Why everything has to be given back, if it has.
     pub doubt: Option<String>,
@@ -173,14 +175,14 @@ impl Tracker {
         }
     }
 
-    /// What is known of jobs that an earlier daemon held and suspended, where nothing else of it is left. Call it before the first
-    /// look.
+    /// What is known of jobs that an earlier daemon held and suspended, where nothing else of it is
+    /// left. Call it before the first look.
     pub fn remember(&mut self, taken: BTreeSet<Key>, stopped: BTreeSet<Key>, pinned: BTreeSet<Key>) {
         (self.taken, self.stopped, self.bound) = (taken, stopped, pinned);
     }
 
-    /// The daemon has been away: it is not known whether what was ordered last was carried out, and what is pending unheld is no
-    /// operator's wish.
+    /// The daemon has been away: it is not known whether what was ordered last was carried out, and
+    /// what is pending unheld is no operator's wish.
     pub fn restarted(&mut self, stamp: Stamp) {
         self.stamp = stamp;
         self.retake = true;
@@ -267,7 +269,8 @@ impl Tracker {
         !self.flying.is_empty()
     }
 
-    /// Whether orders must not be given now: the controller has not heard of more than half of the nodes.
+    /// Whether orders must not be given now: the controller has not heard of more than half of the
+    /// nodes.
     #[must_use]
     pub fn is_blind(&self) -> bool {
         let all = self.layout.len();
@@ -427,7 +430,8 @@ impl Tracker {
         keys
     }
 
-    /// A job that has a new submit time and more restarts is the old one, requeued: it keeps its place. Answers the old keys.
+    /// A job that has a new submit time and more restarts is the old one, requeued: it keeps its
+    /// place. Answers the old keys.
     fn take_requeues(&mut self, keys: &BTreeSet<Key>) -> BTreeSet<Key> {
         let mut moved = BTreeSet::new();
         for &key in keys {

@@ -6,7 +6,8 @@ use drystone::model::{ProcSet, Time};
 use drystone::policy::Loss;
 
 impl Tracker {
-    /// Tells the session of nodes that went out or came back. From the first loss on it matters where jobs run.
+    /// Tells the session of nodes that went out or came back. From the first loss on it matters
+    /// where jobs run.
     pub(super) fn look_at_nodes(&mut self, turn: &mut Turn) {
         if self.is_blind() {
             // The controller has just begun, and says nothing of use.

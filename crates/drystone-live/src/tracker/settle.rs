@@ -49,7 +49,8 @@ impl Tracker {
         }
     }
 
-    /// A job that is requeued while it is suspended comes back held, as if an administrator held it.
+    /// A job that is requeued while it is suspended comes back held, as if an administrator held
+    /// it.
     fn note_orphan(t: &mut Tracked, fact: &JobFact) {
         let stopped = matches!(t.place, Place::Suspended | Place::Interrupted) || t.stopped;
         if fact.state != State::Pending {

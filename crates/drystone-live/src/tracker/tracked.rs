@@ -170,9 +170,11 @@ pub struct Tracked {
     pub pinned: bool,
     /// Whether we suspended it.
     pub stopped: bool,
-    /// Whether it is the cluster's to start, and why is among its [`Ask`](crate::cluster::Ask)s, its partition, its size.
+    /// Whether it is the cluster's to start, and why is among its [`Ask`](crate::cluster::Ask)s,
+    /// its partition, its size.
     pub foreign: bool,
-    /// Whether the cluster itself holds it, as if an administrator did: it was requeued while it was suspended.
+    /// Whether the cluster itself holds it, as if an administrator did: it was requeued while it
+    /// was suspended.
     pub orphaned: bool,
     /// Whether it could not start where there was room in several pieces: it needs one.
     pub narrow: bool,

@@ -1,7 +1,8 @@
 //! The local page, JSON and metrics over HTTP: to look at, never to change anything.
 //!
-//! It listens on loopback or a Unix socket unless it is told otherwise, answers `GET` and `HEAD` alone, and on loopback only requests
-//! that are meant for loopback: a page of another site that a browser has open gets nothing.
+//! It listens on loopback or a Unix socket unless it is told otherwise, answers `GET` and `HEAD`
+//! alone, and on loopback only requests that are meant for loopback: a page of another site that a
+//! browser has open gets nothing.
 
 mod events;
 mod listen;
@@ -33,7 +34,8 @@ const STYLE: &str = include_str!("../../assets/page/page.css");
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; \
                       form-action 'none'; frame-ancestors 'none'";
 
-/// Serves in a thread of its own, as long as the process lives. Answers where; nothing where it is not to listen.
+/// Serves in a thread of its own, as long as the process lives. Answers where; nothing where it is
+/// not to listen.
 ///
 /// # Errors
 /// It cannot listen there.

@@ -1,4 +1,5 @@
-//! Whatever goes wrong, no job is lost, held for ever or started twice, and the books are right at the second look.
+//! Whatever goes wrong, no job is lost, held for ever or started twice, and the books are right at
+//! the second look.
 
 use crate::world::World;
 use drystone_live::cluster::fake::{Asked, FakeCluster, Faults};
@@ -154,8 +155,8 @@ impl Chaos {
                 if job.state == State::Pending && known.is_some_and(|job| job.user_hold) {
                     self.world.told.push(Told::Release(key.id));
                 }
-                // Suspended and requeued between two looks, it comes back as if an administrator held it: only an
-                // administrator may let it go.
+                // Suspended and requeued between two looks, it comes back as if an administrator
+                // held it: only an administrator may let it go.
                 let theirs = self.suspended.contains(&key.id) && job.reason == Reason::AdminHold;
                 if job.state == State::Pending && theirs && look > 30 {
                     self.world.cluster.by_hand(&Order::Release(key));

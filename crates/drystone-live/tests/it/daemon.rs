@@ -226,7 +226,8 @@ fn a_daemon_that_was_asleep_finds_the_fence() {
     assert_eq!(Beat::read(&site.home().heartbeat()), Beat::Off);
 }
 
-/// Users' holds stay, whether they were asked for at submission or later; what the hook said last is read where the daemon did not.
+/// Users' holds stay, whether they were asked for at submission or later; what the hook said last
+/// is read where the daemon did not.
 #[test]
 fn hand_back_leaves_users_holds() {
     let mut site = drive("easy");
@@ -303,7 +304,8 @@ fn hand_back_if_silent_waits_for_silence() {
     let mut daemon = site.begin();
     site.submit(8, 5, 9);
     site.work(&mut daemon, 2);
-    // The heartbeat is of the made-up clock, which is long ago: as if the daemon had been silent ever since.
+    // The heartbeat is of the made-up clock, which is long ago: as if the daemon had been silent
+    // ever since.
     let options = Options { if_silent: Some(1 << 40), ..Options::default() };
     let given = site.hand_back(&options);
     assert!(given.skipped.is_some_and(|why| why.contains("daemon 1 beat")));
@@ -312,7 +314,8 @@ fn hand_back_if_silent_waits_for_silence() {
     assert_eq!(Beat::read(&site.home().heartbeat()), Beat::Off);
 }
 
-/// A busy cluster is taken over: what runs is adopted, what was pending is held, and its keys are on disk before.
+/// A busy cluster is taken over: what runs is adopted, what was pending is held, and its keys are
+/// on disk before.
 #[test]
 fn a_busy_cluster_is_taken_over() {
     let mut site = drive("easy");
@@ -362,7 +365,8 @@ fn a_shadow_touches_nothing() {
     assert_eq!(journal::replay(&site.home().journal()).expect("replays").mismatch, None);
 }
 
-/// While the controller does not answer nothing is decided and the heartbeat goes stale; then it goes on by itself.
+/// While the controller does not answer nothing is decided and the heartbeat goes stale; then it
+/// goes on by itself.
 #[test]
 fn a_silent_controller_stops_everything_but_the_daemon() {
     let start = FakeCluster::new(2, 4).now();
@@ -383,7 +387,8 @@ fn a_silent_controller_stops_everything_but_the_daemon() {
     assert!(site.starts().values().all(|&times| times == 1));
 }
 
-/// The machine's clock is set by an hour, forth and back: the session's time does not go back, and nothing times out.
+/// The machine's clock is set by an hour, forth and back: the session's time does not go back, and
+/// nothing times out.
 #[test]
 fn a_clock_that_jumps_changes_nothing() {
     let mut site = drive("easy");
@@ -402,7 +407,8 @@ fn a_clock_that_jumps_changes_nothing() {
     assert_eq!(holds, 0);
 }
 
-/// A node is drained under a job in flight that has to run there: it is held again, capacity falls, and it starts once there is room.
+/// A node is drained under a job in flight that has to run there: it is held again, capacity falls,
+/// and it starts once there is room.
 #[test]
 fn a_drained_node_sends_its_jobs_back() {
     let mut site = drive("easy");

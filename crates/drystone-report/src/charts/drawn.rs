@@ -39,7 +39,8 @@ pub(crate) fn run(function: &'static str, data: String, width: u32) -> Result<Ve
 }
 
 impl Drawing {
-    /// The drawing as PNG, every unit `scale` pixels wide. What determined it is in its text `drystone`, as JSON.
+    /// The drawing as PNG, every unit `scale` pixels wide. What determined it is in its text
+    /// `drystone`, as JSON.
     ///
     /// # Errors
     /// A drawing that is no SVG, or too large.

@@ -1,4 +1,5 @@
-//! Capacity over time: nodes that were down, drained or reserved, and jobs that start when they started.
+//! Capacity over time: nodes that were down, drained or reserved, and jobs that start when they
+//! started.
 
 mod events;
 mod reservations;
@@ -109,7 +110,8 @@ impl<'a> Sheet<'a> {
         Sheet { names, rows: lines.map(|(line, number)| (number, line.split(delimiter).collect())).collect() }
     }
 
-    /// The rows, each as a function from names of a column to its value; of several names the first that is there.
+    /// The rows, each as a function from names of a column to its value; of several names the first
+    /// that is there.
     pub(crate) fn rows(&self) -> impl Iterator<Item = (usize, impl Fn(&[&str]) -> &'a str + '_)> + '_ {
         self.rows.iter().map(move |(line, values)| {
             let get = move |wanted: &[&str]| {

@@ -1,7 +1,7 @@
 //! From closures of nodes to units that a pool lacked.
 //!
-//! What a closed node still runs, it does not lack: a drained node runs its jobs to their ends, and a job that a failing node took along
-//! ends there in the records.
+//! What a closed node still runs, it does not lack: a drained node runs its jobs to their ends, and
+//! a job that a failing node took along ends there in the records.
 
 use super::{AHEAD, Cause, Loss};
 use crate::jobs::{Job, Marks};
@@ -43,8 +43,8 @@ impl Closures {
         }
     }
 
-    /// Makes the closures of each node disjoint, within the records. Where a reservation and a failure meet, the reservation counts: it
-    /// is known beforehand.
+    /// Makes the closures of each node disjoint, within the records. Where a reservation and a
+    /// failure meet, the reservation counts: it is known beforehand.
     fn settle(&mut self, from: i64, until: i64) {
         for spans in self.of.values_mut() {
             let mut marks: Vec<i64> = spans.iter().flat_map(|s| [s.begin, s.end]).collect();
@@ -63,7 +63,8 @@ impl Closures {
                     _ => settled.push(Span { begin, end, cause: first }),
                 }
             }
-            // What begins before the records is as if it began with them, so that equal ones are one.
+            // What begins before the records is as if it began with them, so that equal ones are
+            // one.
             settled.retain(|s| s.end > from && s.begin < until);
             settled.iter_mut().for_each(|s| s.begin = s.begin.max(from));
             *spans = settled;

@@ -9,8 +9,9 @@ pub(super) fn nothing_waits(case: &Case) -> Starts {
     Starts::of_waits(case.jobs.iter().map(|_| Some(0)).collect())
 }
 
-/// Every job waits as long as the median of its class did in the block of time before: a week or, of less than six weeks, a day. Classes
-/// are of size and limit, which are known when a job arrives. Before anything is known, nothing waits.
+/// Every job waits as long as the median of its class did in the block of time before: a week or,
+/// of less than six weeks, a day. Classes are of size and limit, which are known when a job
+/// arrives. Before anything is known, nothing waits.
 pub(super) fn class_medians(case: &Case) -> Starts {
     let mut blocks: BTreeMap<i64, Vec<usize>> = BTreeMap::new();
     for (at, job) in case.jobs.iter().enumerate() {

@@ -50,8 +50,8 @@ pub(super) struct Case {
 pub(super) const ELSEWHERE: u32 = u32::MAX;
 
 impl Case {
-    /// The jobs of a pool. Waits are compared of those that arrive within the part of the window that is measured, started within it, and
-    /// are no guess.
+    /// The jobs of a pool. Waits are compared of those that arrive within the part of the window
+    /// that is measured, started within it, and are no guess.
     pub(super) fn of(site: &Site, pool: u16, span: (i64, i64)) -> Case {
         let summary = &site.manifest.pools[usize::from(pool)];
         let window = &site.manifest.window;
@@ -86,7 +86,8 @@ impl Case {
         Case { name: summary.name.clone(), pool, units: summary.units, jobs, places, from, until }
     }
 
-    /// The part of the site's window that is measured, `warm_up` seconds of it left out at the beginning if that is given.
+    /// The part of the site's window that is measured, `warm_up` seconds of it left out at the
+    /// beginning if that is given.
     pub(super) fn span(site: &Site, warm_up: Option<i64>) -> (i64, i64) {
         let window = &site.manifest.window;
         let from = warm_up.map_or(window.measure_from, |warm| window.from + warm);

@@ -10,15 +10,18 @@ use std::collections::BTreeMap;
 /// Whether what was recorded fits on the machine.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct AsHappened {
-    /// Share of the time in which jobs held more than there was: the machine or the sizes are wrong.
+    /// Share of the time in which jobs held more than there was: the machine or the sizes are
+    /// wrong.
     pub over_capacity: f64,
     /// Most units held beyond what there was.
     pub most_over: u64,
-    /// Share of the time of nodes in which jobs had more processors of a node than it has, of nodes whose jobs name them.
+    /// Share of the time of nodes in which jobs had more processors of a node than it has, of nodes
+    /// whose jobs name them.
     pub nodes_twice: Option<f64>,
     /// Share of the pool's time in use, of what was up.
     pub utilisation: f64,
-    /// Units times seconds that were idle while a job waited that fitted into them, in percent of all.
+    /// Units times seconds that were idle while a job waited that fitted into them, in percent of
+    /// all.
     pub idle_while_queued: f64,
 }
 
@@ -136,7 +139,8 @@ impl Sums {
     }
 }
 
-/// Share of the time of nodes that are booked beyond their processors; `None` where no job names its nodes or no node is described.
+/// Share of the time of nodes that are booked beyond their processors; `None` where no job names
+/// its nodes or no node is described.
 fn nodes_twice(site: &Site, pool: u16) -> Option<f64> {
     let name = site.manifest.pools[usize::from(pool)].name.as_str();
     let cpus: BTreeMap<&str, u32> = site

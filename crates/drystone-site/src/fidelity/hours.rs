@@ -73,8 +73,8 @@ impl Sum {
 }
 
 impl Hours {
-    /// Of a replay, or of what was recorded. Jobs within reservations are where they were; those that never ran leave when they did,
-    /// unless a replay starts them first.
+    /// Of a replay, or of what was recorded. Jobs within reservations are where they were; those
+    /// that never ran leave when they did, unless a replay starts them first.
     pub(super) fn of(case: &Case, starts: &Starts) -> Hours {
         let (mut used, mut jobs, mut work) = (Sum::new(case), Sum::new(case), Sum::new(case));
         for (at, job) in case.jobs.iter().enumerate() {

@@ -1,9 +1,10 @@
 //! How far a simulation of a site is from what happened there.
 //!
-//! The site is simulated under a policy, pool by pool, and compared with its records: waits job by job, their distributions by class,
-//! their order, the use of the machine and the queue by the hour, what started by backfill. All of it is set beside what needs no model (no
-//! wait, the median of the week before), beside models of no site (`fcfs`, `easy`), and beside the noise: the same simulation with
-//! arrivals moved by some seconds, or other recordings of the same workload.
+//! The site is simulated under a policy, pool by pool, and compared with its records: waits job by
+//! job, their distributions by class, their order, the use of the machine and the queue by the
+//! hour, what started by backfill. All of it is set beside what needs no model (no wait, the median
+//! of the week before), beside models of no site (`fcfs`, `easy`), and beside the noise: the same
+//! simulation with arrivals moved by some seconds, or other recordings of the same workload.
 
 mod baselines;
 mod case;
@@ -200,7 +201,8 @@ fn noise(
     Ok(Noise::of(settings.jitter, &runs))
 }
 
-/// What `work` makes of each item, in their order. A thread that cannot be had is one less: this one works, too.
+/// What `work` makes of each item, in their order. A thread that cannot be had is one less: this
+/// one works, too.
 fn on_threads<R: Send>(items: &[u64], threads: usize, work: impl Fn(u64) -> R + Sync) -> Vec<R> {
     let next = AtomicUsize::new(0);
     let done: Mutex<Vec<(usize, R)>> = Mutex::new(Vec::with_capacity(items.len()));

@@ -98,7 +98,8 @@ pub(super) struct Bench<'a> {
 }
 
 impl Bench<'_> {
-    /// Simulates the pool of a case. `jitter` moves arrivals by up to so many seconds, drawn by the seed.
+    /// Simulates the pool of a case. `jitter` moves arrivals by up to so many seconds, drawn by the
+    /// seed.
     pub(super) fn replay(
         &self,
         case: &Case,

@@ -128,8 +128,9 @@ pub struct Waiting {
     pub censored: u64,
     /// Their share.
     pub share: f64,
-    /// Median, and waits that 90 and 99 of 100 do not exceed, with what is known of those that had not ended; where these are more than
-    /// one in a hundred. `None` where too many still waited to tell.
+    /// Median, and waits that 90 and 99 of 100 do not exceed, with what is known of those that had
+    /// not ended; where these are more than one in a hundred. `None` where too many still waited to
+    /// tell.
     pub quantiles: Option<[Option<f64>; 3]>,
 }
 
@@ -159,8 +160,8 @@ pub struct Baseline {
     pub hours: HourErrors,
 }
 
-/// 1 less the error over that of the best baseline: 0 is no better than it, 1 is perfect. `None` where the best baseline has no error, or
-/// the policy is a baseline itself.
+/// 1 less the error over that of the best baseline: 0 is no better than it, 1 is perfect. `None`
+/// where the best baseline has no error, or the policy is a baseline itself.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Skill {
     /// Of the distributions of waits.
@@ -190,7 +191,8 @@ impl Skill {
     }
 }
 
-/// What arrivals moved by seconds change in the replay, by the same measures as its errors: medians over the runs, and the worst.
+/// What arrivals moved by seconds change in the replay, by the same measures as its errors: medians
+/// over the runs, and the worst.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Noise {
     /// Runs.
@@ -465,7 +467,8 @@ mod tests {
 
     #[test]
     fn quantiles_of_waits_that_have_not_ended() {
-        // By hand: 6 waits, the third and the fifth unfinished. S falls to 5/6, 4/6, then 4/6·(2/3), then to 0 with the last.
+        // By hand: 6 waits, the third and the fifth unfinished. S falls to 5/6, 4/6, then
+        // 4/6·(2/3), then to 0 with the last.
         let mut times = [(1.0, true), (2.0, true), (2.5, false), (3.0, true), (4.0, false), (5.0, true)];
         assert_eq!(kaplan_meier(&mut times), [Some(3.0), Some(5.0), Some(5.0)]);
         let mut none = [(1.0, true), (2.0, false), (3.0, false), (4.0, false)];

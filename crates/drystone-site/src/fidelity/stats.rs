@@ -1,7 +1,7 @@
 //! Distances between distributions, correlations of ranks, errors of series.
 
-/// The value that a part `q` of the values does not exceed: the smallest with at least that many at or below it. `None` without values.
-/// `values` are ascending.
+/// The value that a part `q` of the values does not exceed: the smallest with at least that many at
+/// or below it. `None` without values. `values` are ascending.
 pub(super) fn quantile(values: &[f64], q: f64) -> Option<f64> {
     let rank = (q * values.len() as f64).ceil() as usize;
     values.get(rank.saturating_sub(1).min(values.len().checked_sub(1)?)).copied()
@@ -13,13 +13,15 @@ pub(super) fn sorted(mut values: Vec<f64>) -> Vec<f64> {
     values
 }
 
-/// Wasserstein-1 distance between two samples of the same size, each ascending: the mean distance between values of equal rank.
+/// Wasserstein-1 distance between two samples of the same size, each ascending: the mean distance
+/// between values of equal rank.
 pub(super) fn wasserstein(a: &[f64], b: &[f64]) -> Option<f64> {
     (!a.is_empty() && a.len() == b.len())
         .then(|| a.iter().zip(b).map(|(x, y)| (x - y).abs()).sum::<f64>() / a.len() as f64)
 }
 
-/// The largest distance between the empirical distributions of two samples (Kolmogorov-Smirnov), each ascending.
+/// The largest distance between the empirical distributions of two samples (Kolmogorov-Smirnov),
+/// each ascending.
 pub(super) fn kolmogorov_smirnov(a: &[f64], b: &[f64]) -> Option<f64> {
     if a.is_empty() || b.is_empty() {
         return None;
@@ -74,7 +76,8 @@ pub(super) fn spearman(a: &[f64], b: &[f64]) -> Option<f64> {
     correlation(&ranks(a), &ranks(b))
 }
 
-/// Kendall's τ-b: the share of pairs in the same order less that in the other, ties taken out. O(n log n), by Knight's method.
+/// Kendall's τ-b: the share of pairs in the same order less that in the other, ties taken out. O(n
+/// log n), by Knight's method.
 pub(super) fn kendall(a: &[f64], b: &[f64]) -> Option<f64> {
     let n = a.len();
     if n < 2 || n != b.len() {

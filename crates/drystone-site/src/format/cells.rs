@@ -1,4 +1,5 @@
-//! What columns of texts hold, as numbers: the jobs of an import have numbers for their texts already.
+//! What columns of texts hold, as numbers: the jobs of an import have numbers for their texts
+//! already.
 
 use super::columns::Text;
 use crate::jobs::{Kind, LimitFrom};

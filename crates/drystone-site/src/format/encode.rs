@@ -1,4 +1,5 @@
-//! Columns of numbers and of texts as Parquet encodes them, each by itself, so that threads can share a group of rows.
+//! Columns of numbers and of texts as Parquet encodes them, each by itself, so that threads can
+//! share a group of rows.
 
 use super::columns::NO_NUMBER;
 use ::parquet::basic::Encoding;
@@ -17,7 +18,8 @@ pub(super) struct Chunk {
     pub(super) close: ColumnCloseResult,
 }
 
-/// Encodes numbers, [`NO_NUMBER`] for rows without one, as differences: times that follow each other take few bits.
+/// Encodes numbers, [`NO_NUMBER`] for rows without one, as differences: times that follow each
+/// other take few bits.
 pub(super) fn numbers(descr: ColumnDescPtr, cells: &[i64]) -> Result<Chunk, ParquetError> {
     let properties =
         WriterProperties::builder().set_dictionary_enabled(false).set_encoding(Encoding::DELTA_BINARY_PACKED);
@@ -39,7 +41,8 @@ pub(super) fn texts<'a>(
     let dictionary: Vec<ByteArray> = dictionary.map(|text| ByteArray::from(text.into_owned().into_bytes())).collect();
     let levels: Vec<i16> = present.map(i16::from).collect();
     let values: Vec<ByteArray> = places.iter().map(|&place| dictionary[place as usize].clone()).collect();
-    // Who looks for a text finds it in the dictionary; the least and the greatest of all would be found by comparing each with each.
+    // Who looks for a text finds it in the dictionary; the least and the greatest of all would be
+    // found by comparing each with each.
     let properties = WriterProperties::builder().set_statistics_enabled(EnabledStatistics::None);
     chunk(descr, Arc::new(properties.build()), |column| match column {
         ColumnWriter::ByteArrayColumnWriter(column) => column.write_batch(&values, Some(&levels), None),
@@ -72,7 +75,8 @@ mod tests {
     use std::borrow::Cow;
     use std::sync::Arc;
 
-    /// Writes one column, and reads it with the reader of the crate: how many rows, which of them have a value, and the column.
+    /// Writes one column, and reads it with the reader of the crate: how many rows, which of them
+    /// have a value, and the column.
     fn through<T>(physical: Physical, encode: impl Fn(ColumnDescPtr) -> Chunk, read: impl Fn(ColumnReader) -> T) -> T {
         let field = Type::primitive_type_builder("x", physical).with_repetition(Repetition::OPTIONAL).build();
         let schema = Type::group_type_builder("t").with_fields(vec![Arc::new(field.expect("a field"))]).build();

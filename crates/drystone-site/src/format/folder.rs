@@ -30,8 +30,9 @@ pub fn is_site(path: &Path) -> bool {
     path.join(MANIFEST).is_file()
 }
 
-/// Writes a site into a folder that it makes. The folder appears whole or not at all: it is written beside its place and then renamed. A
-/// site that is there already is replaced; any other folder with something in it is left alone.
+/// Writes a site into a folder that it makes. The folder appears whole or not at all: it is written
+/// beside its place and then renamed. A site that is there already is replaced; any other folder
+/// with something in it is left alone.
 ///
 /// # Errors
 /// The folder is there and no site; it cannot be written.
@@ -120,8 +121,8 @@ fn io_error(error: ParquetError) -> io::Error {
     }
 }
 
-/// What a text of a policy says of a pool where it says something of the whole site: the site's own `slurm.conf` is the pool's own, and
-/// `names.csv` its names.
+/// What a text of a policy says of a pool where it says something of the whole site: the site's own
+/// `slurm.conf` is the pool's own, and `names.csv` its names.
 pub(crate) fn texts(folder: &Path, pool: u16, policy: &str) -> Vec<(String, String)> {
     let Ok(here) = folder.canonicalize() else { return Vec::new() };
     let words = policy.split(|c: char| c.is_whitespace() || "(),=:".contains(c));

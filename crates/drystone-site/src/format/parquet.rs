@@ -188,7 +188,8 @@ pub(super) enum Cells {
     Texts(Vec<Option<ByteArray>>),
 }
 
-/// Reads the table group by group. Columns that are missing are empty; columns that are more are left alone.
+/// Reads the table group by group. Columns that are missing are empty; columns that are more are
+/// left alone.
 pub(super) fn read(file: File, mut take: impl FnMut(&[Cells], usize)) -> Result<(), ParquetError> {
     let reader = SerializedFileReader::new(file)?;
     let schema = reader.metadata().file_metadata().schema_descr_ptr();

@@ -73,7 +73,8 @@ fn nodes(out: &mut String, conf: &SlurmConf, mine: &HashMap<&str, &NodeSummary>,
     }
 }
 
-/// A line of these pairs, without its nodes or with these. What counts processors of nodes is left out: units are others.
+/// A line of these pairs, without its nodes or with these. What counts processors of nodes is left
+/// out: units are others.
 fn put(out: &mut String, pairs: &[(&str, &str)], nodes: Option<&str>) {
     let mut words: Vec<String> = Vec::new();
     for (at, (key, value)) in pairs.iter().enumerate() {

@@ -78,7 +78,8 @@ struct Making<'a> {
 }
 
 impl<'a> Making<'a> {
-    /// Jobs from rows, without those that never ended and, where so asked, those that were withdrawn.
+    /// Jobs from rows, without those that never ended and, where so asked, those that were
+    /// withdrawn.
     fn find(
         intake: &mut Intake,
         beside: Beside,
@@ -212,7 +213,8 @@ fn edge(text: &str, option: &str, zone: Option<&Zone>) -> Result<i64, SiteError>
     }
 }
 
-/// A record that was never closed: it runs a day beyond its limit and longer, while another job started on one of its nodes.
+/// A record that was never closed: it runs a day beyond its limit and longer, while another job
+/// started on one of its nodes.
 fn runaways(jobs: &mut Vec<Job>, table: &Table, tally: &mut Tally) {
     const DAY: u32 = 86_400;
     let last = jobs.iter().map(|job| job.start.max(job.end).max(job.submit)).max().unwrap_or(0);
@@ -324,7 +326,8 @@ fn outside(jobs: &mut Vec<Job>, table: &Table, window: &Window, tally: &mut Tall
     });
 }
 
-/// In the order of arrival; of those that arrive at once, by number. Jobs are moved once, and where they are: there may be ten million.
+/// In the order of arrival; of those that arrive at once, by number. Jobs are moved once, and where
+/// they are: there may be ten million.
 fn sort(jobs: &mut [Job], table: &Table) {
     let key = |of: &u64| {
         let job = &jobs[*of as u32 as usize];

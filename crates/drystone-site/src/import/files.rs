@@ -76,7 +76,8 @@ pub(crate) fn unpacked(path: &Path, open: Opener<'_>) -> Result<Box<dyn Read>, S
 
 fn one(path: &Path, layout: &Layout, open: Opener<'_>, in_folder: bool) -> Result<Found, SiteError> {
     let stdin = path.as_os_str() == source::STDIN;
-    // A look is not counted: the file is read again. What is no file of the system is opened as it will be read.
+    // A look is not counted: the file is read again. What is no file of the system is opened as it
+    // will be read.
     let plain: Opener<'_> = &|path| match fs::File::open(path) {
         Ok(file) => Ok(Box::new(file)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => open(path),
@@ -146,7 +147,8 @@ impl Sorted {
     /// Sorts them.
     ///
     /// # Errors
-    /// A file given by name is nothing an import knows; jobs of several kinds of accounting; no jobs at all.
+    /// A file given by name is nothing an import knows; jobs of several kinds of accounting; no
+    /// jobs at all.
     pub(crate) fn of(found: Vec<Found>) -> Result<Sorted, SiteError> {
         let mut carriers: Vec<Carrier> = found
             .iter()

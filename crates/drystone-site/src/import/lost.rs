@@ -69,7 +69,8 @@ pub(super) fn losses(
     losses
 }
 
-/// Jobs within reservations of which the nodes are unknown start when they started: others lack what they take.
+/// Jobs within reservations of which the nodes are unknown start when they started: others lack
+/// what they take.
 fn reserved_jobs(jobs: &[Job], table: &Table, covered: &BTreeSet<&str>) -> Vec<Loss> {
     let mut losses = Vec::new();
     for job in jobs.iter().filter(|job| job.marks.has(Marks::RESERVED) && job.end != job.start) {
@@ -89,7 +90,8 @@ fn reserved_jobs(jobs: &[Job], table: &Table, covered: &BTreeSet<&str>) -> Vec<L
     losses
 }
 
-/// Reservations of processors on nodes that are not named take these from the only pool, where no job ran within them.
+/// Reservations of processors on nodes that are not named take these from the only pool, where no
+/// job ran within them.
 fn bare_reservations(
     reservations: &[Reservation],
     jobs: &[Job],

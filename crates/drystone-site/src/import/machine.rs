@@ -10,7 +10,8 @@ use crate::rules::{Rule, Tally};
 use crate::text::Amount;
 use std::collections::BTreeMap;
 
-/// So large a part of core-seconds, in percent, has to be on nodes or in partitions that a description has.
+/// So large a part of core-seconds, in percent, has to be on nodes or in partitions that a
+/// description has.
 const HALF: u64 = 50;
 
 /// The machine, divided, and each job put into its pool.
@@ -80,8 +81,8 @@ pub(super) fn place(
     Ok(Placed { sets, pools, closures, described })
 }
 
-/// Gives partitions nodes where the description names nodes and does not say which belong to which: those where their jobs ran. Where all
-/// ran on some nodes alike, the others are of the same pool.
+/// Gives partitions nodes where the description names nodes and does not say which belong to which:
+/// those where their jobs ran. Where all ran on some nodes alike, the others are of the same pool.
 fn queues(machine: &mut Machine, table: &Table, jobs: &[Job], sets: &NodeSets) {
     let told = std::mem::take(&mut machine.partitions);
     machine.partitions = partitions_of_jobs(jobs, table, sets);
@@ -162,7 +163,8 @@ fn fits(beside: &Beside, table: &Table, jobs: &[Job], amounts: &[Amount], sets: 
     Ok(())
 }
 
-/// Adds nodes that the description lacks: to the pool of the jobs that ran there, from the first sighting to the last.
+/// Adds nodes that the description lacks: to the pool of the jobs that ran there, from the first
+/// sighting to the last.
 #[expect(clippy::too_many_arguments, reason = "one step between two tables")]
 fn adopt_nodes(
     machine: &mut Machine,

@@ -51,14 +51,16 @@ pub(crate) struct Beside {
 
 /// Imports the accounting in these files, and in the folders among them.
 ///
-/// A folder may hold everything that the commands of [`ASK`](crate::ASK) give: jobs, nodes, partitions, settings, events, reservations.
-/// What each file is, its beginning tells.
+/// A folder may hold everything that the commands of [`ASK`](crate::ASK) give: jobs, nodes,
+/// partitions, settings, events, reservations. What each file is, its beginning tells.
 ///
 /// # Errors
-/// See [`SiteError`]: files that are no accounting, columns that are padded or missing, times without a zone, a machine that is another
-/// one, no usable row. One bad row is none: it is counted.
+/// See [`SiteError`]: files that are no accounting, columns that are padded or missing, times
+/// without a zone, a machine that is another one, no usable row. One bad row is none: it is
+/// counted.
 ///
-/// Cost: one pass over the files, about 90 bytes of memory for each row and 60 for each job, and what their names take.
+/// Cost: one pass over the files, about 90 bytes of memory for each row and 60 for each job, and
+/// what their names take.
 pub fn import(inputs: &[PathBuf], options: &Options, open: Opener<'_>, watch: Watch<'_>) -> Result<Site, SiteError> {
     let layout = Layout { columns: options.columns.clone(), delimiter: options.delimiter.clone() };
     let zone =

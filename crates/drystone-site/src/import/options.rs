@@ -49,8 +49,8 @@ choices! {
 choices! {
     /// What is counted of pools and jobs.
     Counting {
-        /// Of each pool what its jobs hold: whole nodes where nearly all work is of these, GPUs where nearly all jobs hold them, else
-        /// processors, with the dominant share of each job.
+        /// Of each pool what its jobs hold: whole nodes where nearly all work is of these, GPUs
+        /// where nearly all jobs hold them, else processors, with the dominant share of each job.
         #[default]
         Auto = "auto",
         /// The same, and where GPUs are counted each job has its dominant share of these, too.
@@ -78,7 +78,8 @@ choices! {
 choices! {
     /// What becomes of arrays that run few tasks at once.
     Throttle {
-        /// The later tasks arrive when an earlier one has ended, where a row says so or starts and ends show it.
+        /// The later tasks arrive when an earlier one has ended, where a row says so or starts and
+        /// ends show it.
         #[default]
         Infer = "infer",
         /// The same, but only where a row says so.

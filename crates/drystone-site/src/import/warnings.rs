@@ -76,7 +76,8 @@ pub(super) fn warnings(
 
 /// The longest time in which nothing happens, where it is days, and much longer than usual.
 ///
-/// Cost: one pass. Such a time has a whole day in it of which nothing is known, so only the first and the last moment of each day matter.
+/// Cost: one pass. Such a time has a whole day in it of which nothing is known, so only the first
+/// and the last moment of each day matter.
 fn longest_gap(jobs: &[Job], window: &Window) -> Option<(i64, i64)> {
     const DAY: u32 = 86_400;
     if jobs.len() < 1_000 {

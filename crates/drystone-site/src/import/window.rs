@@ -178,8 +178,8 @@ impl Edges {
     }
 }
 
-/// Whether jobs were chosen by their ends: none waits or runs, and none ends as much later than the last arrival as long jobs run. Of a
-/// window that was given, none ends behind it.
+/// Whether jobs were chosen by their ends: none waits or runs, and none ends as much later than the
+/// last arrival as long jobs run. Of a window that was given, none ends behind it.
 fn ended_only(jobs: &[Job], edges: &Edges, until: Option<i64>) -> bool {
     let open = jobs.iter().any(|job| matches!(job.kind, Kind::Waiting | Kind::Running));
     if open || edges.last_end == 0 {

@@ -1,4 +1,5 @@
-//! Which rows are the same job: rows that two files have in common, attempts after a requeue, changes of size, numbers used again.
+//! Which rows are the same job: rows that two files have in common, attempts after a requeue,
+//! changes of size, numbers used again.
 
 use super::classify::{self, Times};
 use super::{Job, Kind, Marks, NOTHING, count, example};
@@ -188,7 +189,8 @@ impl Finder<'_> {
                 None => kept.push(seen),
             }
         }
-        // Of attempts that were submitted together, one that never started comes when it was eligible.
+        // Of attempts that were submitted together, one that never started comes when it was
+        // eligible.
         let begins = |times: &Times| if times.start > 0 { times.start } else { times.eligible };
         kept.sort_by_key(|seen| (seen.times.submit, begins(&seen.times), seen.times.end));
         let mut at = 0;
@@ -220,8 +222,8 @@ impl Finder<'_> {
         }
     }
 
-    /// Whether one of both waits to be run again, or did until it left, eligible since the other was requeued: PBS keeps the time of
-    /// submission.
+    /// Whether one of both waits to be run again, or did until it left, eligible since the other
+    /// was requeued: PBS keeps the time of submission.
     fn waits_again(&self, one: &Seen, other: &Seen) -> bool {
         let again = |ended: &Seen, waits: &Seen| {
             matches!(waits.times.kind, Kind::Waiting | Kind::Withdrawn)
@@ -416,7 +418,8 @@ fn amount_seconds(amount: &Amount, run: u32) -> u64 {
     known(amount.cpus) * known(run)
 }
 
-/// Whether two rows are the same attempt: submitted at the same time, and started at the same or not yet.
+/// Whether two rows are the same attempt: submitted at the same time, and started at the same or
+/// not yet.
 fn is_same(a: &Seen, b: &Seen) -> bool {
     let times = a.times.submit == b.times.submit;
     let ended_alike = a.times.end == b.times.end || a.times.end == 0 || b.times.end == 0;

@@ -21,8 +21,8 @@ pub(super) struct Times {
     pub(super) derived: bool,
 }
 
-/// Whether a row's job ran, never ran, waits or runs. `lists` is whether any row names nodes: where none does, it proves nothing that
-/// this one does not.
+/// Whether a row's job ran, never ran, waits or runs. `lists` is whether any row names nodes: where
+/// none does, it proves nothing that this one does not.
 pub(super) fn kind(table: &Table, row: &Row, lists: bool) -> Kind {
     let state = row.state;
     if row.end == 0 && !has_run_time(row) {
@@ -58,8 +58,8 @@ fn has_nodes(table: &Table, row: &Row, lists: bool) -> bool {
     table.has_nodes(row) || (counted != UNKNOWN && counted > 0) || (counted == UNKNOWN && !lists)
 }
 
-/// Of a job without run time: an allocation proves no start, since old versions show the request there; a list of nodes does. Where no
-/// row has a list, how it ended has to do.
+/// Of a job without run time: an allocation proves no start, since old versions show the request
+/// there; a list of nodes does. Where no row has a list, how it ended has to do.
 fn named_or_held(table: &Table, row: &Row, lists: bool) -> bool {
     if table.has_nodes(row) {
         return true;

@@ -1,4 +1,5 @@
-//! Limits that no record says. A run time never stands for one: it would hand the policy a perfect estimate.
+//! Limits that no record says. A run time never stands for one: it would hand the policy a perfect
+//! estimate.
 
 use super::{Job, LimitFrom, Marks, NOTHING, count};
 use crate::machine::Partition;
@@ -10,7 +11,8 @@ use std::collections::BTreeMap;
 /// What backfill plans with where there is no limit at all: 365 days.
 const YEAR: u32 = 365 * 86_400;
 
-/// Gives every job a limit, and counts those that ran longer. A partition that is `described` without a limit has none.
+/// Gives every job a limit, and counts those that ran longer. A partition that is `described`
+/// without a limit has none.
 pub(crate) fn set_limits(
     jobs: &mut [Job],
     table: &Table,

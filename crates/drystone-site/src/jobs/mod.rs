@@ -1,4 +1,5 @@
-//! From rows to jobs: which rows are the same job, what became of it, when it arrived, how long it may run.
+//! From rows to jobs: which rows are the same job, what became of it, when it arrived, how long it
+//! may run.
 
 mod attempts;
 mod causes;

@@ -11,8 +11,8 @@ const NEAR: u32 = 60;
 /// Of so many later starts at least nine in ten have to be near an end, for a limit to be inferred.
 const FEWEST: usize = 5;
 
-/// Lets the later tasks of a throttled array arrive when a slot was free. The limit is what a row says, else, where it may be inferred,
-/// what the starts and ends show.
+/// Lets the later tasks of a throttled array arrive when a slot was free. The limit is what a row
+/// says, else, where it may be inferred, what the starts and ends show.
 pub(crate) fn throttle(
     jobs: &mut [Job],
     table: &Table,
@@ -84,7 +84,8 @@ fn shows_limit(spans: &[(u32, u32)], most: usize) -> bool {
     followed * 10 >= later * 9
 }
 
-/// When the slot became free that the task at this place took: the end after which fewer than `limit` of those before it ran.
+/// When the slot became free that the task at this place took: the end after which fewer than
+/// `limit` of those before it ran.
 fn freed(spans: &[(u32, u32)], place: usize, limit: usize) -> Option<u32> {
     let start = spans[place].0;
     let mut ends: Vec<u32> = spans[..place].iter().map(|s| s.1).collect();

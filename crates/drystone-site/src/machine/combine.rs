@@ -1,4 +1,5 @@
-//! One machine from several descriptions: nodes from one, partitions from another, settings from a third.
+//! One machine from several descriptions: nodes from one, partitions from another, settings from a
+//! third.
 
 use super::Machine;
 use std::collections::BTreeMap;
@@ -56,7 +57,8 @@ impl Combined {
 
     /// The machine; `None` where nothing was said of any node.
     pub(crate) fn finish(mut self) -> (Machine, bool) {
-        // Partitions name nodes that no description has: nothing is known of them but that they are.
+        // Partitions name nodes that no description has: nothing is known of them but that they
+        // are.
         let described = self.any && self.machine.nodes.iter().any(|node| node.cpus > 0);
         self.machine.nodes.iter_mut().for_each(|node| node.threads_per_core = node.threads_per_core.max(1));
         (self.machine, described)

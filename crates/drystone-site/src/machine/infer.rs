@@ -7,8 +7,8 @@ use crate::sweep::{MANY, Moves, both, moves};
 use crate::text::{Amount, UNKNOWN};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Nodes with the most that jobs used of each at once, and partitions on the nodes where their jobs ran. Every number is a lower
-/// bound.
+/// Nodes with the most that jobs used of each at once, and partitions on the nodes where their jobs
+/// ran. Every number is a lower bound.
 pub(crate) fn infer(jobs: &[Job], table: &Table, amounts: &[Amount], sets: &NodeSets, machine: &mut Machine) {
     let count = machine.nodes.len();
     let (uses, partitions) =

@@ -20,7 +20,8 @@ pub(crate) struct NodeSets {
 }
 
 impl NodeSets {
-    /// Expands all lists. Nodes that are not among `nodes` are added behind them, in natural order, with nothing but their names.
+    /// Expands all lists. Nodes that are not among `nodes` are added behind them, in natural order,
+    /// with nothing but their names.
     pub(crate) fn new(lists: &Symbols, nodes: &mut Vec<Node>) -> NodeSets {
         let mut sets = NodeSets { described: nodes.len() as u32, ..NodeSets::default() };
         let mut known = Symbols::default();
@@ -89,7 +90,8 @@ impl NodeSets {
     }
 }
 
-/// The names of a list; `false` where it cannot be read. What is no list of Slurm's is taken as names parted by commas.
+/// The names of a list; `false` where it cannot be read. What is no list of Slurm's is taken as
+/// names parted by commas.
 fn each_name(lists: &Symbols, list: Symbol, mut found: impl FnMut(&str)) -> bool {
     let text = lists.text(list);
     let plain = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.');

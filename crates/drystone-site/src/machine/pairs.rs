@@ -4,7 +4,8 @@
 pub(crate) struct Pairs<'a>(Vec<(&'a str, &'a str)>);
 
 impl<'a> Pairs<'a> {
-    /// Splits before each word that begins with a key: letters, digits, `_`, `:` or `/` and an equals sign, a capital first.
+    /// Splits before each word that begins with a key: letters, digits, `_`, `:` or `/` and an
+    /// equals sign, a capital first.
     pub(crate) fn split(line: &'a str) -> Pairs<'a> {
         let mut starts: Vec<(usize, &str)> = Vec::new();
         let mut at = 0;

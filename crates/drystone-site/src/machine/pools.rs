@@ -59,8 +59,8 @@ impl Pools {
     }
 }
 
-/// Divides a machine. Nodes without a partition belong to no pool. Partitions without a node belong to none either or, with `bundle`, to
-/// one together: nothing tells which of them share nodes.
+/// Divides a machine. Nodes without a partition belong to no pool. Partitions without a node belong
+/// to none either or, with `bundle`, to one together: nothing tells which of them share nodes.
 pub(crate) fn divide(machine: &Machine, names: &Symbols, bundle: bool) -> Pools {
     let mut sets = DisjointSets::new(machine.nodes.len());
     for partition in &machine.partitions {

@@ -77,7 +77,8 @@ pub(super) fn of_nodes(nodes: &[Node]) -> Vec<Partition> {
         .collect()
 }
 
-/// Partitions. Their nodes are names until nodes are known: a machine of its own, whose nodes have nothing but names.
+/// Partitions. Their nodes are names until nodes are known: a machine of its own, whose nodes have
+/// nothing but names.
 pub(super) fn partitions(text: &[u8], name: &str) -> Result<Machine, SiteError> {
     let mut machine = Machine::default();
     let mut numbers: BTreeMap<String, u32> = BTreeMap::new();

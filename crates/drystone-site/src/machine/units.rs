@@ -1,8 +1,9 @@
 //! What a pool counts, and how many of it a job takes.
 //!
-//! The engine knows one kind of processor. On nodes that jobs share with memory or GPUs a job's size is its dominant share: on each of its
-//! nodes the largest of its shares of processors, memory and GPUs, in processors of that node, rounded up. Where GPUs are counted a job's
-//! size is the GPUs that it holds or, where that is asked for, its dominant share in GPUs.
+//! The engine knows one kind of processor. On nodes that jobs share with memory or GPUs a job's
+//! size is its dominant share: on each of its nodes the largest of its shares of processors, memory
+//! and GPUs, in processors of that node, rounded up. Where GPUs are counted a job's size is the
+//! GPUs that it holds or, where that is asked for, its dominant share in GPUs.
 
 use super::pools::Pool;
 use super::{Machine, Node, NodeSets, Unit};
@@ -12,7 +13,8 @@ use crate::rows::{Interner, Symbol, Table};
 use crate::sweep::{Moves, moves};
 use crate::text::{Amount, UNKNOWN};
 
-/// So large a part of a pool's core-seconds, in percent, has to be whole nodes for nodes to be its unit, or of its jobs to hold GPUs.
+/// So large a part of a pool's core-seconds, in percent, has to be whole nodes for nodes to be its
+/// unit, or of its jobs to hold GPUs.
 const NEARLY_ALL: u64 = 95;
 
 /// How a pool is projected, and what that changes.
@@ -253,7 +255,8 @@ impl By {
     }
 }
 
-/// A job's share of one of its `count` nodes, times `count`, and what it is of: processors that do not divide evenly stay whole so.
+/// A job's share of one of its `count` nodes, times `count`, and what it is of: processors that do
+/// not divide evenly stay whole so.
 fn share_of(job: &Job, amount: &Amount, node: &Node, count: u32, unit: Unit) -> (u64, By) {
     let all = u64::from(if unit == Unit::Gpu { node.gpus } else { node.cpus });
     let count = u64::from(count);

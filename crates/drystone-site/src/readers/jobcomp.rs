@@ -1,4 +1,5 @@
-//! What Slurm's plugin `jobcomp/filetxt` writes: one line of `Key=value` for each job that has finished.
+//! What Slurm's plugin `jobcomp/filetxt` writes: one line of `Key=value` for each job that has
+//! finished.
 
 use super::Reading;
 use super::lines::Lines;
@@ -66,7 +67,8 @@ impl<'a> Pairs<'a> {
         Pairs(pairs.into_iter().map(|(key, from, to)| (key, line[from..to].trim_ascii_end())).collect())
     }
 
-    /// The value of a key; of several the last, since a job's name comes before what it may imitate.
+    /// The value of a key; of several the last, since a job's name comes before what it may
+    /// imitate.
     fn get(&self, key: &str) -> &'a [u8] {
         self.0.iter().rev().find(|(k, _)| *k == key.as_bytes()).map_or(b"", |(_, v)| v)
     }

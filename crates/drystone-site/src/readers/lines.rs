@@ -133,7 +133,8 @@ impl<R: Read> Blocks<R> {
         Blocks { input, size: size.max(1), rest: Vec::new(), number: 1, over: false, broken: None }
     }
 
-    /// The next block, in the memory of `buffer`; `None` after the last. Where reading fails, what was read comes first.
+    /// The next block, in the memory of `buffer`; `None` after the last. Where reading fails, what
+    /// was read comes first.
     ///
     /// # Errors
     /// Reading failed, and all that came before was taken.

@@ -1,4 +1,5 @@
-//! `lsb.acct` of LSF: one `JOB_FINISH` record for each job, fields parted by blanks, lists preceded by their length.
+//! `lsb.acct` of LSF: one `JOB_FINISH` record for each job, fields parted by blanks, lists preceded
+//! by their length.
 
 use super::Reading;
 use super::lines::Lines;
@@ -192,8 +193,8 @@ fn nodes(hosts: &[Vec<u8>]) -> (Vec<&[u8]>, u32) {
     (names, slots)
 }
 
-/// The limit of the run time stands behind the use of each host, in versions that have it: a number of hosts, and for each its name
-/// and five numbers.
+/// The limit of the run time stands behind the use of each host, in versions that have it: a number
+/// of hosts, and for each its name and five numbers.
 fn run_limit(mut c: Cursor<'_>) -> Option<u32> {
     let rest = c.fields.get(c.at..)?;
     for at in 0..rest.len() {

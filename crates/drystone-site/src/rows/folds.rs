@@ -1,7 +1,8 @@
 //! Local times of the hour that comes twice.
 //!
-//! A row's run time, and the order of its own times, settle most of them. A submission that could still be in either hour is settled by
-//! the numbers of the jobs: they ascend while the clock goes back.
+//! A row's run time, and the order of its own times, settle most of them. A submission that could
+//! still be in either hour is settled by the numbers of the jobs: they ascend while the clock goes
+//! back.
 
 use super::table::Rows;
 
@@ -28,7 +29,8 @@ pub(crate) enum Settled {
     Open([Times; 2]),
 }
 
-/// Chooses among the moments that each time may mean: first what keeps the order, then what agrees with the run time, then the earlier.
+/// Chooses among the moments that each time may mean: first what keeps the order, then what agrees
+/// with the run time, then the earlier.
 pub(crate) fn settle(times: [Candidates; 4], ran: Option<i64>) -> Settled {
     let mut best: [Option<((u8, i64), Times)>; 2] = [None, None];
     for choice in 0..16u8 {
@@ -67,8 +69,9 @@ fn cost(times: &Times, ran: Option<i64>) -> (u8, i64) {
     (broken, length)
 }
 
-/// Settles what is open: within one change of the clocks, jobs in the order of their numbers were submitted in the first hour up to
-/// some number and in the second from there on. The number is the one that breaks the order least, the highest of equals.
+/// Settles what is open: within one change of the clocks, jobs in the order of their numbers were
+/// submitted in the first hour up to some number and in the second from there on. The number is the
+/// one that breaks the order least, the highest of equals.
 pub(crate) fn close(mut open: Vec<Open>, rows: &mut Rows) {
     let number = |rows: &Rows, o: &Open| {
         let row = rows.get(o.row);

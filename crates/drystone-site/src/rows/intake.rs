@@ -51,7 +51,8 @@ pub(crate) struct Intake {
     pub(crate) orphans: Vec<(Symbol, Place)>,
     /// The name of the last job, and its raw number as text.
     last_job: [Vec<u8>; 2],
-    /// Of a part of a file that another part comes before: jobs whose steps come before the first job.
+    /// Of a part of a file that another part comes before: jobs whose steps come before the first
+    /// job.
     leading: Option<Vec<(Vec<u8>, Place)>>,
     /// Whether a job has come.
     begun: bool,
@@ -86,7 +87,8 @@ impl Intake {
         Recipe { settings, cluster: self.cluster.clone(), files: self.table.files.clone() }
     }
 
-    /// Takes what a part of the file brought, as if its rows came here one by one. The part is as new then.
+    /// Takes what a part of the file brought, as if its rows came here one by one. The part is as
+    /// new then.
     pub(crate) fn absorb(&mut self, part: &mut Intake) {
         for (of, place) in part.leading.iter_mut().flat_map(|leading| leading.drain(..)) {
             self.orphan(&of, place);

@@ -51,7 +51,8 @@ impl Symbols {
         self.intern_in(0, text)
     }
 
-    /// The number of a text, as [`Symbols::intern`]: quick where the same slot was asked for the same text before.
+    /// The number of a text, as [`Symbols::intern`]: quick where the same slot was asked for the
+    /// same text before.
     #[inline]
     pub(crate) fn intern_in(&mut self, slot: usize, text: &[u8]) -> Symbol {
         // The empty text is the first.

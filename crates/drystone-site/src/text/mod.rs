@@ -1,6 +1,7 @@
 //! The texts of accounting: numbers, spans, states, sets of tasks, resources, memory.
 //!
-//! Everything here takes bytes and answers a value or nothing: what is wrong is counted by the reader that asked.
+//! Everything here takes bytes and answers a value or nothing: what is wrong is counted by the
+//! reader that asked.
 
 mod id;
 mod number;

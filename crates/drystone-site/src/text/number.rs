@@ -36,7 +36,8 @@ pub(crate) fn leading(text: &[u8]) -> Option<(u64, &[u8])> {
     Some((digits(&text[..end])?, &text[end..]))
 }
 
-/// `[D-]HH:MM:SS`, `MM:SS`, both perhaps with a fraction, or seconds, in whole seconds. Days may have any number of digits.
+/// `[D-]HH:MM:SS`, `MM:SS`, both perhaps with a fraction, or seconds, in whole seconds. Days may
+/// have any number of digits.
 #[inline]
 pub(crate) fn span(text: &[u8]) -> Option<u32> {
     // `HH:MM:SS`, as most are.
@@ -115,8 +116,8 @@ pub(crate) fn limit_span(text: &[u8]) -> Option<Limit> {
     limit_word(text).or_else(|| span(text).map(Limit::Seconds))
 }
 
-/// Memory with a unit, `4G`, `62.50G`, `3000Mc`, in kilobytes; a number without one is in units of `plain` kilobytes. Answers what
-/// follows it, too.
+/// Memory with a unit, `4G`, `62.50G`, `3000Mc`, in kilobytes; a number without one is in units of
+/// `plain` kilobytes. Answers what follows it, too.
 pub(crate) fn kilobytes(text: &[u8], plain: f64) -> Option<(u64, &[u8])> {
     let end = text.iter().position(|b| !b.is_ascii_digit() && *b != b'.').unwrap_or(text.len());
     // What is whole and not huge needs no parser of fractions.

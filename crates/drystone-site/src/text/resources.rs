@@ -39,8 +39,9 @@ impl Amount {
     }
 }
 
-/// `cpu=8,mem=24000M,node=1,billing=8,gres/gpu=2,gres/gpu:a100=2`, or with the database's numbers of the first four. Entries that
-/// cannot be read are left out, and so are all others; `None` where nothing can be read of a text that is not empty.
+/// `cpu=8,mem=24000M,node=1,billing=8,gres/gpu=2,gres/gpu:a100=2`, or with the database's numbers
+/// of the first four. Entries that cannot be read are left out, and so are all others; `None` where
+/// nothing can be read of a text that is not empty.
 pub(crate) fn tres(text: &[u8]) -> Option<Amount> {
     let mut amount = Amount::UNKNOWN;
     let (mut gpus, mut typed, mut read) = (None, None::<u64>, text.is_empty());
@@ -111,9 +112,11 @@ impl MemoryRequest {
 /// More memory than this for one node is a number gone wrong: a petabyte.
 const ABSURD_KB: u64 = 1 << 40;
 
-/// `4000Mc` for each processor, `4Gn` for each node, `4G` in all, `0` for all of each node, `?`. `None` for what is none of these.
+/// `4000Mc` for each processor, `4Gn` for each node, `4G` in all, `0` for all of each node, `?`.
+/// `None` for what is none of these.
 ///
-/// Old versions of Slurm let the flag "for each processor" leak into the number: 2³¹ and 2⁶³ are taken off again.
+/// Old versions of Slurm let the flag "for each processor" leak into the number: 2³¹ and 2⁶³ are
+/// taken off again.
 pub(crate) fn memory_request(text: &[u8]) -> Option<MemoryRequest> {
     if text.is_empty() || text == b"?" {
         return Some(MemoryRequest::Unknown);

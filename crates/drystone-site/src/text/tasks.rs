@@ -31,7 +31,8 @@ impl TaskSet {
 
 /// Reads what stands between the brackets. `None` where that is no set of tasks.
 ///
-/// Slurm cuts long texts: what ends in `...` names only some of the tasks. A number that the cut may have shortened is left out.
+/// Slurm cuts long texts: what ends in `...` names only some of the tasks. A number that the cut
+/// may have shortened is left out.
 pub(crate) fn tasks(text: &[u8]) -> Option<TaskSet> {
     let mut set = TaskSet::default();
     let mut rest = text;

@@ -27,8 +27,8 @@ pub(crate) enum NoTime {
 }
 
 impl Form {
-    /// Reads one: `2026-01-31T12:00:00` with a blank or a `T`, perhaps a fraction and a distance from UTC; seconds since 1970;
-    /// `Unknown`, `None`, nothing; or the form that was given.
+    /// Reads one: `2026-01-31T12:00:00` with a blank or a `T`, perhaps a fraction and a distance
+    /// from UTC; seconds since 1970; `Unknown`, `None`, nothing; or the form that was given.
     #[inline]
     pub(crate) fn read(&self, text: &[u8]) -> Result<When, NoTime> {
         if let Some(civil) = civil_bytes(text) {
@@ -107,7 +107,8 @@ fn strftime(form: &str, text: &[u8]) -> Result<When, NoTime> {
     Ok(When::Civil(days * 86_400 + seconds))
 }
 
-/// What `SLURM_TIME_FORMAT=relative` prints: `12:00:05`, `Ystday 10:11`, `Tomorr 09:00`, `Mon 12:00`, `19 Jan 07:30`.
+/// What `SLURM_TIME_FORMAT=relative` prints: `12:00:05`, `Ystday 10:11`, `Tomorr 09:00`,
+/// `Mon 12:00`, `19 Jan 07:30`.
 fn is_relative(text: &[u8]) -> bool {
     let clock = |text: &[u8]| matches!(text, [a, b, b':', c, d, ..] if [a, b, c, d].iter().all(|x| x.is_ascii_digit()));
     let tail = text.iter().rposition(|&b| b == b' ').map_or(text, |at| &text[at + 1..]);

@@ -116,7 +116,8 @@ fn arrays_of_pbs_are_tasks() {
     assert_eq!(sizeless(facts(&site)), expected(&arrays));
 }
 
-/// Zones with summer time on both halves of the earth, a shift of half an hour, and one that gave it up.
+/// Zones with summer time on both halves of the earth, a shift of half an hour, and one that gave
+/// it up.
 const ZONES: [&str; 6] =
     ["Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "America/Santiago", "America/Sao_Paulo", "UTC"];
 
@@ -156,6 +157,7 @@ fn the_hour_that_comes_twice_is_settled_by_run_times_and_numbers() {
     let options = Options { time_zone: Some("Europe/Berlin".to_string()), ..Options::default() };
     let site = of_text(style.text(&jobs), &options);
     assert!(rule(&site, "twice").0 > 100);
-    // Numbers grow with submissions, and a start without its end within half an hour is in the other hour.
+    // Numbers grow with submissions, and a start without its end within half an hour is in the
+    // other hour.
     assert_eq!(sizeless(facts(&site)), expected(&jobs));
 }

@@ -87,7 +87,8 @@ pub(crate) fn rule(site: &Site, name: &str) -> (u64, u64) {
     site.manifest.rules.iter().find(|rule| rule.name == name).map_or((0, 0), |rule| (rule.rows, rule.jobs))
 }
 
-/// Everything that a workload is made of, of each job: name, times, limit, size, user, partition, what became of it.
+/// Everything that a workload is made of, of each job: name, times, limit, size, user, partition,
+/// what became of it.
 pub(crate) type Facts =
     (String, i64, i64, Option<i64>, Option<i64>, Option<u32>, u32, u32, String, String, &'static str);
 

@@ -1,4 +1,5 @@
-//! The folder of a site: what is written comes back, the same each time, and what is damaged is found out.
+//! The folder of a site: what is written comes back, the same each time, and what is damaged is
+//! found out.
 
 use crate::common::{Folder, facts, imported, of_text, through_folder, utc};
 use crate::generated::{Style, jobs};
@@ -271,7 +272,8 @@ fn shifted_times_keep_hours_days_of_the_week_and_all_that_lies_between() {
     assert_eq!(shifted.manifest.time_zone, "UTC");
 }
 
-/// The page lists every rule with the words that the account uses, in the order in which they apply.
+/// The page lists every rule with the words that the account uses, in the order in which they
+/// apply.
 #[test]
 fn the_page_has_every_rule() {
     let page =

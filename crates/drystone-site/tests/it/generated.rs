@@ -363,7 +363,8 @@ pub(crate) fn json(jobs: &[Made], old: bool) -> String {
     serde_json::json!({"meta": {"Slurm": {"release": "23.11.1"}}, "errors": [], "jobs": jobs}).to_string()
 }
 
-/// Records of completed jobs, as jobcomp/filetxt writes them: those that still run or wait are not there.
+/// Records of completed jobs, as jobcomp/filetxt writes them: those that still run or wait are not
+/// there.
 pub(crate) fn jobcomp(jobs: &[Made]) -> String {
     let mut text = String::new();
     for made in jobs.iter().filter(|made| made.end.is_some()) {

@@ -10,8 +10,8 @@ fn on(id: u64, node: &str, partition: &'static str, start: i64, end: i64, cpus: 
     Made { node: Some(node.to_string()), partition, ..Made::ran(id, BEGIN + start, BEGIN + start, BEGIN + end, cpus) }
 }
 
-/// Two nodes of each partition, all processors used once, and then parts of nodes: most jobs have no node for themselves, so that
-/// processors are counted.
+/// Two nodes of each partition, all processors used once, and then parts of nodes: most jobs have
+/// no node for themselves, so that processors are counted.
 fn made() -> Vec<Made> {
     vec![
         on(1, "n1", "batch", 0, 3_600, 8),
@@ -116,10 +116,12 @@ fn gpus_are_the_unit_where_nearly_all_jobs_hold_them() {
         let pool = site.manifest.pools[0].clone();
         (pool.unit, pool.units, pool.dominant, units, pool, drystone_site::report(&site.manifest))
     };
-    // Where nearly all jobs hold GPUs, these are what is scarce: the third has one, though three quarters of a node's memory.
+    // Where nearly all jobs hold GPUs, these are what is scarce: the third has one, though three
+    // quarters of a node's memory.
     let (unit, all, dominant, units, pool, report) = counted(Counting::Auto);
     assert_eq!((unit, all, dominant, units.as_slice()), (Unit::Gpu, 8, false, &[1, 2, 1][..]));
-    // What its dominant share would change is said all the same: four GPUs held for an hour would be six.
+    // What its dominant share would change is said all the same: four GPUs held for an hour would
+    // be six.
     assert_eq!((pool.by_cpus, pool.by_memory, pool.by_gpus), (0, 1, 0));
     assert!((pool.inflated - 50.0).abs() < 1e-9, "{}", pool.inflated);
     assert!(report.contains("50.00 % of GPU-seconds (--count dominant)"), "{report}");
@@ -130,7 +132,8 @@ fn gpus_are_the_unit_where_nearly_all_jobs_hold_them() {
     assert_eq!((unit, all, dominant, units.as_slice()), (Unit::Gpu, 8, false, &[1, 2, 1][..]));
     let (unit, all, dominant, units, pool, _) = counted(Counting::Cpus);
     assert_eq!((unit, all, dominant, units.as_slice()), (Unit::Cpu, 32, false, &[4, 4, 4][..]));
-    // Two of four GPUs are half of a node's processors, and three quarters of its memory are twelve of sixteen.
+    // Two of four GPUs are half of a node's processors, and three quarters of its memory are twelve
+    // of sixteen.
     assert_eq!((pool.by_memory, pool.by_gpus), (1, 1));
     let (unit, all, dominant, units, ..) = counted(Counting::Nodes);
     assert_eq!((unit, all, dominant, units.as_slice()), (Unit::Node, 2, false, &[1, 1, 1][..]));

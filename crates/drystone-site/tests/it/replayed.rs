@@ -194,7 +194,8 @@ fn a_simulated_slurm_is_replayed_within_its_own_noise_where_jobs_are_alike() {
     let pool = &found.pools[0];
     // What ran at once was never more than the inferred machine has.
     assert_eq!(pool.as_happened.over_capacity, 0.0);
-    // Slurm repeats itself for 97 of 100 jobs; EASY stands for it for 8 of 10 at least, and no better than Slurm for itself.
+    // Slurm repeats itself for 97 of 100 jobs; EASY stands for it for 8 of 10 at least, and no
+    // better than Slurm for itself.
     let repeated = pool.repetitions[0].errors.within_minute.expect("jobs in both");
     let replayed = pool.errors.within_minute.expect("jobs");
     assert!(repeated > 0.97 && replayed > 0.8 && replayed < repeated, "{replayed} and {repeated}");

@@ -18,8 +18,8 @@ fn python() -> Option<String> {
     None
 }
 
-/// Imports a dump, and lets the script hold the folder against the dump. Answers the site, and what the script counted: jobs, those
-/// that never ran, processors times seconds.
+/// Imports a dump, and lets the script hold the folder against the dump. Answers the site, and what
+/// the script counted: jobs, those that never ran, processors times seconds.
 fn counted(kind: &str, dump: &Path, options: &Options) -> (Site, Option<[u64; 3]>) {
     let site = imported(&[dump.to_path_buf()], options);
     let Some(python) = python() else { return (site, None) };
@@ -136,8 +136,8 @@ fn records_of_pbs_and_torque() {
     }
     if let Some(dump) = shared("pbs-lsf-sge/pbs-pro-and-torque-records.txt") {
         let site = imported(&[dump], &Options::default());
-        // Q and E of one job, E of another, and R of a third, which waits again. D, A and a are of jobs that were submitted before, Y and
-        // C of none.
+        // Q and E of one job, E of another, and R of a third, which waits again. D, A and a are of
+        // jobs that were submitted before, Y and C of none.
         assert_eq!((site.manifest.rows, site.len(), rule(&site, "no-submit").0, rule(&site, "record").0), (7, 4, 3, 2));
         let again: Vec<(u16, &str, Option<i64>)> = site
             .jobs()

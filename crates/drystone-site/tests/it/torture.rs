@@ -48,7 +48,8 @@ fn the_hour_that_comes_twice() {
     // It ran half an hour: from 00:50 UTC to 01:20 UTC, though its end reads as before its start.
     let over = &all(&site, "100")[0];
     assert_eq!((over.start, over.end), (Some(1_509_238_200), Some(1_509_240_000)));
-    // The next number was submitted later, so in the second of both hours, or at the same hour: never before.
+    // The next number was submitted later, so in the second of both hours, or at the same hour:
+    // never before.
     let next = &all(&site, "101")[0];
     assert!(next.submit >= over.submit);
     assert!(rule(&site, "twice").0 >= 1);

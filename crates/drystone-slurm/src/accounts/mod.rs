@@ -1,7 +1,8 @@
 //! Accounts, their users, and QOS: who may run how much, and whose turn it is.
 //!
-//! Read from what `sacctmgr` prints or takes: tables (`sacctmgr -P show assoc`, `sacctmgr -P show qos`, one after the other
-//! in one file), a dump (`sacctmgr dump`), or a script of its commands (`add account …`, `add user …`, `add qos …`).
+//! Read from what `sacctmgr` prints or takes: tables (`sacctmgr -P show assoc`,
+//! `sacctmgr -P show qos`, one after the other in one file), a dump (`sacctmgr dump`), or a script
+//! of its commands (`add account …`, `add user …`, `add qos …`).
 //!
 //! ```
 //! use drystone_slurm::accounts::Accounts;
@@ -233,7 +234,8 @@ impl Accounts {
         self.assocs.iter().any(|assoc| !assoc.limits.is_empty()) || self.qos.iter().any(qos)
     }
 
-    /// The association of a user, made with one share where there is none: the account below the root, the user below it.
+    /// The association of a user, made with one share where there is none: the account below the
+    /// root, the user below it.
     pub fn find_or_add(&mut self, account: &str, user: &str) -> usize {
         if let Some(found) = self.find(account, user) {
             return found;
@@ -295,7 +297,8 @@ impl Draft {
         Ok(accounts)
     }
 
-    /// Parents may come after their children: accounts are added as soon as what is above them is there.
+    /// Parents may come after their children: accounts are added as soon as what is above them is
+    /// there.
     fn add_assocs(self, accounts: &mut Accounts) -> Result<(), Wrong> {
         let get = |keys: &BTreeMap<String, String>, key: &str| keys.get(key).cloned().unwrap_or_default();
         let mut left = self.assocs;

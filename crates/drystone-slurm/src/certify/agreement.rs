@@ -48,8 +48,8 @@ impl Agreement {
         self.same_victims += other.same_victims;
     }
 
-    /// Whether it is as good as the bar: every start, 99 % of the plans, an extra start in no more than 1 % of the passes that is
-    /// not explained by nodes that were still completing.
+    /// Whether it is as good as the bar: every start, 99 % of the plans, an extra start in no more
+    /// than 1 % of the passes that is not explained by nodes that were still completing.
     #[must_use]
     pub fn holds(&self) -> bool {
         let unexplained = self.passes_with_extra - self.extra_after_end;

@@ -1,5 +1,5 @@
-//! Free runs: the model simulates a whole recording by itself, over several phases of the clocks. Slurm does not reproduce itself
-//! job by job, so distributions are compared.
+//! Free runs: the model simulates a whole recording by itself, over several phases of the clocks.
+//! Slurm does not reproduce itself job by job, so distributions are compared.
 
 use super::golden::{Golden, Happening};
 use super::pending::Makes;

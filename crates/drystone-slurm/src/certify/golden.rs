@@ -1,4 +1,5 @@
-//! Recorded schedules of a real Slurm: a configuration, a line per job, and what slurmctld's log says.
+//! Recorded schedules of a real Slurm: a configuration, a line per job, and what slurmctld's log
+//! says.
 
 use super::lines::{self, Table};
 use crate::accounts::{Accounts, AccountsError};
@@ -213,7 +214,8 @@ impl Golden {
     }
 }
 
-/// slurmctld may log a submission after the pass that has looked at the job. Such a submission is moved before that pass.
+/// slurmctld may log a submission after the pass that has looked at the job. Such a submission is
+/// moved before that pass.
 fn submissions_first(events: &mut Vec<(i64, Happening)>) {
     let about = |happening: &Happening| match happening {
         Happening::Test(name, _)

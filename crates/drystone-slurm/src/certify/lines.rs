@@ -85,8 +85,8 @@ impl Names {
         }
     }
 
-    /// `7`, a task `7_3` with its own number behind it, what is left of an array `7_*` or `7_[4-9]`. `None` for a job that the
-    /// recording does not have.
+    /// `7`, a task `7_3` with its own number behind it, what is left of an array `7_*` or
+    /// `7_[4-9]`. `None` for a job that the recording does not have.
     fn name(&self, text: &str) -> Result<Option<Name>, String> {
         let text = text.split('(').next().unwrap_or(text);
         let number = |text: &str| text.parse::<u32>().map_err(|_| format!("`{text}` is no number of a job"));

@@ -1,5 +1,5 @@
-//! Pass by pass: the model is given the real state before each pass and is asked what the pass does; then it takes over what
-//! really happened. An error so stays where it is made.
+//! Pass by pass: the model is given the real state before each pass and is asked what the pass
+//! does; then it takes over what really happened. An error so stays where it is made.
 
 use super::agreement::{Agreement, Difference};
 use super::deeds::Deeds;
@@ -236,7 +236,8 @@ impl<'a> Replay<'a> {
         self.compare(at, &real, &model, true);
     }
 
-    /// Nodes that Slurm still holds. The answer may be logged later than it counts: a node on which the pass starts a job is done.
+    /// Nodes that Slurm still holds. The answer may be logged later than it counts: a node on which
+    /// the pass starts a job is done.
     fn complete_nodes(&mut self, at: i64, real: &Deeds) {
         let slowest = if self.golden.conf.ends.epilog { i64::MAX } else { COMPLETING };
         let used = |node: usize| real.starts.values().any(|nodes| nodes.contains(node));
@@ -333,7 +334,8 @@ impl<'a> Replay<'a> {
         }
     }
 
-    /// It goes on with the job, with the state as it is now, up to the next time that it lets go of the locks.
+    /// It goes on with the job, with the state as it is now, up to the next time that it lets go of
+    /// the locks.
     fn go_on(&mut self, at: i64) {
         let Some(mut stepping) = self.stepping.take() else { return };
         if let Some(id) = stepping.job.filter(|_| !stepping.done) {

@@ -13,7 +13,8 @@ pub(super) struct Makes<'a> {
     pub(super) requeue_delay: i64,
 }
 
-/// What `slurmctld` adds to the present when it requeues a job: the life of a credential and a second.
+/// What `slurmctld` adds to the present when it requeues a job: the life of a credential and a
+/// second.
 const REQUEUE_DELAY: i64 = 121;
 
 impl<'a> Makes<'a> {
@@ -22,13 +23,14 @@ impl<'a> Makes<'a> {
         Makes { golden, widest, requeue_delay: REQUEUE_DELAY }
     }
 
-    /// Whether backfill lets go of its locks after each job, as recordings do that are to have long passes.
+    /// Whether backfill lets go of its locks after each job, as recordings do that are to have long
+    /// passes.
     pub(super) fn yields(&self) -> bool {
         self.golden.conf.sched.bf_yield_interval == 1
     }
 
-    /// Whether the recording says all that priorities depend on. Those that do not have what was subtracted for being nice in
-    /// the priorities alone.
+    /// Whether the recording says all that priorities depend on. Those that do not have what was
+    /// subtracted for being nice in the priorities alone.
     pub(super) fn has_factors(&self) -> bool {
         self.golden.jobs.iter().all(|job| job.one.is_some())
     }
@@ -39,8 +41,9 @@ impl<'a> Makes<'a> {
         NodeSet::of(self.golden.conf.nodes.len(), index)
     }
 
-    /// The job as it was submitted: by nodes where nodes have one processor, else by processors, and on one node if it asks for
-    /// that; recordings that do not say so asked for one node wherever the job fits on it.
+    /// The job as it was submitted: by nodes where nodes have one processor, else by processors,
+    /// and on one node if it asks for that; recordings that do not say so asked for one node
+    /// wherever the job fits on it.
     pub(super) fn pending(&self, id: u32, priority: i64, machine: &Machine) -> Pending {
         let (job, conf) = (&self.golden.jobs[id as usize], &self.golden.conf);
         let part = machine.part(&job.partition);

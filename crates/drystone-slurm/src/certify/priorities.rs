@@ -17,8 +17,8 @@ pub struct PriorityAgreement {
     pub largest: i64,
 }
 
-/// Compares every priority of a recording; `None` where they are first come, first served, or where the recording does not say
-/// what they depend on.
+/// Compares every priority of a recording; `None` where they are first come, first served, or where
+/// the recording does not say what they depend on.
 #[must_use]
 pub fn priorities(golden: &Golden) -> Option<PriorityAgreement> {
     let makes = Makes::new(golden);

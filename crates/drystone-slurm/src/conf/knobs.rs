@@ -1,4 +1,5 @@
-//! `SchedulerParameters`: every one that changes decisions, with its default, its range and what it does.
+//! `SchedulerParameters`: every one that changes decisions, with its default, its range and what it
+//! does.
 
 use std::fmt;
 
@@ -149,10 +150,12 @@ knobs! {
     assoc_limit_stop = 0, 0, 1, "flag", S, "a job that a limit refuses blocks its partition";
 }
 
-/// What was wrong with one word of `SchedulerParameters`. Slurm goes on with the default, and so does the model.
+/// What was wrong with one word of `SchedulerParameters`. Slurm goes on with the default, and so
+/// does the model.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Trouble {
-    /// Slurm may know it; the model does not, and it is in no list of those that are left out on purpose.
+    /// Slurm may know it; the model does not, and it is in no list of those that are left out on
+    /// purpose.
     Unknown(String),
     /// Known, not modelled: its name and what that may cost.
     Ignored(&'static str, &'static str),
@@ -199,7 +202,8 @@ const HARMLESS: &[&str] = &[
     "whole_hetjob",
 ];
 
-/// Words that the model has from the source and that are no knobs: they say which jobs are preempted.
+/// Words that the model has from the source and that are no knobs: they say which jobs are
+/// preempted.
 const PREEMPTING: &[&str] = &["preempt_reorder_count", "preempt_strict_order", "preempt_youngest_first"];
 
 /// Words that change decisions and are not modelled, with what that may cost.

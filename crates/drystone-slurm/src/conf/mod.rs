@@ -1,8 +1,9 @@
 //! `slurm.conf`: nodes, partitions and the settings that change what the scheduler decides.
 //!
-//! Reads what Slurm reads: keys without regard to case, `#` comments, lines that go on after a backslash, `Include`, host lists,
-//! `DEFAULT` lines that hold for later ones. What is wrong is an error with file and line; what Slurm knows and this model does
-//! not is a [`Remark`] that says what it may cost.
+//! Reads what Slurm reads: keys without regard to case, `#` comments, lines that go on after a
+//! backslash, `Include`, host lists, `DEFAULT` lines that hold for later ones. What is wrong is an
+//! error with file and line; what Slurm knows and this model does not is a [`Remark`] that says
+//! what it may cost.
 //!
 //! ```
 //! use drystone_slurm::conf::SlurmConf;
@@ -105,13 +106,15 @@ impl SlurmConf {
     /// Reads a file and all it includes.
     ///
     /// # Errors
-    /// A file that cannot be read, a line that is none, a value out of its range, a partition with nodes that are not there.
+    /// A file that cannot be read, a line that is none, a value out of its range, a partition with
+    /// nodes that are not there.
     pub fn read(path: impl AsRef<Path>) -> Result<SlurmConf, ConfError> {
         let path = path.as_ref();
         Reading::default().all(&lines::read(path)?, path)
     }
 
-    /// Reads a text; `name` is what errors call it, and its folder is where relative includes are looked up.
+    /// Reads a text; `name` is what errors call it, and its folder is where relative includes are
+    /// looked up.
     ///
     /// # Errors
     /// As [`SlurmConf::read`].
@@ -164,7 +167,8 @@ impl SlurmConf {
     }
 }
 
-/// A file and all it includes as one text, without comments and continuations. It reads as the file does, wherever it lies.
+/// A file and all it includes as one text, without comments and continuations. It reads as the file
+/// does, wherever it lies.
 ///
 /// # Errors
 /// A file that cannot be read, or includes itself.

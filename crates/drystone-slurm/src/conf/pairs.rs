@@ -1,4 +1,5 @@
-//! `Key=value` pairs of one line; keys without regard to case, values quoted where they hold blanks.
+//! `Key=value` pairs of one line; keys without regard to case, values quoted where they hold
+//! blanks.
 
 use super::error::{ConfError, Place};
 

@@ -1,4 +1,5 @@
-//! What is worth knowing about a configuration: keys that Slurm does not know, what the model leaves out, contradictions.
+//! What is worth knowing about a configuration: keys that Slurm does not know, what the model
+//! leaves out, contradictions.
 
 use super::{Place, Select, Setting, Sharing, SlurmConf, Trouble};
 use std::fmt;
@@ -62,7 +63,8 @@ impl Remark {
     }
 }
 
-/// Plugins and settings that change decisions and are not modelled: key, a value that is harmless, what it may cost.
+/// Plugins and settings that change decisions and are not modelled: key, a value that is harmless,
+/// what it may cost.
 const LEFT_OUT: &[(&str, &[&str], &str)] = &[
     ("TopologyPlugin", &["topology/none", "topology/default", "topology/flat"], "which nodes jobs get, and plans"),
     ("PrioritySiteFactorPlugin", &["none", "site_factor/none"], "the order of the queue"),

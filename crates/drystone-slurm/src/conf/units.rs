@@ -1,7 +1,7 @@
 //! Times and yes-or-no as slurm.conf writes them.
 
-/// A time in seconds, `None` for no limit: `minutes`, `minutes:seconds`, `hours:minutes:seconds`, `days-hours`,
-/// `days-hours:minutes`, `days-hours:minutes:seconds`, `UNLIMITED`, `INFINITE`.
+/// A time in seconds, `None` for no limit: `minutes`, `minutes:seconds`, `hours:minutes:seconds`,
+/// `days-hours`, `days-hours:minutes`, `days-hours:minutes:seconds`, `UNLIMITED`, `INFINITE`.
 ///
 /// # Errors
 /// Any other text.

@@ -1,4 +1,5 @@
-//! The backfill scheduler: plans the queue in order, starts what fits now without touching a plan made before it.
+//! The backfill scheduler: plans the queue in order, starts what fits now without touching a plan
+//! made before it.
 
 use super::preempting::Victim;
 use super::table::Table;
@@ -31,7 +32,8 @@ pub struct Backfill {
     blocked: BTreeMap<u32, i64>,
     /// Why the pass is over.
     over: Option<Over>,
-    /// Up to when a pass would say the same, as long as no job arrives, starts or ends: see [`Backfill::holds_until`].
+    /// Up to when a pass would say the same, as long as no job arrives, starts or ends: see
+    /// [`Backfill::holds_until`].
     holds_until: i64,
     /// Whether a plan or a start of this pass can keep a job from starting now that could before.
     changed: bool,
@@ -128,8 +130,8 @@ impl Backfill {
         self.table.reset(begin, end.max(begin + 1), cluster.up());
     }
 
-    /// A job has left these nodes while the pass slept. Jobs that it still looks at are not to have them before those that it has
-    /// looked at.
+    /// A job has left these nodes while the pass slept. Jobs that it still looks at are not to have
+    /// them before those that it has looked at.
     pub fn ignore(&mut self, nodes: &NodeSet) {
         match &mut self.ignored {
             Some(ignored) => ignored.unite(nodes),
@@ -191,7 +193,8 @@ impl Backfill {
         Outcome::Waits
     }
 
-    /// A job that has its nodes for itself and was just started is planned with: those that ran before are not.
+    /// A job that has its nodes for itself and was just started is planned with: those that ran
+    /// before are not.
     fn keep_whole(&mut self, desk: &Desk<'_>, job: &Pending, now: i64, alloc: &Alloc) {
         let replaceable = desk.cluster.preempting.mode_of(&desk.cluster.machine, job) != PreemptMode::Off;
         if job.exclusive && !replaceable && self.table.made() < desk.params.records() {
@@ -213,8 +216,8 @@ impl Backfill {
         self.over.is_some()
     }
 
-    /// Up to when another pass would plan the same, and so start nothing that this one did not, as long as no job arrives, starts,
-    /// ends or changes its priority.
+    /// Up to when another pass would plan the same, and so start nothing that this one did not, as
+    /// long as no job arrives, starts, ends or changes its priority.
     #[must_use]
     pub fn holds_until(&self) -> i64 {
         self.holds_until
@@ -225,8 +228,8 @@ impl Backfill {
         std::mem::take(&mut self.changed)
     }
 
-    /// Whether the job could start at `now`, if it was looked at next: `free` is room. If it could not, it cannot for the rest of
-    /// the pass.
+    /// Whether the job could start at `now`, if it was looked at next: `free` is room. If it could
+    /// not, it cannot for the rest of the pass.
     #[must_use]
     pub fn could_start(&self, cluster: &Cluster, job: &Pending, now: i64, free: &mut NodeSet) -> bool {
         free.assign(&cluster.machine.parts[usize::from(job.part)].nodes);
@@ -277,7 +280,8 @@ impl Backfill {
             && self.array_plans.1 >= params.bf_max_job_array_resv.max(1)
     }
 
-    /// Counts the job with those of its user, partition and account. Answers the limit that skips it.
+    /// Counts the job with those of its user, partition and account. Answers the limit that skips
+    /// it.
     fn count(&mut self, job: &Pending, params: &SchedParams) -> Option<&'static str> {
         let most =
             [params.bf_max_job_user_part, params.bf_max_job_part, params.bf_max_job_assoc, params.bf_max_job_user];
@@ -348,7 +352,8 @@ impl Backfill {
         if let Some(paused) = self.paused.take() {
             (from, clock, first, resumed) = (paused.from, paused.clock, paused.first, true);
         }
-        // Later the job reaches into plans that it does not reach into now, and is planned differently.
+        // Later the job reaches into plans that it does not reach into now, and is planned
+        // differently.
         if let Some(begin) = self.table.next_begin(now.saturating_add(limit)) {
             self.holds_until = self.holds_until.min(begin - limit);
         }
@@ -425,7 +430,8 @@ impl Backfill {
         }
     }
 
-    /// With `assoc_limit_stop`, jobs of a QOS that a limit blocks are planned behind the guess of when that ends.
+    /// With `assoc_limit_stop`, jobs of a QOS that a limit blocks are planned behind the guess of
+    /// when that ends.
     fn first_from(&self, cluster: &Cluster, job: &Pending, now: i64) -> i64 {
         let of_part = cluster.machine.parts[usize::from(job.part)].qos;
         let blocked = [job.qos, of_part].into_iter().filter_map(|qos| self.blocked.get(&qos)).copied();
@@ -495,7 +501,8 @@ impl Backfill {
         let begin = floor(start, params.bf_resolution);
         let end = floor(start.saturating_add(limit), params.bf_resolution);
         self.holds_until = self.holds_until.min(start);
-        // What reaches over the table's end is cut there. Once the window reaches further, there is more of it.
+        // What reaches over the table's end is cut there. Once the window reaches further, there is
+        // more of it.
         for edge in [begin, end].into_iter().filter(|&edge| edge >= self.table.end()) {
             self.holds_until = self.holds_until.min(edge - params.bf_window * 60 + 1);
         }

@@ -72,8 +72,9 @@ impl Cluster {
         }
     }
 
-    /// Whether a job that does not fit on the usable nodes would not fit there either if no job ran, and nothing says that these
-    /// nodes are busy: for Slurm's main scheduler its nodes are then not available, and it does not block others.
+    /// Whether a job that does not fit on the usable nodes would not fit there either if no job
+    /// ran, and nothing says that these nodes are busy: for Slurm's main scheduler its nodes are
+    /// then not available, and it does not block others.
     pub(super) fn is_out_of_reach(&self, job: &Pending, usable: &NodeSet) -> bool {
         if self.idle.is_single() || self.empty.place(job, usable).is_some() {
             return false;
@@ -107,7 +108,8 @@ impl Cluster {
         self.up.subtract(nodes);
     }
 
-    /// Whether the job's QOS keeps plans from it. Slurm heeds that only where jobs may be preempted.
+    /// Whether the job's QOS keeps plans from it. Slurm heeds that only where jobs may be
+    /// preempted.
     #[must_use]
     pub fn no_reserve(&self, job: &Pending) -> bool {
         self.preempting.is_on() && self.preempting.qos.get(job.qos as usize).is_some_and(|qos| qos.no_reserve)
@@ -183,8 +185,9 @@ impl Cluster {
         }
     }
 
-    /// Where a job that starts stands in Slurm's list of jobs, which decides between equal ends: in the order of submission. What
-    /// is left of an array when a task starts goes to the end of the list.
+    /// Where a job that starts stands in Slurm's list of jobs, which decides between equal ends: in
+    /// the order of submission. What is left of an array when a task starts goes to the end of the
+    /// list.
     fn rank_of(&mut self, job: &Pending) -> u64 {
         if job.array == super::NONE {
             return u64::from(job.id) << 32;
@@ -215,7 +218,8 @@ impl Cluster {
         Some(gone)
     }
 
-    /// A running job has to go. Its processors are free for plans, but nothing starts on its nodes before they are done with it.
+    /// A running job has to go. Its processors are free for plans, but nothing starts on its nodes
+    /// before they are done with it.
     pub fn evict(&mut self, id: u32) -> Option<Running> {
         let gone = self.end(id)?;
         self.completing.unite(&gone.alloc.nodes);

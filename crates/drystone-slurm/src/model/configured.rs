@@ -5,7 +5,8 @@ use crate::accounts::Accounts;
 use crate::conf::{Select, Sharing, SlurmConf};
 
 impl Machine {
-    /// The machine and the partitions of a configuration. Nodes that are out of service belong to no partition.
+    /// The machine and the partitions of a configuration. Nodes that are out of service belong to
+    /// no partition.
     #[must_use]
     pub fn from_conf(conf: &SlurmConf) -> Machine {
         let nodes = conf.nodes.len();

@@ -1,7 +1,7 @@
 //! What associations and QOS have in use, and what their limits say of a job.
 //!
-//! Rules after Slurm's: limits of the partition's QOS come first, then those of the job's own QOS where the first has none,
-//! then those of the association and all above it where neither has one.
+//! Rules after Slurm's: limits of the partition's QOS come first, then those of the job's own QOS
+//! where the first has none, then those of the association and all above it where neither has one.
 
 use super::{Alloc, Machine, NONE, Pending};
 use crate::accounts::{Accounts, Limits, Qos, Tres};
@@ -54,7 +54,8 @@ pub struct Ledger {
     of_qos: Vec<Used>,
     of_user: BTreeMap<(u32, i32), Used>,
     of_account: BTreeMap<(u32, u32), Used>,
-    /// Whether a job that breaks a limit by itself may run all the same: else it would wait for ever.
+    /// Whether a job that breaks a limit by itself may run all the same: else it would wait for
+    /// ever.
     pub lenient: bool,
     /// Whether nodes are limited anywhere, so that they have to be counted.
     counts_nodes: bool,
@@ -228,7 +229,8 @@ impl Ledger {
         self.exceeds(job, wanted, machine)
     }
 
-    /// As [`Ledger::after`], for a start that is only planned: processors count as they were asked for.
+    /// As [`Ledger::after`], for a start that is only planned: processors count as they were asked
+    /// for.
     #[must_use]
     pub fn after_plan(&self, job: &Pending, alloc: &Alloc, machine: &Machine) -> Option<&'static str> {
         if job.assoc == NONE {

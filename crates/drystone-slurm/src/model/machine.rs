@@ -108,8 +108,8 @@ pub struct Pending {
     pub max_nodes: u32,
     /// Whether it gets whole nodes.
     pub whole: bool,
-    /// Whether it, or its partition, asked for whole nodes where jobs could share them: backfill then plans with its end once it
-    /// has started it.
+    /// Whether it, or its partition, asked for whole nodes where jobs could share them: backfill
+    /// then plans with its end once it has started it.
     pub exclusive: bool,
     /// Its limit in seconds, whole minutes; that of its partition if it is shorter.
     pub limit: i64,
@@ -157,7 +157,8 @@ impl Pending {
         }
     }
 
-    /// The number that orders it among those submitted in the same second: that of its array, else its own.
+    /// The number that orders it among those submitted in the same second: that of its array, else
+    /// its own.
     fn number(&self) -> u32 {
         if self.array == NONE { self.id } else { self.array }
     }

@@ -15,7 +15,8 @@ pub struct MainDeeds {
     pub whole: bool,
 }
 
-/// Starts jobs in the order of `queue` until each partition has one that does not fit. A `full` pass looks at all jobs.
+/// Starts jobs in the order of `queue` until each partition has one that does not fit. A `full`
+/// pass looks at all jobs.
 pub fn main_pass(
     cluster: &mut Cluster,
     queue: &[Pending],

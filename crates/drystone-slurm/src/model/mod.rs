@@ -1,6 +1,7 @@
 //! The model: a machine of nodes, the main scheduler, backfill.
 //!
-//! Rules after Slurm 22.05 as it was read and as it runs; what holds them to a real one is in the page on the model.
+//! Rules after Slurm 22.05 as it was read and as it runs; what holds them to a real one is in the
+//! page on the model.
 
 mod backfill;
 mod cluster;

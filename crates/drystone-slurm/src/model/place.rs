@@ -1,4 +1,5 @@
-//! On which nodes a job fits: the choice of select/cons_tres without topology among nodes of equal weight.
+//! On which nodes a job fits: the choice of select/cons_tres without topology among nodes of equal
+//! weight.
 
 use super::{Alloc, Machine, NodeSet, Pending};
 use serde::{Deserialize, Serialize};
@@ -125,7 +126,8 @@ impl Idle {
         let mut usable = self.usable(job.whole).clone();
         usable.intersect(allowed);
         if job.max_nodes == 1 {
-            // What is too small for a job of one node is not even looked at, and so parts what is beside it.
+            // What is too small for a job of one node is not even looked at, and so parts what is
+            // beside it.
             let small = usable.iter().filter(|&node| self.cpus[node] < job.cpus).collect::<Vec<_>>();
             small.into_iter().for_each(|node| usable.remove(node));
         }
@@ -133,7 +135,8 @@ impl Idle {
         if found.is_some() {
             return found;
         }
-        // A few small nodes may stand in the way: try without those of one idle processor, of two, …
+        // A few small nodes may stand in the way: try without those of one idle processor, of two,
+        // …
         let most = usable.iter().map(|node| self.cpus[node]).max().unwrap_or(0);
         for few in 1..most {
             let before = usable.count();
@@ -149,8 +152,8 @@ impl Idle {
         found
     }
 
-    /// Where every node has one processor: whole runs of consecutive nodes, the tightest that suffices first, else the largest.
-    /// There are enough.
+    /// Where every node has one processor: whole runs of consecutive nodes, the tightest that
+    /// suffices first, else the largest. There are enough.
     fn place_single(&self, mut need: usize, allowed: &NodeSet) -> Alloc {
         let mut usable = self.some.clone();
         usable.intersect(allowed);
@@ -176,7 +179,8 @@ impl Idle {
         Alloc { nodes, cpus: Vec::new() }
     }
 
-    /// One evaluation: whole runs of consecutive nodes, the tightest that suffices first, else the largest.
+    /// One evaluation: whole runs of consecutive nodes, the tightest that suffices first, else the
+    /// largest.
     fn evaluate(&self, job: &Pending, usable: &NodeSet) -> Option<Alloc> {
         let mut runs = Vec::new();
         usable.runs(&mut runs);
@@ -265,7 +269,8 @@ impl Need {
         self.cpus <= 0 && self.nodes <= 0
     }
 
-    /// Takes from a node what it has to give, but leaves one processor for each node that must come after it.
+    /// Takes from a node what it has to give, but leaves one processor for each node that must come
+    /// after it.
     fn take(&mut self, node: usize, idle: u32, whole: bool, taken: &mut Vec<(usize, u32)>) {
         let for_others = (self.nodes - 1).max(0);
         let wanted = if whole { i64::from(idle) } else { (self.cpus - for_others).max(1) };

@@ -13,7 +13,8 @@ pub struct Preempting {
     pub mode: PreemptMode,
     /// Seconds that a job has run before it may be replaced.
     pub exempt: i64,
-    /// For each QOS: those whose jobs its own may replace, what becomes of its own jobs, their grace in seconds, its priority.
+    /// For each QOS: those whose jobs its own may replace, what becomes of its own jobs, their
+    /// grace in seconds, its priority.
     pub qos: Vec<QosPreempt>,
     /// Seconds after a preemption in which a job begins no other.
     pub pause: i64,

@@ -72,8 +72,9 @@ impl Table {
         &self.words[at..at + self.width]
     }
 
-    /// Leaves in `free`, the nodes of a partition at first, those without a plan from `from` to `until`. Answers the earliest
-    /// later time at which there may be other nodes, 0 for none: the next record is looked at, and no further.
+    /// Leaves in `free`, the nodes of a partition at first, those without a plan from `from` to
+    /// `until`. Answers the earliest later time at which there may be other nodes, 0 for none: the
+    /// next record is looked at, and no further.
     pub(crate) fn search(&self, free: &mut NodeSet, part: &NodeSet, from: i64, until: i64) -> i64 {
         let mut later = 0;
         let start = self.records.partition_point(|record| record.end <= from);
@@ -117,8 +118,8 @@ impl Table {
         (first..behind).any(|index| nodes.words().iter().zip(self.set(index)).any(|(node, free)| node & !free != 0))
     }
 
-    /// Plans nodes from `start` to `end`, then merges at most one pair of equal neighbours. The single merge is Slurm's: what is
-    /// left unmerged can hide a place from [`Table::search`].
+    /// Plans nodes from `start` to `end`, then merges at most one pair of equal neighbours. The
+    /// single merge is Slurm's: what is left unmerged can hide a place from [`Table::search`].
     pub(crate) fn add(&mut self, start: i64, end: i64, nodes: &NodeSet) {
         if start == self.begin() && !std::mem::replace(&mut self.front, true) {
             // Slurm then keeps a record of no length before all others.
@@ -182,8 +183,9 @@ mod tests {
         table.add(100, 200, &set(&[0, 1, 2]));
         let part = NodeSet::full(4);
         let mut free = part.clone();
-        // Up to 99 nothing is in the way; what begins exactly at the end is. The end of the plan is told in both cases: the
-        // record behind the last one that is wanted is compared with its successor, too.
+        // Up to 99 nothing is in the way; what begins exactly at the end is. The end of the plan is
+        // told in both cases: the record behind the last one that is wanted is compared with its
+        // successor, too.
         assert_eq!(table.search(&mut free, &part, 0, 99), 200);
         assert_eq!(free, part);
         let mut free = part.clone();

@@ -21,7 +21,8 @@ pub enum Verdict {
     Blocked,
     /// Main: a job before it blocks its partition, or nodes that it would need.
     BehindBlocked,
-    /// Main: jobs of other partitions keep so many nodes that it could not run on the rest if that was idle. It blocks no other.
+    /// Main: jobs of other partitions keep so many nodes that it could not run on the rest if that
+    /// was idle. It blocks no other.
     Unavailable,
     /// Backfill: planned to start at `start`; its nodes are kept up to `end`.
     Planned {
@@ -41,7 +42,8 @@ pub enum Verdict {
         /// On which nodes.
         alloc: Alloc,
     },
-    /// Backfill: it could start at `start`, but is to have no plan (`bf_min_prio_reserve` and the like).
+    /// Backfill: it could start at `start`, but is to have no plan (`bf_min_prio_reserve` and the
+    /// like).
     Unplanned {
         /// Start in seconds, where known.
         start: Option<i64>,
@@ -54,7 +56,8 @@ pub enum Verdict {
     NotReached(&'static str),
     /// A limit of its association or QOS, by the reason that Slurm shows.
     Limit(&'static str),
-    /// Another task of its array was refused in this pass, has a plan for it, or as many of them run as may.
+    /// Another task of its array was refused in this pass, has a plan for it, or as many of them
+    /// run as may.
     Array,
 }
 
@@ -66,7 +69,8 @@ pub trait Watch {
     /// A pass turns to this job, when the cluster is as it is here.
     fn about(&mut self, _cluster: &Cluster, _job: &Pending) {}
 
-    /// Whether it wants to know of every job: then passes that can start nothing are made all the same.
+    /// Whether it wants to know of every job: then passes that can start nothing are made all the
+    /// same.
     fn wants_plans(&self) -> bool {
         false
     }

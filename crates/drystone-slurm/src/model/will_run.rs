@@ -1,6 +1,7 @@
 //! When a job could start beside the running ones: Slurm's simulation of their ends.
 //!
-//! Late by design: ends within a window that doubles are taken together, and the last of them counts.
+//! Late by design: ends within a window that doubles are taken together, and the last of them
+//! counts.
 
 use super::{Alloc, Cluster, Idle, NodeSet, Pending};
 
@@ -123,7 +124,8 @@ struct Search<'a> {
     scratch: &'a mut Scratch,
     /// Whether every node has one processor.
     single: bool,
-    /// Idle processors on the allowed nodes with all that was released; where nodes have several, an upper bound.
+    /// Idle processors on the allowed nodes with all that was released; where nodes have several,
+    /// an upper bound.
     have: u64,
     /// Whether `scratch.idle` is of this search.
     ready: bool,
@@ -147,7 +149,8 @@ impl<'a> Search<'a> {
         Search { cluster, job, allowed, scratch, single: cluster.idle.is_single(), have: 0, ready: false }
     }
 
-    /// Takes a running job away. Nothing is worked out before the job could fit. Answers whether it has allowed nodes.
+    /// Takes a running job away. Nothing is worked out before the job could fit. Answers whether it
+    /// has allowed nodes.
     fn release(&mut self, slot: u32) -> bool {
         let Some(running) = self.cluster.at(slot) else { return false };
         let gained = if self.single {
@@ -169,7 +172,8 @@ impl<'a> Search<'a> {
         self.have >= u64::from(self.job.cpus.max(self.job.min_nodes))
     }
 
-    /// Whether the job fits now that some are gone, with the place where it takes the place to know.
+    /// Whether the job fits now that some are gone, with the place where it takes the place to
+    /// know.
     #[expect(clippy::option_option, reason = "whether it fits, and where if that is known")]
     fn fits(&mut self) -> Option<Option<Alloc>> {
         if !self.enough() {

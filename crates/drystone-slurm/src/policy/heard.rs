@@ -1,4 +1,5 @@
-//! What passes say of one job while it waits: for an explanation, which needs more than the contract of policies tells.
+//! What passes say of one job while it waits: for an explanation, which needs more than the
+//! contract of policies tells.
 
 use crate::model::{Cluster, Pass, Pending, Verdict, Watch};
 use serde::Serialize;
@@ -33,7 +34,8 @@ pub struct Said {
     /// The parameter of Slurm, or the limit of the association or QOS, that decided.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by: Option<&'static str>,
-    /// Passes before which idle nodes would have been enough for it, had they not been kept for others.
+    /// Passes before which idle nodes would have been enough for it, had they not been kept for
+    /// others.
     pub room: u64,
     /// The start that the first of them planned.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -92,9 +94,10 @@ impl Reason {
     }
 }
 
-/// Does some work in which a policy `slurm` may be simulated, on this thread, and answers also what its passes said of the job with
-/// this index while it waited. Where passes take no time,
-/// those that can start nothing are made, too; where they take time, making them would change what starts when.
+/// Does some work in which a policy `slurm` may be simulated, on this thread, and answers also what
+/// its passes said of the job with this index while it waited. Where passes take no time, those
+/// that can start nothing are made, too; where they take time, making them would change what starts
+/// when.
 pub fn listen<T>(job: u32, work: impl FnOnce() -> T) -> (T, Vec<Said>) {
     let before = HEARD.replace(Some(Heard { job, waits: false, said: Vec::new() }));
     let done = work();

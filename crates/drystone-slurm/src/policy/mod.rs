@@ -1,7 +1,7 @@
 //! `slurm(...)`: the model as a policy like every other.
 //!
-//! The contract counts processors; nodes live in here. What the model starts never needs more processors than are free, so the
-//! engine need not know where.
+//! The contract counts processors; nodes live in here. What the model starts never needs more
+//! processors than are free, so the engine need not know where.
 
 mod heard;
 mod kind;

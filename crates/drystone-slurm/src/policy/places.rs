@@ -53,8 +53,8 @@ impl Places {
         }
     }
 
-    /// Gives a job `procs` of the processors of its nodes: the lowest ones that are free. A job that has whole nodes has more than
-    /// it asked for, and is told the first ones.
+    /// Gives a job `procs` of the processors of its nodes: the lowest ones that are free. A job
+    /// that has whole nodes has more than it asked for, and is told the first ones.
     pub(super) fn take(&mut self, id: u32, alloc: &Alloc, machine: &Machine, procs: Procs) -> ProcSet {
         let taken = self.busy.union(&self.out);
         let mut sets = Vec::new();

@@ -1,4 +1,5 @@
-//! The machine behind the policy: from a configuration or from a few numbers, as large as the log's.
+//! The machine behind the policy: from a configuration or from a few numbers, as large as the
+//! log's.
 
 use super::people::Names;
 use crate::accounts::Accounts;
@@ -67,8 +68,9 @@ impl Shape {
         cluster
     }
 
-    /// The machine of a log with `procs` processors. One that the configuration has too large loses its last nodes; one too small
-    /// gains nodes in its default partition, so that every job of the log has its place.
+    /// The machine of a log with `procs` processors. One that the configuration has too large loses
+    /// its last nodes; one too small gains nodes in its default partition, so that every job of the
+    /// log has its place.
     pub(super) fn machine(&self, procs: u32) -> Machine {
         let Some(machine) = &self.machine else {
             return uniform(procs, self.cpus, self.whole);
@@ -120,7 +122,8 @@ impl Shape {
     }
 }
 
-/// The partitions to try: the one that the log names, by name or number, the default, then all others.
+/// The partitions to try: the one that the log names, by name or number, the default, then all
+/// others.
 fn candidates(job: &Job, machine: &Machine, names: &Names) -> impl Iterator<Item = u16> {
     let count = machine.parts.len() as u16;
     let mut named = None;
@@ -177,8 +180,8 @@ pub(super) struct Arrays {
 }
 
 impl Arrays {
-    /// The array of a job by its first task: jobs of one user, submitted in the same second, that are equal in all that the log
-    /// knows are tasks of one. A job alone is an array of its own.
+    /// The array of a job by its first task: jobs of one user, submitted in the same second, that
+    /// are equal in all that the log knows are tasks of one. A job alone is an array of its own.
     pub(super) fn of(&mut self, pending: &Pending, job: &Job) -> u32 {
         match &self.last {
             Some((same, first)) if same == job => *first,

@@ -1,4 +1,5 @@
-//! Backfill at work: passes in one go, passes that let go of the locks, and passes that need not be made.
+//! Backfill at work: passes in one go, passes that let go of the locks, and passes that need not be
+//! made.
 
 use super::{Asleep, Deed, Site};
 use crate::model::{Desk, Outcome, Pass, Verdict, Watch};
@@ -26,7 +27,8 @@ impl Site {
         }
         // A pass that takes time looks at all jobs, since its end depends on how many there are.
         let rest = self.queue.iter().rev().map(|job| job.id).collect();
-        // Where plans are not asked for, they matter only as long as a job is left that could start.
+        // Where plans are not asked for, they matter only as long as a job is left that could
+        // start.
         let light = !full && !self.cluster.preempting.is_on() && !self.pauses();
         let open = light.then(|| self.queue.iter().filter(|job| self.fits(job)).map(|job| job.id).collect());
         let mut pass = std::mem::take(&mut self.pass);
@@ -46,15 +48,16 @@ impl Site {
         self.work(at, asleep, out, watch);
     }
 
-    /// A pass that takes no time. What comes behind the last job that can still be started changes nothing, since plans are
-    /// forgotten after the pass.
+    /// A pass that takes no time. What comes behind the last job that can still be started changes
+    /// nothing, since plans are forgotten after the pass.
     fn at_once(&mut self, at: i64, last: usize, full: bool, out: &mut Vec<Deed>, watch: &mut impl Watch) {
         let now = at.div_euclid(1000);
         let queue = std::mem::take(&mut self.queue);
         let mut pass = std::mem::take(&mut self.pass);
         pass.restart(&self.cluster, now, &self.rules.params);
         let shortcut = !full && !self.cluster.preempting.is_on();
-        // Jobs that fit now, the next one last but in the order of the queue: dead ones are taken from the end.
+        // Jobs that fit now, the next one last but in the order of the queue: dead ones are taken
+        // from the end.
         let mut open: Vec<usize> =
             if shortcut { (0..=last).filter(|&place| self.fits(&queue[place])).collect() } else { Vec::new() };
         let mut started = Vec::new();
@@ -121,8 +124,8 @@ impl Site {
         self.work(at, *asleep, out, watch);
     }
 
-    /// Looks at jobs until the pass is over or has to let go of the locks, which it does between two jobs, and between two tries
-    /// of one where hardly any time is allowed.
+    /// Looks at jobs until the pass is over or has to let go of the locks, which it does between
+    /// two jobs, and between two tries of one where hardly any time is allowed.
     fn work(&mut self, at: i64, mut asleep: Asleep, out: &mut Vec<Deed>, watch: &mut impl Watch) {
         let cost = self.rules.test_micros;
         let longest = self.rules.params.pass_seconds();
@@ -184,8 +187,8 @@ impl Site {
         self.rules.test_micros.max(1) >= self.rules.params.bf_yield_interval.max(1)
     }
 
-    /// The pass is done with a job: those at the end of the queue that can no longer start are not worth plans. Nodes that become
-    /// free while it sleeps are not for it.
+    /// The pass is done with a job: those at the end of the queue that can no longer start are not
+    /// worth plans. Nodes that become free while it sleeps are not for it.
     fn close(&mut self, asleep: &mut Asleep, done: u32, now: i64) {
         let Some(open) = &mut asleep.open else { return };
         if open.front() == Some(&done) {
@@ -223,7 +226,8 @@ impl Site {
         Some(found)
     }
 
-    /// The pass is over. `stale`: it has started jobs, or not looked at every job it was to look at.
+    /// The pass is over. `stale`: it has started jobs, or not looked at every job it was to look
+    /// at.
     fn finish(&mut self, at: i64, began: i64, stale: bool, holds_until: i64) {
         if let Some(clock) = &mut self.clock {
             clock.backfill_made(began, at);

@@ -1,6 +1,8 @@
-//! When the two schedulers run: the loop of slurmctld that ticks every second, and backfill's own clock.
+//! When the two schedulers run: the loop of slurmctld that ticks every second, and backfill's own
+//! clock.
 //!
-//! Times are milliseconds. Where the clocks stand within a second is a parameter, since it decides over single jobs.
+//! Times are milliseconds. Where the clocks stand within a second is a parameter, since it decides
+//! over single jobs.
 
 use crate::conf::SchedParams;
 use serde::{Deserialize, Serialize};
@@ -54,7 +56,8 @@ impl Clock {
         self.requested = true;
     }
 
-    /// The next pass of the main scheduler at or after `at` milliseconds, if nothing more is asked for; [`i64::MAX`] for never.
+    /// The next pass of the main scheduler at or after `at` milliseconds, if nothing more is asked
+    /// for; [`i64::MAX`] for never.
     pub(super) fn next_main(&self, at: i64, params: &SchedParams) -> i64 {
         if params.sched_interval < 0 {
             return i64::MAX;
@@ -76,7 +79,8 @@ impl Clock {
         full
     }
 
-    /// Full passes of the main scheduler up to `at` milliseconds change nothing: they are only counted.
+    /// Full passes of the main scheduler up to `at` milliseconds change nothing: they are only
+    /// counted.
     pub(super) fn skip_main(&mut self, at: i64, params: &SchedParams) {
         let interval = params.sched_interval.max(1);
         let second = at.div_euclid(1000) - 1;
@@ -91,7 +95,8 @@ impl Clock {
         }
     }
 
-    /// The next backfill pass at or after `at` milliseconds, while jobs wait; [`i64::MAX`] for never.
+    /// The next backfill pass at or after `at` milliseconds, while jobs wait; [`i64::MAX`] for
+    /// never.
     pub(super) fn next_backfill(&self, at: i64, params: &SchedParams) -> i64 {
         if params.bf_interval < 0 {
             return i64::MAX;
@@ -101,7 +106,8 @@ impl Clock {
         if first >= at { first } else { first + (at - first + period - 1).div_euclid(period) * period }
     }
 
-    /// No job has waited for a while: backfill looks every second for a change. The next time at or after `at` milliseconds.
+    /// No job has waited for a while: backfill looks every second for a change. The next time at or
+    /// after `at` milliseconds.
     pub(super) fn wake_backfill(&mut self, at: i64, params: &SchedParams) {
         let first = self.backfill_end + params.bf_interval.max(1) * 1000 + BACKFILL_DRIFT;
         if first < at {

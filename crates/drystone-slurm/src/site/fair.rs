@@ -1,7 +1,7 @@
 //! Fair share: use of associations with decay, and both formulas.
 //!
-//! Use is charged when priorities are calculated and when a job ends. The two formulas are Slurm's, with what it does about ties
-//! and about use that is one calculation old.
+//! Use is charged when priorities are calculated and when a job ends. The two formulas are Slurm's,
+//! with what it does about ties and about use that is one calculation old.
 
 use crate::accounts::Accounts;
 use serde::{Deserialize, Serialize};
@@ -47,7 +47,8 @@ struct Node {
 }
 
 impl FairShare {
-    /// The associations of `accounts`, without any use. `half_life` in seconds; 0: use counts for ever.
+    /// The associations of `accounts`, without any use. `half_life` in seconds; 0: use counts for
+    /// ever.
     #[must_use]
     pub fn new(formula: Formula, half_life: i64, dampening: f64, accounts: &Accounts) -> FairShare {
         // Slurm's approximation of a half-life.
@@ -126,7 +127,8 @@ impl FairShare {
         if node.level > 0.0 { f64::from(node.shares.unwrap_or(0)) / node.level } else { 0.0 }
     }
 
-    /// A job has had `cpus` processors from `from` to `to` seconds; what lies before the last calculation was charged then.
+    /// A job has had `cpus` processors from `from` to `to` seconds; what lies before the last
+    /// calculation was charged then.
     pub fn charge(&mut self, assoc: usize, cpus: f64, from: i64, to: i64) {
         let from = self.last.map_or(from, |last| from.max(last));
         let span = (to - from).max(0) as f64;
@@ -138,8 +140,8 @@ impl FairShare {
         }
     }
 
-    /// A calculation begins at `now` seconds: old use counts less. With the classic formula, accounts keep the effective use that
-    /// they had before.
+    /// A calculation begins at `now` seconds: old use counts less. With the classic formula,
+    /// accounts keep the effective use that they had before.
     pub fn begin(&mut self, now: i64) {
         if self.formula == Formula::Classic {
             for index in 0..self.nodes.len() {
@@ -279,7 +281,8 @@ mod tests {
         fair.rank();
         // No use at all: all are equal.
         assert_eq!([x, y, z].map(|user| fair.factor(user)), [1.0; 3]);
-        // `a` has used half of everything with three quarters of the shares: its worst user is before the user of `b`.
+        // `a` has used half of everything with three quarters of the shares: its worst user is
+        // before the user of `b`.
         fair.charge(x, 10.0, 0, 1);
         fair.charge(z, 10.0, 0, 1);
         fair.rank();

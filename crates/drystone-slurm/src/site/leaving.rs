@@ -111,8 +111,8 @@ impl Site {
         // Its nodes are not free yet, but limits that it counted for have room.
         self.stale_from(0);
         self.main_stale = true;
-        // The machine says that a killed job has ended when the second in which it was asked for is over: nothing starts in its
-        // place before the next.
+        // The machine says that a killed job has ended when the second in which it was asked for is
+        // over: nothing starts in its place before the next.
         let freed = if way == Way::Kill { at + DYING + 1000 } else { at + DYING };
         self.hear(freed, News::Freed(gone.alloc.nodes.clone()));
         match way {

@@ -65,7 +65,8 @@ enum News {
     Out(NodeSet),
 }
 
-/// A Slurm at work. Pure: it is told what happens and up to when its clocks have run, and answers with deeds.
+/// A Slurm at work. Pure: it is told what happens and up to when its clocks have run, and answers
+/// with deeds.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Site {
     cluster: Cluster,
@@ -267,7 +268,8 @@ impl Site {
         }
     }
 
-    /// The second of the next pass that could start a job, if nothing happens before; after [`Site::advance`].
+    /// The second of the next pass that could start a job, if nothing happens before; after
+    /// [`Site::advance`].
     #[must_use]
     pub fn next_wake(&self) -> Option<i64> {
         let clock = self.clock.as_ref()?;
@@ -299,8 +301,8 @@ impl Site {
         (next != i64::MAX).then(|| next.max(self.at).div_euclid(1000))
     }
 
-    /// The last job in the queue, from the place `first` on, that fits on idle nodes: only such a job can be started. Where jobs
-    /// may be preempted, any can.
+    /// The last job in the queue, from the place `first` on, that fits on idle nodes: only such a
+    /// job can be started. Where jobs may be preempted, any can.
     fn candidate(&self, first: usize) -> Option<usize> {
         if self.cluster.preempting.is_on() {
             return self.queue.len().checked_sub(1).filter(|&last| last >= first);
@@ -322,7 +324,8 @@ impl Site {
     }
 
     fn started(&mut self, job: &Pending, at: i64, by: Pass, out: &mut Vec<Deed>) {
-        // The engine knows whole seconds: a job that begins late in one still ends within the right one.
+        // The engine knows whole seconds: a job that begins late in one still ends within the right
+        // one.
         let offset = (at.rem_euclid(1000) + LAUNCH + COMPLETING).min(999);
         self.offsets.insert(job.id, offset);
         self.updated = at.div_euclid(1000);

@@ -102,7 +102,8 @@ impl Site {
         }
     }
 
-    /// A job comes. Where a limit keeps it from being submitted, its user tries again once there is room.
+    /// A job comes. Where a limit keeps it from being submitted, its user tries again once there is
+    /// room.
     fn arrive(&mut self, at: i64, job: Pending) {
         let machine = &self.cluster.machine;
         let refused = self.cluster.ledger.as_ref().and_then(|ledger| ledger.submission(&job, machine));
@@ -152,8 +153,9 @@ impl Site {
             return;
         }
         let deeds = main_pass(&mut self.cluster, &self.queue, now, full, &self.rules.params, watch);
-        // A quick pass does not see the whole queue, and a pass may have a limit on its starts. Where there are limits, a job that has
-        // started may put one on a job that blocked its partition, which then blocks it no longer. Else a second pass starts nothing.
+        // A quick pass does not see the whole queue, and a pass may have a limit on its starts.
+        // Where there are limits, a job that has started may put one on a job that blocked its
+        // partition, which then blocks it no longer. Else a second pass starts nothing.
         let limits = self.cluster.ledger.is_some() && !deeds.starts.is_empty();
         self.main_stale = !deeds.whole || limits;
         if !deeds.starts.is_empty() {

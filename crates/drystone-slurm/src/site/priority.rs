@@ -31,7 +31,8 @@ pub struct Multifactor {
     pub favor_small: bool,
     /// Whether size counts relative to the limit.
     pub size_by_time: bool,
-    /// Whether factors of partitions, QOS, associations and resources count as they are: `NO_NORMAL_ALL` and its parts.
+    /// Whether factors of partitions, QOS, associations and resources count as they are:
+    /// `NO_NORMAL_ALL` and its parts.
     pub as_they_are: [bool; 4],
     /// Whether priorities only grow.
     pub only_grows: bool,
@@ -41,21 +42,22 @@ pub struct Multifactor {
     pub dampening: f64,
     /// Which formula.
     pub formula: Formula,
-    /// Whether a job that ends is charged for what it has had since the last calculation. Slurm does so only where it enforces
-    /// limits.
+    /// Whether a job that ends is charged for what it has had since the last calculation. Slurm
+    /// does so only where it enforces limits.
     pub charges_ends: bool,
 }
 
 impl Multifactor {
-    /// Of a configuration; `None` where the queue is first come, first served. Without slurmdbd Slurm ignores the weights of age
-    /// and fair share.
+    /// Of a configuration; `None` where the queue is first come, first served. Without slurmdbd
+    /// Slurm ignores the weights of age and fair share.
     #[must_use]
     pub fn from_conf(conf: &conf::SlurmConf) -> Option<Multifactor> {
         let rules = Multifactor::new(&conf.priority, conf.has_database())?;
         Some(Multifactor { charges_ends: conf.enforces_limits(), ..rules })
     }
 
-    /// Of its settings; `accounts`: whether there is a database, without which age and fair share do not count.
+    /// Of its settings; `accounts`: whether there is a database, without which age and fair share
+    /// do not count.
     #[must_use]
     pub fn new(p: &conf::Priority, accounts: bool) -> Option<Multifactor> {
         if !p.multifactor {
@@ -146,9 +148,10 @@ impl Priorities {
         self.accounts.qos.get(qos as usize).map_or(1.0, |qos| qos.usage_factor)
     }
 
-    /// Use is charged and decays at `now` seconds. `running` are the running jobs with the processors that count, `waiting` the
-    /// waiting ones with their associations, both in the order of submission. In that order Slurm goes through both: with the
-    /// classic formula the use of a user is what was charged when the first job of the user is met that waits.
+    /// Use is charged and decays at `now` seconds. `running` are the running jobs with the
+    /// processors that count, `waiting` the waiting ones with their associations, both in the order
+    /// of submission. In that order Slurm goes through both: with the classic formula the use of a
+    /// user is what was charged when the first job of the user is met that waits.
     pub fn calculate(&mut self, now: i64, running: &[Charged], waiting: &[(u32, u32)]) {
         self.fair.begin(now);
         let classic = self.rules.formula == Formula::Classic;

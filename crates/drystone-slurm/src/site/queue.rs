@@ -40,8 +40,8 @@ impl Site {
         }
     }
 
-    /// While no job waited, priorities were calculated all the same: use was charged, and has decayed. That comes to the same in
-    /// one go, but for rounding.
+    /// While no job waited, priorities were calculated all the same: use was charged, and has
+    /// decayed. That comes to the same in one go, but for rounding.
     pub(super) fn skip_calculations(&mut self, at: i64) {
         let Some(priorities) = &self.priorities else { return };
         let (now, period) = (at.div_euclid(1000), priorities.rules.period);

@@ -4,8 +4,8 @@ use super::{Deed, Site};
 use crate::model::{Pending, Watch};
 use std::collections::BTreeSet;
 
-/// Last starts of all jobs in seconds, `None` for those that never start. `runs` are run times; jobs must be in order of
-/// submission and their numbers their places.
+/// Last starts of all jobs in seconds, `None` for those that never start. `runs` are run times;
+/// jobs must be in order of submission and their numbers their places.
 pub fn replay(site: &mut Site, jobs: &[Pending], runs: &[i64], watch: &mut impl Watch) -> Vec<Option<i64>> {
     let mut starts = vec![None; jobs.len()];
     let mut ends: BTreeSet<(i64, u32)> = BTreeSet::new();

@@ -3,7 +3,8 @@
 use crate::shared::shared;
 use drystone_slurm::certify::{Agreement, Golden, pass_by_pass};
 
-/// The bar: every start, 99 % of the plans to the second, hardly a pass with an extra start; in every recording and in all.
+/// The bar: every start, 99 % of the plans to the second, hardly a pass with an extra start; in
+/// every recording and in all.
 #[test]
 fn passes_are_those_of_a_real_slurm() {
     let Some(dir) = shared("golden/slurm") else { return };

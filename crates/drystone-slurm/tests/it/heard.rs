@@ -35,7 +35,8 @@ fn simulate(policy: &str, procs: Procs, rows: &[(i64, Procs, i64, i64)], job: Op
     (starts.0, said)
 }
 
-/// Job 0 has one processor of two up to its limit of 600 s, job 1 needs both, job 2 one for up to 900 s.
+/// Job 0 has one processor of two up to its limit of 600 s, job 1 needs both, job 2 one for up to
+/// 900 s.
 const ROWS: [(i64, Procs, i64, i64); 3] = [(0, 1, 600, 500), (1, 2, 600, 10), (2, 1, 900, 10)];
 
 fn find<'a>(said: &'a [Said], pass: &str, verdict: Reason) -> &'a Said {
@@ -43,8 +44,9 @@ fn find<'a>(said: &'a [Said], pass: &str, verdict: Reason) -> &'a Said {
     found.unwrap_or_else(|| panic!("no {pass} {verdict:?} in {said:#?}"))
 }
 
-/// Job 1 is the first that does not fit; backfill plans it when job 0 has reached its limit. Job 2 would fit, but would still run
-/// then: it is planned when job 1 has reached its own, at 1,200 s after job 0 has started or later.
+/// Job 1 is the first that does not fit; backfill plans it when job 0 has reached its limit. Job 2
+/// would fit, but would still run then: it is planned when job 1 has reached its own, at 1,200 s
+/// after job 0 has started or later.
 #[test]
 fn passes_tell_why_a_job_does_not_start() {
     let (starts, wide) = simulate("slurm", 2, &ROWS, Some(1));

@@ -59,8 +59,8 @@ fn every_parameter_of_the_policy_is_one_of_slurm() {
     }
 }
 
-/// One job waits for both processors, a short one goes before it, a long one does not. Backfill plans the wide job at the limit
-/// of the running one, 600 s, so what ends before that may start.
+/// One job waits for both processors, a short one goes before it, a long one does not. Backfill
+/// plans the wide job at the limit of the running one, 600 s, so what ends before that may start.
 #[test]
 fn a_short_job_is_backfilled_and_a_long_one_is_not() {
     let rows = [(0, 1, 600, 500), (1, 2, 600, 10), (2, 1, 900, 10), (3, 1, 120, 10)];
@@ -75,9 +75,10 @@ fn a_short_job_is_backfilled_and_a_long_one_is_not() {
     assert!(long > wide, "{long}");
 }
 
-/// Slurm looks at limits twice a minute and learns of an end within a second of it. Run times end on every second of two such looks, so
-/// some jobs have ended, unknown to Slurm, when it looks: those are not killed. The others that are too long are, at the next look, and
-/// jobs that wait start in their place only when the machine has freed their processors.
+/// Slurm looks at limits twice a minute and learns of an end within a second of it. Run times end
+/// on every second of two such looks, so some jobs have ended, unknown to Slurm, when it looks:
+/// those are not killed. The others that are too long are, at the next look, and jobs that wait
+/// start in their place only when the machine has freed their processors.
 #[test]
 fn jobs_past_their_limits_are_killed_unless_they_have_ended() {
     let rows: Vec<_> = (0..90).map(|over| (over / 13, 1, 120, 100 + over)).collect();

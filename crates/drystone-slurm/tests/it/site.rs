@@ -1,4 +1,5 @@
-//! The site at work: passes that are left out would have changed nothing, and nothing that a limit forbids happens.
+//! The site at work: passes that are left out would have changed nothing, and nothing that a limit
+//! forbids happens.
 
 use drystone_slurm::accounts::Accounts;
 use drystone_slurm::conf::SlurmConf;
@@ -38,7 +39,8 @@ const SHAPES: [&str; 3] = [
      PartitionName=half Nodes=n[60-67] MaxTime=INFINITE OverTimeLimit=UNLIMITED\n",
 ];
 
-/// What is drawn of a job: submission, size, minutes, part of the limit that it runs, user, partition, kind.
+/// What is drawn of a job: submission, size, minutes, part of the limit that it runs, user,
+/// partition, kind.
 type DrawnJob = (i64, u32, i64, f64, usize, bool, u8);
 
 #[derive(Clone, Debug)]
@@ -145,7 +147,8 @@ proptest! {
         prop_assert_eq!(quick, full);
     }
 
-    /// Passes that take their time, and sleep: every job starts, and no more run at once than there are processors.
+    /// Passes that take their time, and sleep: every job starts, and no more run at once than there
+    /// are processors.
     #[test]
     fn slow_passes_start_every_job(world in world(), micros in prop_oneof![Just(20_000_i64), Just(700_000)]) {
         let (jobs, runs) = (world.jobs(), world.runs());
@@ -155,7 +158,8 @@ proptest! {
         let total = site.cluster().machine.total();
         for (begin, _) in starts.iter().zip(&jobs) {
             let begin = begin.expect("started");
-            // A job runs on for as long as its nodes are busy with it, so what ends in this second may still be there.
+            // A job runs on for as long as its nodes are busy with it, so what ends in this second
+            // may still be there.
             let running = starts.iter().zip(&runs).zip(&jobs).filter(|((start, run), job)| {
                 let (start, end) = (start.expect("started"), start.expect("started") + **run);
                 start <= begin && begin < end.min(start + job.limit)

@@ -4,7 +4,8 @@ use super::{Candidate, Table};
 use crate::Level;
 use crate::error::SweepError;
 
-/// Conditions that all must hold, such as `window=all,size<=3`. Commas within parentheses belong to a value.
+/// Conditions that all must hold, such as `window=all,size<=3`. Commas within parentheses belong to
+/// a value.
 #[derive(Clone, Debug)]
 pub struct Subspace {
     /// As it was written.
@@ -65,8 +66,8 @@ impl Subspace {
         Ok(Subspace { text: text.to_string(), conditions })
     }
 
-    /// The conditions that ask for a value no candidate has, each as parameter, value and the values there are: a word written
-    /// wrong, or nothing simulated yet.
+    /// The conditions that ask for a value no candidate has, each as parameter, value and the
+    /// values there are: a word written wrong, or nothing simulated yet.
     #[must_use]
     pub fn strangers(&self, table: &Table) -> Vec<(String, String, Vec<String>)> {
         let mut strangers = Vec::new();

@@ -1,4 +1,5 @@
-//! What a sweep says: rankings over several test cases, what parameters have to do with ranks, subspaces, Pareto fronts.
+//! What a sweep says: rankings over several test cases, what parameters have to do with ranks,
+//! subspaces, Pareto fronts.
 
 mod condition;
 mod pareto;

@@ -10,10 +10,11 @@ use drystone::metrics::Better;
 pub struct Front {
     /// The metrics that were weighed.
     pub metrics: Vec<Metric>,
-    /// Whether values are mean degradations from the best, in percent, because there are several workloads.
+    /// Whether values are mean degradations from the best, in percent, because there are several
+    /// workloads.
     pub degradations: bool,
-    /// The metrics whose values then are plain means over the workloads, because on one of them they are 0 for some candidate,
-    /// and other values are no multiple of that.
+    /// The metrics whose values then are plain means over the workloads, because on one of them
+    /// they are 0 for some candidate, and other values are no multiple of that.
     pub means: Vec<Metric>,
     /// The front, by the first metric.
     pub members: Vec<OnFront>,
@@ -29,9 +30,9 @@ pub struct OnFront {
 }
 
 impl Front {
-    /// The front of a table. With one workload its metrics are compared as they are; with several, each metric by its mean
-    /// degradation from the best over the workloads, or by its mean over them where there are no such degradations. Equal
-    /// candidates do not beat each other.
+    /// The front of a table. With one workload its metrics are compared as they are; with several,
+    /// each metric by its mean degradation from the best over the workloads, or by its mean over
+    /// them where there are no such degradations. Equal candidates do not beat each other.
     ///
     /// Cost: O(n·f) for n candidates and a front of f.
     #[must_use]

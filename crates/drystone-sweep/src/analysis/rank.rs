@@ -31,8 +31,8 @@ pub struct TestCase {
 /// A candidate in its place.
 #[derive(Clone, Debug)]
 pub struct Ranked {
-    /// From 1: how many are better, and one. Equal ones share a rank, so that the order in which a study names its values makes
-    /// no difference.
+    /// From 1: how many are better, and one. Equal ones share a rank, so that the order in which a
+    /// study names its values makes no difference.
     pub rank: usize,
     /// Its place in the table's candidates.
     pub candidate: usize,
@@ -47,8 +47,9 @@ pub struct Ranked {
 pub struct Distribution {
     /// The parameter.
     pub parameter: String,
-    /// How many configurations that have the parameter are in the first 5 % of ranks, the next 5 %, …: not equally many where
-    /// ranks are shared, for configurations that share a rank share a bin.
+    /// How many configurations that have the parameter are in the first 5 % of ranks, the next 5 %,
+    /// …: not equally many where ranks are shared, for configurations that share a rank share a
+    /// bin.
     pub configurations: Vec<usize>,
     /// Its values.
     pub shares: Vec<Share>,
@@ -59,7 +60,8 @@ pub struct Distribution {
 pub struct Share {
     /// The value, or `1..9` for a group.
     pub value: String,
-    /// Share of the configurations in the first 5 % of ranks, the next 5 %, …; `None` where a bin is empty.
+    /// Share of the configurations in the first 5 % of ranks, the next 5 %, …; `None` where a bin
+    /// is empty.
     pub bins: Vec<Option<f64>>,
     /// How many those are.
     #[serde(skip)]
@@ -241,8 +243,8 @@ impl Ranking {
         all
     }
 
-    /// How good the candidates of a subspace are; `None` if it is empty. Degradations and ranks are those of the whole
-    /// ranking.
+    /// How good the candidates of a subspace are; `None` if it is empty. Degradations and ranks are
+    /// those of the whole ranking.
     #[must_use]
     pub fn subspace(&self, table: &Table, subspace: &Subspace) -> Option<Spread> {
         self.spread(|candidate| subspace.holds(&table.candidates[candidate]))

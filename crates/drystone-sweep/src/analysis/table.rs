@@ -28,8 +28,8 @@ pub struct Table {
     pub candidates: Vec<Candidate>,
     /// Points of the study that lack a value, those that were not simulated yet among them.
     pub incomplete: usize,
-    /// The metrics that some simulations which were made have no value of, such as the error of reservations where none were
-    /// made.
+    /// The metrics that some simulations which were made have no value of, such as the error of
+    /// reservations where none were made.
     pub undefined: Vec<Metric>,
 }
 
@@ -42,17 +42,18 @@ pub struct Candidate {
     pub name: String,
     /// The policy; without the variant of a published study where workloads do not share one.
     pub policy: String,
-    /// The policy on each workload, where they differ: each with the variant of the study that its workload is of. Empty where
-    /// all are `policy`.
+    /// The policy on each workload, where they differ: each with the variant of the study that its
+    /// workload is of. Empty where all are `policy`.
     pub policies: Vec<String>,
     /// The values of the parameters.
     pub point: Vec<Option<Level>>,
-    /// A value per test case: metric by metric for the first workload, then for the next; to [`DIGITS`].
+    /// A value per test case: metric by metric for the first workload, then for the next; to
+    /// [`DIGITS`].
     pub values: Vec<f64>,
 }
 
-/// Significant digits that values are compared to. Policies that do the same job by job in another order may have sums, and with
-/// them means, that differ in the sixteenth.
+/// Significant digits that values are compared to. Policies that do the same job by job in another
+/// order may have sums, and with them means, that differ in the sixteenth.
 pub const DIGITS: usize = 12;
 
 /// A value to [`DIGITS`], so that equal ones are.
@@ -60,7 +61,8 @@ pub(super) fn even(value: f64) -> f64 {
     format!("{value:.*e}", DIGITS - 1).parse().unwrap_or(value)
 }
 
-/// Whether a policy knows true run times: a bound for others, impossible on a real machine. `false` for a text that is none.
+/// Whether a policy knows true run times: a bound for others, impossible on a real machine. `false`
+/// for a text that is none.
 #[must_use]
 pub fn clairvoyant(policy: &str) -> bool {
     policy.parse::<PolicySpec>().is_ok_and(|spec| spec.scheduler().forecast.predictor.clairvoyant())
@@ -76,7 +78,8 @@ impl Candidate {
     /// Whether its entry in the study was given a name of its own.
     #[must_use]
     pub fn is_named(&self) -> bool {
-        // What has none is called by what stands before its parameters, which may itself be a parameter: `{spec}`.
+        // What has none is called by what stands before its parameters, which may itself be a
+        // parameter: `{spec}`.
         !self.name.contains('{') && self.policy.split(['(', '@', ' ']).next() != Some(self.name.as_str())
     }
 
@@ -224,9 +227,10 @@ impl Table {
         self.cases.len() * self.metrics.len()
     }
 
-    /// The place of the best candidate of each test case, and how much worse each candidate is, in percent: 100·P/B − 100
-    /// for its value P and the best value B, or 100·B/P − 100 where more is better (Tsafrir et al. 2007, section 7). Where all have
-    /// the same value, 0 among them, none is worse.
+    /// The place of the best candidate of each test case, and how much worse each candidate is, in
+    /// percent: 100·P/B − 100 for its value P and the best value B, or 100·B/P − 100 where more is
+    /// better (Tsafrir et al. 2007, section 7). Where all have the same value, 0 among them, none
+    /// is worse.
     ///
     /// # Errors
     /// A best value of 0, of which no other value is a multiple.

@@ -3,7 +3,8 @@
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-/// A task with the work it has so far. The one with least work is the greatest, of equal ones the first.
+/// A task with the work it has so far. The one with least work is the greatest, of equal ones the
+/// first.
 struct Load {
     seconds: f64,
     task: usize,
@@ -29,8 +30,9 @@ impl PartialEq for Load {
 
 impl Eq for Load {}
 
-/// Gives each piece of work to the task that has least so far, the largest piece first. Answers for each task the places of its pieces
-/// in `seconds`, the largest first. The last task to end has at most 4/3 of the shortest time possible (Graham 1969).
+/// Gives each piece of work to the task that has least so far, the largest piece first. Answers for
+/// each task the places of its pieces in `seconds`, the largest first. The last task to end has at
+/// most 4/3 of the shortest time possible (Graham 1969).
 pub(super) fn balance(seconds: &[f64], tasks: usize) -> Vec<Vec<usize>> {
     let mut order: Vec<usize> = (0..seconds.len()).collect();
     order.sort_by(|&a, &b| seconds[b].total_cmp(&seconds[a]));
@@ -45,7 +47,8 @@ pub(super) fn balance(seconds: &[f64], tasks: usize) -> Vec<Vec<usize>> {
     shares
 }
 
-/// How long so many threads take for pieces of work in this order, each thread taking the next when it is free.
+/// How long so many threads take for pieces of work in this order, each thread taking the next when
+/// it is free.
 pub(super) fn duration(seconds: impl IntoIterator<Item = f64>, threads: usize) -> f64 {
     let mut loads: BinaryHeap<Load> = (0..threads.max(1)).map(|task| Load { seconds: 0.0, task }).collect();
     let mut last: f64 = 0.0;
@@ -65,7 +68,8 @@ mod tests {
 
     #[test]
     fn the_largest_comes_first_to_the_task_with_least() {
-        // By hand: 9 to the first, 7 to the second, 5 to the second (12), 4 to the first (13), 3 to the second (15).
+        // By hand: 9 to the first, 7 to the second, 5 to the second (12), 4 to the first (13), 3 to
+        // the second (15).
         assert_eq!(balance(&[3.0, 9.0, 4.0, 7.0, 5.0], 2), [vec![1, 2], vec![3, 4, 0]]);
         assert_eq!(balance(&[1.0, 1.0], 3), [vec![0], vec![1], vec![]]);
         assert!((duration([5.0, 4.0, 3.0], 2) - 7.0).abs() < 1e-12, "5, and 4 then 3");

@@ -23,8 +23,8 @@ pub struct Array<'a> {
     pub terms: &'a Terms,
 }
 
-/// A system that runs the tasks of a submission. It outlives this process, so that it is no [`Executor`](crate::Executor):
-/// it is given a script, and what comes of it is gathered.
+/// A system that runs the tasks of a submission. It outlives this process, so that it is no
+/// [`Executor`](crate::Executor): it is given a script, and what comes of it is gathered.
 pub trait Batch {
     /// A script that runs every task and that people can read.
     fn script(&self, array: &Array<'_>) -> String;

@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 /// Predicted durations.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Costs {
-    /// Seconds on one thread of this machine of each simulation that was asked about, in that order.
+    /// Seconds on one thread of this machine of each simulation that was asked about, in that
+    /// order.
     pub seconds: Vec<f64>,
     /// Simulations that were tried.
     pub tried: usize,
@@ -35,8 +36,8 @@ struct Kind {
 }
 
 impl Kind {
-    /// Mean seconds per job of what was tried, without the slowest tenth: a machine with other work makes some tries many times
-    /// as long.
+    /// Mean seconds per job of what was tried, without the slowest tenth: a machine with other work
+    /// makes some tries many times as long.
     fn per_job(&self) -> Option<f64> {
         let mut took = self.took.clone();
         took.sort_by(f64::total_cmp);
@@ -58,9 +59,10 @@ const SHORT: f64 = 0.2;
 /// Most tries of a kind.
 const MOST: usize = 100;
 
-/// Tries simulations among those at `todo` until the budget is spent: first one of each entry of the study on its smallest workload,
-/// whatever that takes, then other workloads, then more of each. A kind that was not tried is predicted from the time per job
-/// of its entry. `None` if `cancel` was set. Nothing is recorded.
+/// Tries simulations among those at `todo` until the budget is spent: first one of each entry of
+/// the study on its smallest workload, whatever that takes, then other workloads, then more of
+/// each. A kind that was not tried is predicted from the time per job of its entry. `None` if
+/// `cancel` was set. Nothing is recorded.
 #[must_use]
 #[expect(clippy::disallowed_methods, reason = "how long a study may take")]
 pub fn costs(plan: &Plan, todo: &[usize], budget: Duration, cancel: &AtomicBool) -> Option<Costs> {
@@ -147,7 +149,8 @@ mod tests {
         assert_eq!(spread(&kinds, 5), [1.0, 10.0, 2.0, 1.0, 5.0]);
     }
 
-    /// One of ten tries that waited for the processor does not count, and quick simulations are tried more often than slow ones.
+    /// One of ten tries that waited for the processor does not count, and quick simulations are
+    /// tried more often than slow ones.
     #[test]
     fn a_busy_machine_does_not_make_a_study_long() {
         let of = |took: &[f64]| Kind { case: 0, entry: 0, jobs: 1, members: (0..500).collect(), took: took.to_vec() };

@@ -19,7 +19,8 @@ pub struct Shape {
     pub least: Duration,
     /// What each task takes before its first simulation: reading the study and its logs.
     pub start: Duration,
-    /// Whether some of the study has been simulated before: then as many tasks as make sense are taken instead.
+    /// Whether some of the study has been simulated before: then as many tasks as make sense are
+    /// taken instead.
     pub again: bool,
 }
 
@@ -66,7 +67,8 @@ pub fn refuse_timed(study: &Study) -> Result<(), SweepError> {
     )))
 }
 
-/// Divides the simulations at `todo`, whose predicted costs are given, into tasks that end together.
+/// Divides the simulations at `todo`, whose predicted costs are given, into tasks that end
+/// together.
 ///
 /// # Errors
 /// The tasks would be shorter than [`Shape::least`].

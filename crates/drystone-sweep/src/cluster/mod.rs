@@ -1,8 +1,10 @@
-//! Sweeps on a cluster: tasks that a batch system runs, each with a share of a study and a store of its own.
+//! Sweeps on a cluster: tasks that a batch system runs, each with a share of a study and a store of
+//! its own.
 //!
-//! There is no server and no protocol. A [`Submission`] is a folder that says which task simulates what. A task
-//! ([`Task::run`]) works in scratch and publishes its store into that folder by rename. [`Store::gather`](crate::Store)
-//! merges what is published, at any time. Files of a store `study.db`:
+//! There is no server and no protocol. A [`Submission`] is a folder that says which task simulates
+//! what. A task ([`Task::run`]) works in scratch and publishes its store into that folder by
+//! rename. [`Store::gather`](crate::Store) merges what is published, at any time. Files of a store
+//! `study.db`:
 //!
 //! | file | what it is |
 //! |---|---|
@@ -13,8 +15,9 @@
 //! | `study.db.tasks/1/7.4711-0.db` | what attempt `4711-0` of task 7 has published |
 //! | `study.db.tasks/1/log/4711_7.log` | what it said |
 //!
-//! An attempt has a store of its own and leaves out what earlier attempts of its task have published. So a task that is
-//! killed, requeued or run twice loses no result, and a gather counts equal results once.
+//! An attempt has a store of its own and leaves out what earlier attempts of its task have
+//! published. So a task that is killed, requeued or run twice loses no result, and a gather counts
+//! equal results once.
 
 mod balance;
 mod batch;

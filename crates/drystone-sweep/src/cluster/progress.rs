@@ -19,7 +19,8 @@ pub enum State {
     Running,
     /// It waits for its start.
     Waiting,
-    /// It is not complete, and the batch system does not have it any more; or no Slurm can be asked about it.
+    /// It is not complete, and the batch system does not have it any more; or no Slurm can be asked
+    /// about it.
     Incomplete,
 }
 
@@ -63,7 +64,8 @@ struct Lying {
 }
 
 impl Progress {
-    /// How far the tasks of a store are, whose results are looked at, too. Slurm is asked no more often than every ten seconds.
+    /// How far the tasks of a store are, whose results are looked at, too. Slurm is asked no more
+    /// often than every ten seconds.
     ///
     /// # Errors
     /// The store or what is published cannot be read.

@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 use std::process::Command;
 use std::time::{Duration, SystemTime};
 
-/// For how long an answer is good enough for progress: a cluster's scheduler has better things to do.
+/// For how long an answer is good enough for progress: a cluster's scheduler has better things to
+/// do.
 const FRESH: Duration = Duration::from_secs(10);
 
 /// Where a task is that has not ended.
@@ -50,7 +51,8 @@ impl Queue {
         Ok(Queue { asked: jobs.to_vec(), tasks: answer.lines().filter_map(entry).collect() })
     }
 
-    /// What Slurm said within the last ten seconds, else what it says now. `None` where it cannot be asked.
+    /// What Slurm said within the last ten seconds, else what it says now. `None` where it cannot
+    /// be asked.
     #[must_use]
     #[expect(clippy::disallowed_methods, reason = "how old an answer is: no result has it")]
     pub fn recent(tasks: &Tasks, jobs: &[String]) -> Option<Queue> {
@@ -66,7 +68,8 @@ impl Queue {
         }
         let queue = Queue::ask(jobs).ok()?;
         if !jobs.is_empty() {
-            // Others may look at the same time, and each replaces the whole file. Where that cannot be written, it is asked again.
+            // Others may look at the same time, and each replaces the whole file. Where that cannot
+            // be written, it is asked again.
             let keep = || -> std::io::Result<()> {
                 let file = tempfile::NamedTempFile::new_in(tasks.path())?;
                 std::fs::write(file.path(), serde_json::to_vec(&queue)?)?;

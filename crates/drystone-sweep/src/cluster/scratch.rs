@@ -5,7 +5,8 @@ use std::fs::{File, TryLockError};
 use std::path::Path;
 use tempfile::TempDir;
 
-/// A folder of an attempt. It goes when this is dropped; that of a task that was killed goes with the next attempt on the node.
+/// A folder of an attempt. It goes when this is dropped; that of a task that was killed goes with
+/// the next attempt on the node.
 pub(super) struct Scratch {
     folder: TempDir,
     /// Held while the attempt lives.

@@ -85,7 +85,8 @@ impl Slurm {
         })
     }
 
-    /// Cancels jobs: those of their tasks that wait, and unless `waiting_only` those that run, which publish and stop.
+    /// Cancels jobs: those of their tasks that wait, and unless `waiting_only` those that run,
+    /// which publish and stop.
     ///
     /// # Errors
     /// Slurm cannot be asked, or refuses.
@@ -116,7 +117,8 @@ impl Slurm {
     }
 }
 
-/// How long before a time limit a task is told to stop: enough to publish, and little of a short limit.
+/// How long before a time limit a task is told to stop: enough to publish, and little of a short
+/// limit.
 fn notice(limit: u64) -> u64 {
     NOTICE.min(limit / 6).max(5)
 }

@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 /// The layout of `tasks.json`.
 const SCHEMA: &str = "drystone/sweep-tasks/1";
 
-/// The terms of a submission: what its user asked for. The next submission of the same study takes them over.
+/// The terms of a submission: what its user asked for. The next submission of the same study takes
+/// them over.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Terms {
     /// How many tasks there were to be.
@@ -20,7 +21,8 @@ pub struct Terms {
     pub limit: Option<u64>,
     /// How many may run at the same time, if that is limited.
     pub max_running: Option<u32>,
-    /// Where tasks work; the shell replaces variables on the node. Without it, the folder for temporary files there.
+    /// Where tasks work; the shell replaces variables on the node. Without it, the folder for
+    /// temporary files there.
     pub scratch: Option<String>,
     /// How often they publish, in seconds.
     pub publish_every: u64,

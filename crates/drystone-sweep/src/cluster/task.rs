@@ -12,14 +12,16 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// How often the last copy is tried, and how long is waited between: hours of work may depend on it.
+/// How often the last copy is tried, and how long is waited between: hours of work may depend on
+/// it.
 const TRIES: u32 = 3;
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// What tells the attempts of a task apart, so that no two publish under one name.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Attempt {
-    /// `4711-0`: the array and how often Slurm has restarted it; elsewhere machine, process and time.
+    /// `4711-0`: the array and how often Slurm has restarted it; elsewhere machine, process and
+    /// time.
     pub name: String,
     /// The array of Slurm.
     pub job: Option<String>,
@@ -116,12 +118,13 @@ impl Task {
         left.map(place).collect()
     }
 
-    /// Simulates what is left of the task on so many threads, in a folder below `scratch`, and publishes as often as the submission
-    /// says, when it is told to stop, and at the end. `watch` sees each outcome, `tell` is told what may surprise.
+    /// Simulates what is left of the task on so many threads, in a folder below `scratch`, and
+    /// publishes as often as the submission says, when it is told to stop, and at the end. `watch`
+    /// sees each outcome, `tell` is told what may surprise.
     ///
     /// # Errors
-    /// Scratch or the submission's folder cannot be written, or the disk is full; what was recorded before is published
-    /// where that is possible.
+    /// Scratch or the submission's folder cannot be written, or the disk is full; what was recorded
+    /// before is published where that is possible.
     pub fn run(
         &self,
         plan: &Plan,
@@ -145,7 +148,8 @@ impl Task {
         let scratch = Scratch::create(scratch, &format!("{hash}-{}", self.number))?;
         let mut store = Store::open(scratch.path().join("task.db"), plan, None)?;
         let mut copies = Copies::new(self.target(&attempt), Duration::from_secs(self.submission.terms.publish_every));
-        // At once, though there is nothing in it: whether it can be written must be known before hours of work.
+        // At once, though there is nothing in it: whether it can be written must be known before
+        // hours of work.
         copies.make(&store)?;
         let mut heed = |store: &Store| -> Result<(), SweepError> {
             if let Err(error) = copies.keep_up(store) {

@@ -5,8 +5,8 @@ use super::{Merged, Store};
 use crate::error::SweepError;
 use std::path::{Path, PathBuf};
 
-/// Adds what tasks have published to the store at a path, which is made where there is none. It may be done again at any
-/// time, also while tasks publish.
+/// Adds what tasks have published to the store at a path, which is made where there is none. It may
+/// be done again at any time, also while tasks publish.
 ///
 /// # Errors
 /// As [`Store::gather`]; or the store is in use, or there is none and nothing is published.
@@ -27,11 +27,13 @@ impl Store {
         path.is_file() && read.is_ok() && &begin == b"SQLite"
     }
 
-    /// Adds the results of published stores to this one, which is open to write; all or nothing. What is there already
-    /// counts once, so it may be done again at any time, also while tasks publish. `watch` is called after each store.
+    /// Adds the results of published stores to this one, which is open to write; all or nothing.
+    /// What is there already counts once, so it may be done again at any time, also while tasks
+    /// publish. `watch` is called after each store.
     ///
     /// # Errors
-    /// A published store is of another plan or version or is damaged, or two results differ; this store stays as it was.
+    /// A published store is of another plan or version or is damaged, or two results differ; this
+    /// store stays as it was.
     ///
     /// Cost: reads every published store, one at a time.
     pub fn gather(&mut self, published: &[PathBuf], watch: &mut dyn FnMut()) -> Result<Merged, SweepError> {

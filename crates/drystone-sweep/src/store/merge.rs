@@ -18,10 +18,12 @@ pub struct Merged {
     pub missing: u64,
 }
 
-/// Adds the results of stores of one study to a store, which is made where there is none. All or nothing.
+/// Adds the results of stores of one study to a store, which is made where there is none. All or
+/// nothing.
 ///
 /// # Errors
-/// A store is of another plan or version, or in use, or two disagree about a result; the target stays as it was.
+/// A store is of another plan or version, or in use, or two disagree about a result; the target
+/// stays as it was.
 pub fn merge(into: impl AsRef<Path>, from: &[PathBuf]) -> Result<Merged, SweepError> {
     let into = into.as_ref();
     let same = |path: &PathBuf| {
@@ -75,8 +77,8 @@ fn fill(target: &mut Store, sources: &[Store]) -> Result<Merged, SweepError> {
     intake.commit()
 }
 
-/// A transaction that adds the results of stores to a store of the whole study. Dropped before its end, it leaves the
-/// target as it was.
+/// A transaction that adds the results of stores to a store of the whole study. Dropped before its
+/// end, it leaves the target as it was.
 pub(super) struct Intake<'t> {
     target: &'t Store,
     transaction: Transaction<'t>,

@@ -1,8 +1,9 @@
 //! Stores: what came of simulations, in an SQLite file that survives a kill at any instant.
 //!
-//! Every commit is one transaction with a rollback journal and `synchronous=FULL`: after a kill the next process that opens the file
-//! finds the last commit. One process at a time writes; a lock on a file beside the store, which the system gives back when
-//! the process ends however it ends, sees to that. Anyone may read meanwhile.
+//! Every commit is one transaction with a rollback journal and `synchronous=FULL`: after a kill the
+//! next process that opens the file finds the last commit. One process at a time writes; a lock on
+//! a file beside the store, which the system gives back when the process ends however it ends, sees
+//! to that. Anyone may read meanwhile.
 //!
 //! | table | a row is |
 //! |---|---|
@@ -43,8 +44,8 @@ impl Store {
     /// Opens the store of a plan, or of a chunk of it, to write; makes it where there is none.
     ///
     /// # Errors
-    /// Another process writes; the file is no store, or one of another study, plan, chunk or version; the disk is full. The
-    /// file stays as it was.
+    /// Another process writes; the file is no store, or one of another study, plan, chunk or
+    /// version; the disk is full. The file stays as it was.
     pub fn open(path: impl AsRef<Path>, plan: &Plan, chunk: Option<Chunk>) -> Result<Store, SweepError> {
         let store = Store::locked(path.as_ref())?;
         if store.is_new()? {
@@ -84,7 +85,8 @@ impl Store {
         &self.path
     }
 
-    /// The outcomes of a plan's simulations, none where nothing was written yet; `None` if the store is of another plan.
+    /// The outcomes of a plan's simulations, none where nothing was written yet; `None` if the
+    /// store is of another plan.
     pub(crate) fn of_plan(&self, plan: &Plan) -> Result<Option<Vec<Outcome>>, SweepError> {
         if self.is_new()? {
             return Ok(Some(Vec::new()));

@@ -9,16 +9,18 @@ use std::io;
 use std::path::Path;
 
 impl Store {
-    /// Puts a copy of the store in its present state under this name, in the place of an older one. The copy is written
-    /// beside it, flushed to the disk and renamed, so that a reader on any node of a cluster sees the old file or the
-    /// new one. Nothing is locked and SQLite does not touch the target, so it may be on a network file system.
+    /// Puts a copy of the store in its present state under this name, in the place of an older one.
+    /// The copy is written beside it, flushed to the disk and renamed, so that a reader on any node
+    /// of a cluster sees the old file or the new one. Nothing is locked and SQLite does not touch
+    /// the target, so it may be on a network file system.
     ///
     /// # Errors
     /// The copy cannot be written; the older one stays.
     ///
     /// Cost: reads and writes the whole store.
     pub fn publish(&self, target: &Path) -> Result<(), SweepError> {
-        // Between transactions the file alone is the store: there is no journal. No other process writes, for it is locked.
+        // Between transactions the file alone is the store: there is no journal. No other process
+        // writes, for it is locked.
         let copy = || -> io::Result<()> {
             let mut from = File::open(&self.path)?;
             let folder = target.parent().filter(|f| !f.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -44,7 +46,8 @@ impl Store {
         })
     }
 
-    /// Opens a store that was published. No lock is taken and no journal looked for: such a file never changes.
+    /// Opens a store that was published. No lock is taken and no journal looked for: such a file
+    /// never changes.
     pub(super) fn published(path: &Path) -> Result<Store, SweepError> {
         schema::refuse_strangers(path)?;
         let fail = |e| SweepError::database(path.display(), e);
@@ -73,7 +76,8 @@ fn uri(path: &str) -> String {
     uri
 }
 
-/// What the user's umask makes of 666, instead of a temporary file's 600: a group may gather what one of it made.
+/// What the user's umask makes of 666, instead of a temporary file's 600: a group may gather what
+/// one of it made.
 #[cfg(unix)]
 fn readable() -> Option<std::fs::Permissions> {
     use std::os::unix::fs::PermissionsExt;

@@ -101,8 +101,8 @@ impl Store {
         })
     }
 
-    /// Whether every result is one of the study's configurations, on the workload that its number says. Analyses go by these
-    /// numbers; a store that was changed by hand may have others.
+    /// Whether every result is one of the study's configurations, on the workload that its number
+    /// says. Analyses go by these numbers; a store that was changed by hand may have others.
     ///
     /// # Errors
     /// The store cannot be read, or it was changed.
@@ -181,7 +181,8 @@ impl Store {
         read().map_err(|e| self.fail(e))
     }
 
-    /// The workloads with their transformations, each with its name in the study, in the study's order.
+    /// The workloads with their transformations, each with its name in the study, in the study's
+    /// order.
     ///
     /// # Errors
     /// The store cannot be read.

@@ -104,7 +104,8 @@ fn column_type(plan: &Plan, at: usize) -> String {
 /// What SQLite's files begin with.
 const MAGIC: &[u8; 16] = b"SQLite format 3\0";
 
-/// Refuses what is no database: before there is a lock beside it, and before an open waits for a pipe.
+/// Refuses what is no database: before there is a lock beside it, and before an open waits for a
+/// pipe.
 pub(super) fn refuse_strangers(path: &Path) -> Result<(), SweepError> {
     let mut begin = Vec::with_capacity(MAGIC.len());
     // A directory, or a named pipe, whose opening would wait for a writer.
@@ -167,7 +168,8 @@ pub(super) fn connect(path: &Path, write: bool) -> Result<Connection, SweepError
     Ok(db)
 }
 
-/// Where two study files begin to differ, in words; nothing where they are the same, and something else differs.
+/// Where two study files begin to differ, in words; nothing where they are the same, and something
+/// else differs.
 fn first_difference(before: &str, now: &str) -> String {
     let (mut before, mut now) = (before.lines(), now.lines());
     let say = |line: Option<&str>| line.map_or("nothing".to_string(), |line| format!("`{}`", line.trim()));

@@ -8,8 +8,8 @@ use rusqlite::{Transaction, params, params_from_iter};
 use std::collections::{BTreeMap, BTreeSet};
 
 impl Store {
-    /// The places in the plan of the simulations that are recorded. Forgets failures, and what lacks some of the configurations
-    /// that share its simulation, so that they are tried again.
+    /// The places in the plan of the simulations that are recorded. Forgets failures, and what
+    /// lacks some of the configurations that share its simulation, so that they are tried again.
     ///
     /// # Errors
     /// The store cannot be read or written.

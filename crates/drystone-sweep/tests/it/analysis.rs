@@ -96,8 +96,8 @@ fn shares_of_ranks() {
     assert!((against[0].values[39].1.mean - 390.0).abs() < 1e-9);
 }
 
-/// Sixteen configurations of 20: twelve of size 1 share the first rank, four of size 3 the 13th, and four more are behind. In
-/// the first 5 % are twelve, and none in the next 55 %.
+/// Sixteen configurations of 20: twelve of size 1 share the first rank, four of size 3 the 13th,
+/// and four more are behind. In the first 5 % are twelve, and none in the next 55 %.
 #[test]
 fn who_shares_a_rank_shares_a_bin_and_bins_are_merged_by_what_is_in_them() {
     let values: Vec<Vec<f64>> = (0..20)
@@ -142,7 +142,8 @@ fn words_stay_by_themselves() {
     assert_eq!(names.len(), 16);
 }
 
-/// Sums of the same numbers in another order may differ in the last bit; 0.1 + 0.2 is not 0.3 either.
+/// Sums of the same numbers in another order may differ in the last bit; 0.1 + 0.2 is not 0.3
+/// either.
 #[test]
 fn the_last_bit_makes_nobody_better() {
     let near = [0.1 + 0.2, 0.3];
@@ -163,7 +164,8 @@ fn the_last_bit_makes_nobody_better() {
     assert_eq!(Front::of(&table).members.len(), 2);
 }
 
-/// `as` gives one workload another variant of the policy; a test case's best is the one that was simulated there.
+/// `as` gives one workload another variant of the policy; a test case's best is the one that was
+/// simulated there.
 #[test]
 fn a_policy_is_called_what_it_was_where_it_was_simulated() {
     let dir = tempfile::tempdir().expect("a folder");
@@ -194,13 +196,14 @@ fn a_policy_is_called_what_it_was_where_it_was_simulated() {
 
 #[test]
 fn fronts() {
-    // On one workload values as they are; more utilisation is better. The third is beaten, the fourth equal to the
-    // first: neither beats the other.
+    // On one workload values as they are; more utilisation is better. The third is beaten, the
+    // fourth equal to the first: neither beats the other.
     let one = table(&["wait_mean", "utilisation"], &["a"], &[&[10.0, 0.8], &[12.0, 0.9], &[11.0, 0.7], &[10.0, 0.8]]);
     let front = Front::of(&one);
     let members: Vec<usize> = front.members.iter().map(|m| m.candidate).collect();
     assert_eq!((members, front.degradations), (vec![0, 3, 1], false));
-    // On two, mean degradations: waits (0 + 100)/2, (50 + 0)/2, 100; slowdowns 0, 50, 100: the third is beaten.
+    // On two, mean degradations: waits (0 + 100)/2, (50 + 0)/2, 100; slowdowns 0, 50, 100: the
+    // third is beaten.
     let two = table(
         &["wait_mean", "slowdown_mean"],
         &["a", "b"],
@@ -212,10 +215,12 @@ fn fronts() {
     assert!(front.degradations);
 }
 
-/// Of 0 nothing is a multiple, but a front needs none: such a metric counts by its mean, the others as ever.
+/// Of 0 nothing is a multiple, but a front needs none: such a metric counts by its mean, the others
+/// as ever.
 #[test]
 fn a_front_over_workloads_where_a_metric_is_0() {
-    // Suspensions 0 + 6, 1 + 1, 0 + 0, 1 + 1; waits 0 % worse, 0 % + 100 %, 100 % + 100 %, 100 % + 100 %.
+    // Suspensions 0 + 6, 1 + 1, 0 + 0, 1 + 1; waits 0 % worse, 0 % + 100 %, 100 % + 100 %, 100 % +
+    // 100 %.
     let two = table(
         &["suspensions", "wait_mean"],
         &["a", "b"],

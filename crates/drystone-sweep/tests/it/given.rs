@@ -23,7 +23,8 @@ fn waits(plan: &Plan) -> Vec<f64> {
     (0..plan.simulations.len()).map(wait).collect()
 }
 
-/// A platform is felt by the policy that suspends, priorities by the one that takes them, and either changes the plan.
+/// A platform is felt by the policy that suspends, priorities by the one that takes them, and
+/// either changes the plan.
 #[test]
 fn each_file_is_felt_where_it_matters() {
     let dir = tempfile::tempdir().expect("a folder");

@@ -280,7 +280,8 @@ fn what_was_deleted_is_made_again() {
     assert_eq!(results(&path), whole);
 }
 
-/// What analyses go by is looked at first: a store that was changed by hand is told, not ranked wrongly.
+/// What analyses go by is looked at first: a store that was changed by hand is told, not ranked
+/// wrongly.
 #[test]
 fn stores_that_were_changed_are_told() {
     let (dir, plan) = (tempfile::tempdir().expect("a folder"), plan());

@@ -26,10 +26,11 @@ fn section_7_of_tsafrir_et_al_has_8640_configurations_of_which_1020_are_equal_to
     let policies = text.split_once("[[policy]]").expect("has policies").1;
     let plan = plan(&format!("{WORKLOAD}as = \"tsafrir2007\"\n[[policy]]{policies}"));
     assert_eq!(plan.configurations.len(), 3 * 2 * 2 * 2 * 4 * 3 * 30);
-    // Per correction and propagation (6 of them), counted by hand from the equivalences:
-    // size 1: metric and fullness do not matter; nor does the fallback with the window `all`: 1 + 2 + 2 windows.
-    // size 2: three metrics; `all` has 3 with a partial window and 3 × 2 with a full one, the others 3 × 2 × 2 each.
-    // sizes 3 to 30: four metrics; `all` 4 × (1 + 2), the others 4 × 2 × 2 each.
+    // Per correction and propagation (6 of them), counted by hand from the equivalences: size 1:
+    // metric and fullness do not matter; nor does the fallback with the window `all`: 1 + 2 + 2
+    // windows. size 2: three metrics; `all` has 3 with a partial window and 3 × 2 with a full one,
+    // the others 3 × 2 × 2 each. sizes 3 to 30: four metrics; `all` 4 × (1 + 2), the others 4 × 2 ×
+    // 2 each.
     let per = 5 + (9 + 12 + 12) + 28 * (12 + 16 + 16);
     assert_eq!(plan.simulations.len(), 6 * per);
     assert_eq!(plan.saved(), 1020);
@@ -57,7 +58,8 @@ fn the_studies_of_the_project_are_read() {
     assert_eq!(planned, 1, "the study that trains guided builds");
 }
 
-/// Parameters that take whole numbers are sampled in logarithms, too; ends with fractions make fractions.
+/// Parameters that take whole numbers are sampled in logarithms, too; ends with fractions make
+/// fractions.
 #[test]
 fn whole_ends_make_whole_samples() {
     let of = |ends: &str, policy: &str| {
@@ -253,7 +255,8 @@ fn mistakes_point_at_the_line() {
     assert!(error.starts_with("dir/study.toml:3:6: ") && error.ends_with("\n  as = \"tsafrir\""), "{error}");
 }
 
-/// What can be told only with the workloads points at the line, too, with the reason and what to do.
+/// What can be told only with the workloads points at the line, too, with the reason and what to
+/// do.
 #[test]
 fn mistakes_that_show_with_the_workloads_point_at_the_line() {
     let dir = tempfile::tempdir().expect("a folder");
@@ -266,7 +269,8 @@ fn mistakes_that_show_with_the_workloads_point_at_the_line() {
     };
     let gone = "[[workload]]\nname = \"w\"\nfile = \"gone.swf\"\n[[policy]]\npolicy = \"easy\"\n";
     for (text, at, parts) in [
-        // Several reservations are no part of EASY as that study has it; `run` and `compare` refuse it, too.
+        // Several reservations are no part of EASY as that study has it; `run` and `compare` refuse
+        // it, too.
         (
             of("as = \"tsafrir2007\"", "easy(reserve=4,order=fcfs)"),
             "5:10",

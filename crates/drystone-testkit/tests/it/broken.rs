@@ -1,4 +1,5 @@
-//! Policies that are broken on purpose: the harness must find out each of them, and show it on a few jobs.
+//! Policies that are broken on purpose: the harness must find out each of them, and show it on a
+//! few jobs.
 
 use drystone::engine::Scheduler;
 use drystone::log::clean::Options;

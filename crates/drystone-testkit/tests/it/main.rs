@@ -1,10 +1,12 @@
-//! Every policy of the registry on hostile random workloads: the invariants of every schedule, asked of an independent
-//! checker; each policy's own guarantees; saving, restoring and going on; no look into the future. A new policy is covered by
-//! being registered; it fails here until `subject.rs` says what it guarantees and `metamorphic.rs` what it must follow.
+//! Every policy of the registry on hostile random workloads: the invariants of every schedule,
+//! asked of an independent checker; each policy's own guarantees; saving, restoring and going on;
+//! no look into the future. A new policy is covered by being registered; it fails here until
+//! `subject.rs` says what it guarantees and `metamorphic.rs` what it must follow.
 //!
-//! Numbers drawn are the same in every run (`.cargo/config.toml`), others with PROPTEST_RNG_SEED; DRYSTONE_CASES sets how many cases are drawn
-//! per policy (default 4), DRYSTONE_POLICY tries one policy alone, DRYSTONE_SHOW prints each case
-//! before it is tried, for what hangs. What fails is shrunk, and printed as a log with the command that shows it.
+//! Numbers drawn are the same in every run (`.cargo/config.toml`), others with PROPTEST_RNG_SEED;
+//! DRYSTONE_CASES sets how many cases are drawn per policy (default 4), DRYSTONE_POLICY tries one
+//! policy alone, DRYSTONE_SHOW prints each case before it is tried, for what hangs. What fails is
+//! shrunk, and printed as a log with the command that shows it.
 
 mod broken;
 mod formulas;
@@ -76,8 +78,8 @@ fn every_policy_holds_what_it_must() {
     try_all("fixed", &specs, cases());
 }
 
-/// The same where processors fail, come back and are announced to go, jobs are held, depend on others, are withdrawn, or are here
-/// already; cut anywhere and resumed.
+/// The same where processors fail, come back and are announced to go, jobs are held, depend on
+/// others, are withdrawn, or are here already; cut anywhere and resumed.
 #[test]
 fn every_policy_holds_it_on_real_machines() {
     if let Ok(text) = std::env::var("DRYSTONE_POLICY") {
@@ -106,7 +108,8 @@ fn combinations_of_parameters_hold_what_they_must() {
     try_all("combined", &specs, cases());
 }
 
-/// What a canonical text leaves out makes no difference: parameters that do not count as the others are, defaults, equal predictors.
+/// What a canonical text leaves out makes no difference: parameters that do not count as the others
+/// are, defaults, equal predictors.
 #[test]
 fn canonical_texts_make_the_same_schedules() {
     let seed = seed();

@@ -1,7 +1,8 @@
-//! Changes of a workload whose effect on the schedule is known: which policy must follow which, and why others need not.
+//! Changes of a workload whose effect on the schedule is known: which policy must follow which, and
+//! why others need not.
 //!
-//! The table is [`follows`]; docs/trust.md shows it. A policy that must follow a change is checked under it; where it need not,
-//! the table says why.
+//! The table is [`follows`]; docs/trust.md shows it. A policy that must follow a change is checked
+//! under it; where it need not, the table says why.
 
 use crate::subject;
 use crate::{SHOWN, cases, formulas, seed};
@@ -24,7 +25,8 @@ pub(crate) fn follows(spec: &PolicySpec, change: Change) -> Result<(), &'static 
     let plain = formulas::all_orders(spec, |_, order| !matches!(order, Order::Formula(_)));
     let never_asks = |says: &dyn Fn(&Expr) -> bool| formulas::all_orders(spec, |_, order| !formulas::asks(order, says));
     match change {
-        // Those that tick do so at multiples of `every` on the clock: shifts are multiples of all that are tried.
+        // Those that tick do so at multiples of `every` on the clock: shifts are multiples of all
+        // that are tried.
         Change::Shift => Ok(()),
         Change::Scale => match kind {
             _ if learns => Err("averages are rounded to whole seconds"),

@@ -1,4 +1,5 @@
-//! What is tried: every policy of the registry, with every parameter, and what each guarantees beyond the invariants.
+//! What is tried: every policy of the registry, with every parameter, and what each guarantees
+//! beyond the invariants.
 
 use crate::formulas;
 use drystone::policy::{ALIASES, PolicySpec, built_in};
@@ -9,7 +10,8 @@ pub(crate) fn of(spec: &PolicySpec) -> Subject {
     Subject::of(spec).guarantees(guarantees(spec)).limits(limits(spec))
 }
 
-/// What a policy guarantees. Every family must be here: a new one is tried only when it is stated what it promises.
+/// What a policy guarantees. Every family must be here: a new one is tried only when it is stated
+/// what it promises.
 pub(crate) fn guarantees(spec: &PolicySpec) -> Vec<Guarantee> {
     use Guarantee::*;
     let is = |name: &str, wanted: &str| value(spec, name) == wanted;
@@ -17,7 +19,8 @@ pub(crate) fn guarantees(spec: &PolicySpec) -> Vec<Guarantee> {
     if forgets(spec) {
         all.push(Forgets);
     }
-    // With a pass in the middle of a second, what is still to be given back in it looks overdue to a plan.
+    // With a pass in the middle of a second, what is still to be given back in it looks overdue to
+    // a plan.
     let plans_whole_seconds = is("pass", "instant");
     match spec.kind().name {
         "fcfs" => {
@@ -33,11 +36,12 @@ pub(crate) fn guarantees(spec: &PolicySpec) -> Vec<Guarantee> {
             if is("reserve", "0") && on_time && is("arrive", "always") && is("guard", "prediction") {
                 all.push(WorkConserving);
             }
-            // Several reservations are planned anew at each pass, and in another order a newcomer may take the head's place.
+            // Several reservations are planned anew at each pass, and in another order a newcomer
+            // may take the head's place.
             if is("order", "fcfs") && is("reserve", "1") {
                 all.push(KeepsPromises);
-                // A pass in the middle of an instant may reserve before all ends of the instant are known, and what it
-                // reserves may then come earlier.
+                // A pass in the middle of an instant may reserve before all ends of the instant are
+                // known, and what it reserves may then come earlier.
                 if is("pass", "instant") {
                     all.push(ExactPromises);
                 }
@@ -51,8 +55,9 @@ pub(crate) fn guarantees(spec: &PolicySpec) -> Vec<Guarantee> {
         }
         "multiqueue" => {
             all.push(Uninterrupted);
-            // Where pivots are placed anew at each pass, they may lose what they were promised, and where the end of a delay is
-            // no event, so do those that were promised it (docs/multiqueue.md).
+            // Where pivots are placed anew at each pass, they may lose what they were promised, and
+            // where the end of a delay is no event, so do those that were promised it
+            // (docs/multiqueue.md).
             let seen = is("delay", "none") || is("wake", "yes");
             if is("own", "shared") && !is("promise", "arrival") && plans_whole_seconds && seen {
                 all.push(KeepsPromises);
@@ -85,8 +90,8 @@ pub(crate) fn guarantees(spec: &PolicySpec) -> Vec<Guarantee> {
     all
 }
 
-/// Whether what a policy decides follows from what waits and runs: no plan, no promise, no history, no order that depends on when
-/// it was last looked at.
+/// Whether what a policy decides follows from what waits and runs: no plan, no promise, no history,
+/// no order that depends on when it was last looked at.
 fn forgets(spec: &PolicySpec) -> bool {
     let is = |name: &str, wanted: &[&str]| wanted.contains(&value(spec, name).as_str());
     let fixed = ["fcfs", "sjf", "ljf", "smallest", "largest", "narrowest", "widest", ""];
@@ -101,7 +106,8 @@ fn forgets(spec: &PolicySpec) -> bool {
         && is("starve", &["none", ""])
 }
 
-/// Those that look at the clock every few seconds, plan every job anew, or search, are tried on less.
+/// Those that look at the clock every few seconds, plan every job anew, or search, are tried on
+/// less.
 fn limits(spec: &PolicySpec) -> Limits {
     match spec.kind().name {
         "ss" | "tss" | "is" => Limits { jobs: 150, run: 300 },
@@ -174,7 +180,8 @@ pub(crate) fn names() -> impl Iterator<Item = &'static str> {
     built_in().iter().map(|k| k.name).chain(ALIASES.iter().map(|a| a.name))
 }
 
-/// Policies tried whatever is drawn: all names, all variants, and each parameter of each family at each of its values.
+/// Policies tried whatever is drawn: all names, all variants, and each parameter of each family at
+/// each of its values.
 pub(crate) fn fixed() -> Vec<PolicySpec> {
     let mut specs: Vec<PolicySpec> = TOGETHER.iter().map(|text| text.parse().expect(text)).collect();
     let mut texts: Vec<String> = names().map(String::from).collect();

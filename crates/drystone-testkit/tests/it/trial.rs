@@ -5,7 +5,8 @@ use drystone::policy::{Actions, Event, Kind, Param, Policy, Takes, View, Why, re
 use drystone_testkit::{Change, Guarantee, Trial, assert_sound};
 use serde::{Deserialize, Serialize};
 
-/// Of the first few waiting jobs, every one that fits starts. With a fault, no more than `most` jobs are ever started.
+/// Of the first few waiting jobs, every one that fits starts. With a fault, no more than `most`
+/// jobs are ever started.
 #[derive(Serialize, Deserialize)]
 struct Shallow {
     depth: usize,

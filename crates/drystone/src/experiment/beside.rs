@@ -1,4 +1,5 @@
-//! Pools simulated side by side and watched as one: at each moment the pool in which something happens next goes on.
+//! Pools simulated side by side and watched as one: at each moment the pool in which something
+//! happens next goes on.
 
 use super::division::{Division, Part};
 use super::{Experiment, ExperimentError, PoolMeasured, scheduler};
@@ -196,8 +197,8 @@ fn tell(pools: &mut [Pool<'_>], at: usize, whole: &Workload, observer: &mut impl
     }
 }
 
-/// Simulates every pool to its end; `None` where it was told to stop. Answers what is measured of each, and how many jobs are left that
-/// were never eligible.
+/// Simulates every pool to its end; `None` where it was told to stop. Answers what is measured of
+/// each, and how many jobs are left that were never eligible.
 pub(super) fn run(
     experiment: &Experiment<'_>,
     division: &Division,

@@ -21,7 +21,8 @@ pub struct Share {
     pub texts: Vec<(String, String)>,
 }
 
-/// How a workload is divided. Each job belongs to the pool of its partition; the whole counts processors of which a pool's are multiples.
+/// How a workload is divided. Each job belongs to the pool of its partition; the whole counts
+/// processors of which a pool's are multiples.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Division {
     shares: Vec<Share>,

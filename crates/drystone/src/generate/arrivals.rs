@@ -1,12 +1,12 @@
 //! Arrivals with a daily cycle, by Lublin & Feitelson (source: see [`super::jobs`]).
 //!
-//! A gap between arrivals is drawn as a number of points; each second costs as many points as the weight of its half-hour,
-//! so that gaps are short where the weight is high and the nights are stretched. The weights average 1: a day holds as many
-//! points as seconds.
+//! A gap between arrivals is drawn as a number of points; each second costs as many points as the
+//! weight of its half-hour, so that gaps are short where the weight is high and the nights are
+//! stretched. The weights average 1: a day holds as many points as seconds.
 //!
-//! Where we deviate: to meet a target load the *points* are scaled before they are spent, not the seconds afterwards.
-//! Scaling seconds would stretch or squeeze the day itself (a load of twice the natural one would give days of 12 hours).
-//! The gaps are scaled by the same factor either way.
+//! Where we deviate: to meet a target load the *points* are scaled before they are spent, not the
+//! seconds afterwards. Scaling seconds would stretch or squeeze the day itself (a load of twice the
+//! natural one would give days of 12 hours). The gaps are scaled by the same factor either way.
 
 use super::jobs::{Class, Gamma};
 use super::random::Stream;
@@ -57,8 +57,9 @@ pub(super) fn weights((shape, scale): Gamma) -> [f64; BUCKETS] {
     weights.map(|w| w / mean)
 }
 
-/// The lower incomplete gamma function γ(a, x) by its series, all of whose terms are positive. The constant 1/Γ(a) of the
-/// distribution function is left out: it cancels when the weights are normalised.
+/// The lower incomplete gamma function γ(a, x) by its series, all of whose terms are positive. The
+/// constant 1/Γ(a) of the distribution function is left out: it cancels when the weights are
+/// normalised.
 fn lower_gamma(a: f64, x: f64) -> f64 {
     let mut term = 1.0 / a;
     let mut sum = term;
@@ -97,10 +98,11 @@ impl ArrivalSource {
     }
 }
 
-/// The factor on all points that makes the time between the first and the last arrival of all types `span` seconds.
+/// The factor on all points that makes the time between the first and the last arrival of all types
+/// `span` seconds.
 ///
-/// `ends` has for each type its cycle and its first and last arrival in points. Found by bisection to the last bit; the
-/// span reached differs by rounding only.
+/// `ends` has for each type its cycle and its first and last arrival in points. Found by bisection
+/// to the last bit; the span reached differs by rounding only.
 pub(super) fn factor_for_span(ends: &[(&Cycle, f64, f64)], span: f64) -> f64 {
     let reached = |factor: f64| {
         let first = ends.iter().map(|(c, first, _)| c.seconds(factor * first)).fold(f64::INFINITY, f64::min);

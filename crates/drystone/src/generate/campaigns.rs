@@ -1,17 +1,20 @@
 //! Campaigns: series of similar jobs. Our own model; it decides how well history predicts.
 //!
-//! People run the same program again and again: the next job has nearly the size and run time of the last, and the same
-//! estimate. Every job drawn by the workload model goes into exactly one campaign, so that all marginals stay what they are:
+//! People run the same program again and again: the next job has nearly the size and run time of
+//! the last, and the same estimate. Every job drawn by the workload model goes into exactly one
+//! campaign, so that all marginals stay what they are:
 //!
-//! 1. Jobs are sorted by size class (each power of two for itself, the sizes between two powers together) and, within it,
-//!    by the logarithm of the run time *plus noise*: little for most jobs, much for the odd ones, which end up in
-//!    campaigns of jobs quite unlike them (the run that crashed at once, the run that was made ten times as large).
-//!    The noise, not the density of jobs, decides how alike neighbours are: hence the same accuracy for ten thousand jobs
-//!    and for ten million.
+//! 1. Jobs are sorted by size class (each power of two for itself, the sizes between two powers
+//!    together) and, within it, by the logarithm of the run time *plus noise*: little for most
+//!    jobs, much for the odd ones, which end up in campaigns of jobs quite unlike them (the run
+//!    that crashed at once, the run that was made ten times as large). The noise, not the density
+//!    of jobs, decides how alike neighbours are: hence the same accuracy for ten thousand jobs and
+//!    for ten million.
 //! 2. The sorted list is cut into pieces of heavy-tailed length: the campaigns.
 //! 3. Jobs within a campaign are put in random order.
 //!
-//! A campaign has one estimate, not below any of its jobs but the odd ones; an odd job that runs longer has its own.
+//! A campaign has one estimate, not below any of its jobs but the odd ones; an odd job that runs
+//! longer has its own.
 
 use super::estimates::Pool;
 use super::random::Stream;

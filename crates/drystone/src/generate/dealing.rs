@@ -1,9 +1,10 @@
 //! Deals campaigns to users, and so jobs to arrivals.
 //!
-//! Each user gets as many jobs as arrivals: whole campaigns as far as they go, the last one cut (its rest goes to the next
-//! user: two people of one project). A user's campaigns are more alike than other people's, since people have a machine's
-//! worth of habits: campaigns are dealt in the order in which they were cut, but each moved by a random part of the list.
-//! Then every user works through the own campaigns in random order, one after the other, session by session.
+//! Each user gets as many jobs as arrivals: whole campaigns as far as they go, the last one cut
+//! (its rest goes to the next user: two people of one project). A user's campaigns are more alike
+//! than other people's, since people have a machine's worth of habits: campaigns are dealt in the
+//! order in which they were cut, but each moved by a random part of the list. Then every user works
+//! through the own campaigns in random order, one after the other, session by session.
 
 use super::Habits;
 use super::campaigns::Campaigns;
@@ -78,7 +79,8 @@ fn hands(campaigns: &Campaigns, wanted: &[u32], habits: &Habits, stream: &mut St
     hands
 }
 
-/// All campaigns as pieces, each moved by at most the part `variety` of the list, which is taken as a ring.
+/// All campaigns as pieces, each moved by at most the part `variety` of the list, which is taken as
+/// a ring.
 fn moved(campaigns: &Campaigns, variety: f64, stream: &mut Stream) -> Vec<Piece> {
     let count = campaigns.len();
     let mut keyed: Vec<(f64, Piece)> = (0..count)

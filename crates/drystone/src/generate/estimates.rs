@@ -1,25 +1,30 @@
-//! Users' run time estimates by Tsafrir, Etsion & Feitelson, "Modeling user runtime estimates" (JSSPP 2005).
+//! Users' run time estimates by Tsafrir, Etsion & Feitelson, "Modeling user runtime estimates"
+//! (JSSPP 2005).
 //!
-//! Estimates are modal: a few round values take nearly all jobs, the largest one the most. First the distinct values and
-//! how many jobs have each are fixed; then each job is given one that is not below its run time, at random among those
-//! left, from the longest job downwards.
+//! Estimates are modal: a few round values take nearly all jobs, the largest one the most. First
+//! the distinct values and how many jobs have each are fixed; then each job is given one that is
+//! not below its run time, at random among those left, from the longest job downwards.
 //!
 //! Where the paper leaves something open, and where we deviate:
-//! - Which values the head has beside the fifteen that are in the top 20 of all four logs studied, is open: we fill up with
-//!   the round values that come next by mean share in the four (KTH, CTC, SDSC SP2, BLUE; the archive's cleaned logs).
-//! - Which of them has which rank is open, too. The largest is first; the others are ranked by how many run times each is
-//!   the tightest for: people with short jobs make short estimates popular. Ranks of the tail are random.
-//! - A user takes the smallest of `care` random estimates that fit (8 by default; 1 is the paper's rule). With the paper's
-//!   rule and the run times of Lublin & Feitelson, half of which are below three minutes, accuracy is about 20 %; in the
-//!   logs it is 30 to 47 %.
-//! - Similar jobs of one user share an estimate, so values are drawn for whole *groups* of jobs (see
-//!   [`super::campaigns`]), by the longest of the group. How many jobs have each value stays exact.
-//! - Where no value that is left reaches a run time (very small workloads), the smallest value that does is given once
-//!   more, and a smaller one goes unused.
+//! - Which values the head has beside the fifteen that are in the top 20 of all four logs studied,
+//!   is open: we fill up with the round values that come next by mean share in the four (KTH, CTC,
+//!   SDSC SP2, BLUE; the archive's cleaned logs).
+//! - Which of them has which rank is open, too. The largest is first; the others are ranked by how
+//!   many run times each is the tightest for: people with short jobs make short estimates popular.
+//!   Ranks of the tail are random.
+//! - A user takes the smallest of `care` random estimates that fit (8 by default; 1 is the paper's
+//!   rule). With the paper's rule and the run times of Lublin & Feitelson, half of which are below
+//!   three minutes, accuracy is about 20 %; in the logs it is 30 to 47 %.
+//! - Similar jobs of one user share an estimate, so values are drawn for whole *groups* of jobs
+//!   (see [`super::campaigns`]), by the longest of the group. How many jobs have each value stays
+//!   exact.
+//! - Where no value that is left reaches a run time (very small workloads), the smallest value that
+//!   does is given once more, and a smaller one goes unused.
 
 use super::random::Stream;
 
-/// Minutes. The fifteen values in the top 20 of all logs, and the round values that come next, by mean share.
+/// Minutes. The fifteen values in the top 20 of all logs, and the round values that come next, by
+/// mean share.
 const HEAD: [u32; 26] =
     [1080, 120, 15, 30, 5, 10, 60, 240, 180, 20, 360, 600, 720, 480, 300, 1, 90, 2, 900, 150, 40, 45, 3, 420, 25, 960];
 /// How many values make the head.
@@ -41,8 +46,8 @@ pub(super) struct Mode {
     pub(super) jobs: u32,
 }
 
-/// The number of distinct estimates of `jobs` jobs: straight lines through the table, and beyond it the power law, but
-/// never fewer than the table's last (the power law is 5 % above it there).
+/// The number of distinct estimates of `jobs` jobs: straight lines through the table, and beyond it
+/// the power law, but never fewer than the table's last (the power law is 5 % above it there).
 pub(super) fn distinct(jobs: u32) -> usize {
     let n = f64::from(jobs);
     let lines = DISTINCT.windows(2).find(|pair| n <= pair[1].0).map(|pair| {
@@ -53,7 +58,8 @@ pub(super) fn distinct(jobs: u32) -> usize {
     (libm::floor(count + 0.5) as usize).max(1)
 }
 
-/// The distinct values for `jobs` jobs, most popular first, and how many jobs have each; the counts add up to `jobs`.
+/// The distinct values for `jobs` jobs, most popular first, and how many jobs have each; the counts
+/// add up to `jobs`.
 pub(super) fn modes<'a>(runs: impl Iterator<Item = &'a u32> + Clone, largest: u32, stream: &mut Stream) -> Vec<Mode> {
     let jobs = runs.clone().count() as u32;
     let values = values(distinct(jobs), largest, runs, stream);
@@ -135,7 +141,8 @@ fn by_demand<'a>(values: &mut [u32], runs: impl Iterator<Item = &'a u32>) {
     }
 }
 
-/// The roundest whole number in [from, to) that is positive and not used; `None` where there is none.
+/// The roundest whole number in
+/// [from, to) that is positive and not used; `None` where there is none.
 fn roundest(from: f64, to: f64, used: &[u32]) -> Option<u32> {
     ROUND.iter().find_map(|&step| {
         let first = (libm::ceil(from / f64::from(step)) as u32).max(1) * step;
@@ -173,8 +180,8 @@ impl Pool {
         pool
     }
 
-    /// Takes an estimate of at least `run` seconds for at most `wanted` jobs: the smallest of `care` random ones. Returns
-    /// the value, and how many jobs get it.
+    /// Takes an estimate of at least `run` seconds for at most `wanted` jobs: the smallest of
+    /// `care` random ones. Returns the value, and how many jobs get it.
     pub(super) fn take(&mut self, run: u32, wanted: u32, care: u32, stream: &mut Stream) -> (u32, u32) {
         let fitting = self.values.partition_point(|&v| v >= run);
         let left = self.sum(fitting);
@@ -276,7 +283,8 @@ mod tests {
     fn values_are_ranked_by_the_run_times_that_want_them() {
         let mut values = [60, 300, 3_600];
         by_demand(&mut values, [1, 61, 300, 299, 3_600, 60, 9_999].iter());
-        // 300 is the tightest for three, 60 for two, 3600 for one; nothing but the largest reaches 9999.
+        // 300 is the tightest for three, 60 for two, 3600 for one; nothing but the largest reaches
+        // 9999.
         assert_eq!(values, [300, 60, 3_600]);
     }
 
@@ -290,7 +298,8 @@ mod tests {
     }
 
     proptest! {
-        /// Draws exhaust the pool, never take what is not there, and never give less than the run time.
+        /// Draws exhaust the pool, never take what is not there, and never give less than the run
+        /// time.
         #[test]
         fn a_pool_gives_exactly_what_it_holds(
             counts in proptest::collection::vec(0_u32..20, 1..40),

@@ -1,15 +1,17 @@
-//! Sizes and run times by Lublin & Feitelson, "The workload on parallel supercomputers: modeling the characteristics of
-//! rigid jobs" (JPDC 63(11), 2003; Lublin's thesis, 1999).
+//! Sizes and run times by Lublin & Feitelson, "The workload on parallel supercomputers: modeling
+//! the characteristics of rigid jobs" (JPDC 63(11), 2003; Lublin's thesis, 1999).
 //!
 //! Where the paper leaves something open, and where we deviate:
-//! - The parameters were fitted to machines of 128 processors. For another machine the largest size moves with log₂ of the
-//!   machine and the break between the two stages stays as far below it as in the table (2.5, or 2 for batch jobs), but at
-//!   least 0.7 above the smallest, which is what the authors advise for a machine of 8.
-//! - Where the machine is no power of two, rounding to a power of two could exceed it; the largest power that fits is
-//!   taken. A machine of one processor has serial jobs only.
-//! - The weight of the first gamma falls with the number of processors as in the table, whatever the machine: on machines
-//!   far wider than 128 almost every wide job is a long one.
-//! - Run times are also redrawn while they exceed the largest estimate: with the default of 18 hours one in 500, with 48 hours none.
+//! - The parameters were fitted to machines of 128 processors. For another machine the largest size
+//!   moves with log₂ of the machine and the break between the two stages stays as far below it as
+//!   in the table (2.5, or 2 for batch jobs), but at least 0.7 above the smallest, which is what
+//!   the authors advise for a machine of 8.
+//! - Where the machine is no power of two, rounding to a power of two could exceed it; the largest
+//!   power that fits is taken. A machine of one processor has serial jobs only.
+//! - The weight of the first gamma falls with the number of processors as in the table, whatever
+//!   the machine: on machines far wider than 128 almost every wide job is a long one.
+//! - Run times are also redrawn while they exceed the largest estimate: with the default of 18
+//!   hours one in 500, with 48 hours none.
 
 use super::random::Stream;
 use crate::model::Procs;
@@ -49,7 +51,8 @@ pub(super) struct Class {
     pub(super) cycle: Gamma,
     /// All hours over rush hours; multiplies the shape of the gap.
     pub(super) all_over_rush: f64,
-    /// SWF queue number: 0 for interactive jobs by the convention of the format; unset without types.
+    /// SWF queue number: 0 for interactive jobs by the convention of the format; unset without
+    /// types.
     pub(super) queue: i32,
 }
 
@@ -116,7 +119,8 @@ pub(super) struct JobSource<'a> {
 }
 
 impl<'a> JobSource<'a> {
-    /// Jobs of `class` for a machine of `machine` ≥ 1 processors, running `longest` seconds at most.
+    /// Jobs of `class` for a machine of `machine` ≥ 1 processors, running `longest` seconds at
+    /// most.
     pub(super) fn new(class: &'a Class, machine: Procs, longest: u32, stream: Stream) -> JobSource<'a> {
         let whole = libm::log2(f64::from(machine));
         let low = class.low.min(whole);

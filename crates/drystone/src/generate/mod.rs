@@ -1,6 +1,7 @@
 //! Synthetic workloads that look like real logs.
 //!
-//! [`generate`] makes a [`Workload`] for a machine of any size from [`Params`]: jobs or span, target load, seed.
+//! [`generate`] makes a [`Workload`] for a machine of any size from [`Params`]: jobs or span,
+//! target load, seed.
 //!
 //! | what | model | module |
 //! |---|---|---|
@@ -10,13 +11,15 @@
 //! | similar jobs in series | our own | `campaigns`, `dealing` |
 //! | users and their sessions | our own | `sessions` |
 //!
-//! Each module says where it deviates from its source, and why. Users and campaigns only permute jobs among arrivals: the
-//! distributions of sizes, run times, gaps and estimates stay those of the models.
+//! Each module says where it deviates from its source, and why. Users and campaigns only permute
+//! jobs among arrivals: the distributions of sizes, run times, gaps and estimates stay those of the
+//! models.
 //!
 //! # How well history predicts
-//! Accuracy is the mean over all jobs of min(run, prediction) / max(run, prediction), at least 1 s each. *Recent two* is the
-//! mean run time of the user's last two terminated jobs, capped by the estimate; the estimate itself where there are none.
-//! Measured alike on logs and synthetic workloads, with every job starting when it is submitted:
+//! Accuracy is the mean over all jobs of min(run, prediction) / max(run, prediction), at least 1 s
+//! each. *Recent two* is the mean run time of the user's last two terminated jobs, capped by the
+//! estimate; the estimate itself where there are none. Measured alike on logs and synthetic
+//! workloads, with every job starting when it is submitted:
 //!
 //! | workload | recent two | estimates |
 //! |---|---|---|
@@ -31,18 +34,21 @@
 //! | with types: 128 processors, 100,000 jobs, load 0.85 | 0.66 | 0.21 |
 //! | `care` = 1: 128 processors, 100,000 jobs, load 0.85 | 0.62 | 0.22 |
 //!
-//! The shape of the activity of users (the top user 8 % of the jobs, the top tenth of the users one half) is that of the
-//! same logs. On machines of more than a few hundred processors jobs get longer, as the model has it, and both accuracies
-//! rise; interactive jobs of the model with types mostly run for seconds, and no round estimate is accurate for them.
+//! The shape of the activity of users (the top user 8 % of the jobs, the top tenth of the users one
+//! half) is that of the same logs. On machines of more than a few hundred processors jobs get
+//! longer, as the model has it, and both accuracies rise; interactive jobs of the model with types
+//! mostly run for seconds, and no round estimate is accurate for them.
 //!
-//! The largest estimate is 18 hours by default: that of CTC and SDSC SP2, and the largest value popular in all four logs. It
-//! cuts one run time in 500. With 48 hours the run times are exactly those of the model.
+//! The largest estimate is 18 hours by default: that of CTC and SDSC SP2, and the largest value
+//! popular in all four logs. It cuts one run time in 500. With 48 hours the run times are exactly
+//! those of the model.
 //!
 //! # What is promised
-//! The same parameters give the same workload on every platform and in every build of one version of this crate: the
-//! random stream is ChaCha8, transcendental functions are those of the `libm` crate in IEEE arithmetic, and nothing
-//! depends on threads, addresses or hash order. (Not on targets whose arithmetic has excess precision: 32-bit x86 without
-//! SSE2.) Another version may give other workloads; a test pins them, so that this never happens unnoticed.
+//! The same parameters give the same workload on every platform and in every build of one version
+//! of this crate: the random stream is ChaCha8, transcendental functions are those of the `libm`
+//! crate in IEEE arithmetic, and nothing depends on threads, addresses or hash order. (Not on
+//! targets whose arithmetic has excess precision: 32-bit x86 without SSE2.) Another version may
+//! give other workloads; a test pins them, so that this never happens unnoticed.
 //!
 //! Seed and settings are recorded in the workload's [`Provenance`]. Time zero is a midnight.
 
@@ -68,7 +74,8 @@ pub use outages::{Maintenance, OutageParamError, OutageParams, outages};
 pub use params::{GenerateError, Habits, Length, Model, Params};
 pub use presets::{deep_queue_params, default_params, default_workload};
 
-/// No target load may spread the jobs over more seconds than this (about 17,000 years): half of what a workload can hold.
+/// No target load may spread the jobs over more seconds than this (about 17,000 years): half of
+/// what a workload can hold.
 const LONGEST_SPAN: f64 = (1_u64 << 39) as f64;
 
 /// The jobs of one type, in the order drawn, and their arrivals.
@@ -93,8 +100,8 @@ struct Plan {
 /// # Errors
 /// See [`GenerateError`].
 ///
-/// Cost: O(n log n). Measured on 10 million jobs for 128 processors, one core of an AMD EPYC: 12 s of processor time, and
-/// 107 bytes per job at the peak, 72 of them the workload itself.
+/// Cost: O(n log n). Measured on 10 million jobs for 128 processors, one core of an AMD EPYC: 12 s
+/// of processor time, and 107 bytes per job at the peak, 72 of them the workload itself.
 pub fn generate(params: &Params) -> Result<Workload, GenerateError> {
     params.check()?;
     let mut lanes = draw(params)?;
@@ -236,8 +243,8 @@ fn plan(l: usize, lane: &Lane, campaigns: &Campaigns, params: &Params) -> Plan {
     let habits = &params.habits;
     let mut stream = Stream::new(params.seed, Purpose::Sessions, l);
     let users = habits.users.unwrap_or_else(|| libm::ceil(1.5 * libm::sqrt(lane.run.len() as f64)) as u32);
-    // Sessions live in the natural time of the model, whatever the target load: the same people submit the same jobs in the
-    // same order under every load, so that loads can be compared.
+    // Sessions live in the natural time of the model, whatever the target load: the same people
+    // submit the same jobs in the same order under every load, so that loads can be compared.
     let times = lane.arrivals.iter().map(|&points| lane.cycle.seconds(points));
     let user = sessions::assign(times, users, habits, &mut stream);
     let dealt = dealing::deal(campaigns, &user, users, habits, &mut stream);
@@ -280,7 +287,8 @@ fn assemble(
     Ok(Workload::new(machine, jobs, truth, provenance(params))?)
 }
 
-/// A group has about this many users, as in the logs that name groups (SDSC SP2: 428 users, 158 groups).
+/// A group has about this many users, as in the logs that name groups (SDSC SP2: 428 users, 158
+/// groups).
 const USERS_PER_GROUP: usize = 3;
 
 /// Numbers in order of first use, from 1 on, for things that are numbered from 0 within each lane.

@@ -5,8 +5,9 @@ use crate::model::{Hit, Machine, Outage, OutageError, Outages, ProcSet, Procs, S
 
 /// What outages are drawn from.
 ///
-/// Each node fails by itself: the times between a repair and the next failure are exponential, and so are repairs, with means such that
-/// nodes are out for the share of time that is asked for. During maintenance no node fails: all of them are out.
+/// Each node fails by itself: the times between a repair and the next failure are exponential, and
+/// so are repairs, with means such that nodes are out for the share of time that is asked for.
+/// During maintenance no node fails: all of them are out.
 #[derive(Clone, Debug)]
 pub struct OutageParams {
     /// The machine.
@@ -34,15 +35,16 @@ pub struct OutageParams {
 pub struct Maintenance {
     /// For how long.
     pub length: Span,
-    /// How long it is from one beginning to the next; the first comes so long after the first instant.
+    /// How long it is from one beginning to the next; the first comes so long after the first
+    /// instant.
     pub every: Span,
     /// How long before it is announced.
     pub notice: Span,
 }
 
 impl OutageParams {
-    /// A machine whose processors fail one by one, 1 % of the time for a day on average, with a day of maintenance every 30 days,
-    /// announced two weeks ahead.
+    /// A machine whose processors fail one by one, 1 % of the time for a day on average, with a day
+    /// of maintenance every 30 days, announced two weeks ahead.
     #[must_use]
     pub fn new(machine: Machine, from: Time, until: Time, seed: u64) -> OutageParams {
         let maintenance =
@@ -170,7 +172,8 @@ fn windows(params: &OutageParams) -> Vec<(Time, Time)> {
     (1..).map(begin).take_while(|&begin| begin < params.until).map(|begin| (begin, begin + length)).collect()
 }
 
-/// Beginning and end of each failure of a node. What is broken when maintenance begins is repaired then.
+/// Beginning and end of each failure of a node. What is broken when maintenance begins is repaired
+/// then.
 fn failures(params: &OutageParams, node: Procs, windows: &[(Time, Time)]) -> Vec<(Time, Time)> {
     let mut stream = Stream::new(params.seed, Purpose::Outages, node as usize);
     let repair = params.repair.as_f64();

@@ -10,8 +10,8 @@ pub enum Model {
     /// One type of job.
     #[default]
     Typeless,
-    /// Batch and interactive jobs, each with their own arrivals, merged. The type is the SWF queue number: 0 for
-    /// interactive jobs, 1 for batch jobs. The two have different users.
+    /// Batch and interactive jobs, each with their own arrivals, merged. The type is the SWF queue
+    /// number: 0 for interactive jobs, 1 for batch jobs. The two have different users.
     Typed,
 }
 
@@ -21,7 +21,8 @@ pub enum Model {
 pub enum Length {
     /// This many jobs.
     Jobs(u32),
-    /// As many jobs as it takes to offer the target load for this long; without a target load, as many as arrive in it.
+    /// As many jobs as it takes to offer the target load for this long; without a target load, as
+    /// many as arrive in it.
     Span(Span),
 }
 
@@ -33,16 +34,17 @@ pub struct Params {
     pub procs: Procs,
     /// How much to generate.
     pub length: Length,
-    /// Offered load to meet, as [`Workload::load`](crate::model::Workload::load) measures it: work per processor-second
-    /// between the first and the last submit. Above 0; may exceed 1. `None` leaves the arrivals as the model draws them.
+    /// Offered load to meet, as [`Workload::load`](crate::model::Workload::load) measures it: work
+    /// per processor-second between the first and the last submit. Above 0; may exceed 1. `None`
+    /// leaves the arrivals as the model draws them.
     pub load: Option<f64>,
     /// Seed of all random numbers.
     pub seed: u64,
     /// Variant of the model.
     #[serde(default)]
     pub model: Model,
-    /// The largest estimate, and so the longest run time. From one hour to a year. The default is 18 hours;
-    /// see [`super`].
+    /// The largest estimate, and so the longest run time. From one hour to a year. The default is
+    /// 18 hours; see [`super`].
     #[serde(default = "default_max_estimate")]
     pub max_estimate: Span,
     /// How people behave.
@@ -55,7 +57,8 @@ fn default_max_estimate() -> Span {
 }
 
 impl Params {
-    /// `jobs` jobs for a machine of `procs` processors, everything else by default: typeless, natural load, seed 0.
+    /// `jobs` jobs for a machine of `procs` processors, everything else by default: typeless,
+    /// natural load, seed 0.
     #[must_use]
     pub fn new(procs: Procs, jobs: u32) -> Params {
         Params {
@@ -100,7 +103,8 @@ const LARGEST_MAX_ESTIMATE: Span = Span(366 * Span::DAY.0);
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Habits {
-    /// Number of users; by default 1.5 times the square root of the number of jobs. With types, of each type.
+    /// Number of users; by default 1.5 times the square root of the number of jobs. With types, of
+    /// each type.
     pub users: Option<u32>,
     /// The r-th most active user starts sessions at a rate proportional to r^−activity.
     pub activity: f64,
@@ -108,7 +112,8 @@ pub struct Habits {
     pub session_tail: f64,
     /// No session has more jobs than this.
     pub longest_session: u32,
-    /// Median of the time from one submit of a session to when the next is due, in seconds; log-normal. Above 0.
+    /// Median of the time from one submit of a session to when the next is due, in seconds;
+    /// log-normal. Above 0.
     pub think_time: f64,
     /// Standard deviation of its natural logarithm.
     pub think_scatter: f64,
@@ -118,18 +123,21 @@ pub struct Habits {
     pub campaign_tail: f64,
     /// No campaign has more jobs than this.
     pub longest_campaign: u32,
-    /// A campaign ends where the natural logarithms of run times, noise included, would differ by more than this: few jobs
-    /// make many short campaigns rather than a few of unlike jobs.
+    /// A campaign ends where the natural logarithms of run times, noise included, would differ by
+    /// more than this: few jobs make many short campaigns rather than a few of unlike jobs.
     pub breadth: f64,
-    /// How much run times differ within a campaign: standard deviation of the noise in natural logarithms.
+    /// How much run times differ within a campaign: standard deviation of the noise in natural
+    /// logarithms.
     pub scatter: f64,
     /// Probability that a job is odd: its run time has little to do with its campaign.
     pub odd_jobs: f64,
     /// The `scatter` of odd jobs.
     pub odd_scatter: f64,
-    /// How many estimates that fit a user considers before giving the smallest of them; 1 is the model of Tsafrir et al.
+    /// How many estimates that fit a user considers before giving the smallest of them; 1 is the
+    /// model of Tsafrir et al.
     pub care: u32,
-    /// How different the campaigns of one user are: 0, as similar as possible; 1, as different as those of all users.
+    /// How different the campaigns of one user are: 0, as similar as possible; 1, as different as
+    /// those of all users.
     pub variety: f64,
 }
 
@@ -213,8 +221,8 @@ pub enum GenerateError {
     /// The load is not a number above 0.
     #[error("the load must be a finite number above 0, not {0}")]
     BadLoad(f64),
-    /// The load is so low that the times would exceed what a workload can hold, or so high that the jobs would arrive
-    /// within a second.
+    /// The load is so low that the times would exceed what a workload can hold, or so high that the
+    /// jobs would arrive within a second.
     #[error("a load of {load} would spread {jobs} jobs over {span:.3e} s")]
     UnreachableLoad {
         /// The load asked for.

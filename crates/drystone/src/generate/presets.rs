@@ -3,7 +3,8 @@
 use super::{GenerateError, Length, Model, Params, generate};
 use crate::model::{Span, Workload};
 
-/// What `drystone compare` simulates where no log is at hand: 10,000 jobs for 256 processors at a load of 0.85.
+/// What `drystone compare` simulates where no log is at hand: 10,000 jobs for 256 processors at a
+/// load of 0.85.
 #[must_use]
 pub fn default_params() -> Params {
     Params { load: Some(0.85), seed: 1, ..Params::new(256, 10_000) }
@@ -17,9 +18,10 @@ pub fn default_workload() -> Result<Workload, GenerateError> {
     generate(&default_params())
 }
 
-/// The hard case for simulators: two years of batch and interactive jobs for 128 processors at a load of 1.05, some
-/// 330,000 jobs. The queue grows all the time: under EASY 3,000 jobs wait on average, and more than 1,000 in four fifths of
-/// the time. (The model's jobs are few and long, some 300 to 450 a day; months are not enough for thousands to pile up.)
+/// The hard case for simulators: two years of batch and interactive jobs for 128 processors at a
+/// load of 1.05, some 330,000 jobs. The queue grows all the time: under EASY 3,000 jobs wait on
+/// average, and more than 1,000 in four fifths of the time. (The model's jobs are few and long,
+/// some 300 to 450 a day; months are not enough for thousands to pile up.)
 #[must_use]
 pub fn deep_queue_params() -> Params {
     Params {

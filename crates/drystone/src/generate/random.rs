@@ -1,15 +1,16 @@
 //! Random numbers that are the same everywhere.
 //!
-//! Why not `rand_distr`: its gamma and normal distributions call `ln` and `exp` through `num-traits`, which switches from
-//! `libm` to the platform's own functions as soon as any other crate in the build asks for `num-traits/std`. The same seed
-//! would then give different workloads in different builds. Here every transcendental function is `libm`'s, in plain IEEE
-//! arithmetic, and the bits come from ChaCha8, whose stream is specified.
+//! Why not `rand_distr`: its gamma and normal distributions call `ln` and `exp` through
+//! `num-traits`, which switches from `libm` to the platform's own functions as soon as any other
+//! crate in the build asks for `num-traits/std`. The same seed would then give different workloads
+//! in different builds. Here every transcendental function is `libm`'s, in plain IEEE arithmetic,
+//! and the bits come from ChaCha8, whose stream is specified.
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
-/// What a stream of random numbers is used for. Each purpose has a stream of its own, so that, say, another target load
-/// leaves sizes and run times as they are.
+/// What a stream of random numbers is used for. Each purpose has a stream of its own, so that, say,
+/// another target load leaves sizes and run times as they are.
 #[derive(Clone, Copy)]
 pub(super) enum Purpose {
     Jobs = 1,
@@ -66,7 +67,8 @@ impl Stream {
         }
     }
 
-    /// Gamma with `shape` ≥ 1: Marsaglia & Tsang, "A simple method for generating gamma variables" (ACM TOMS 26(3), 2000).
+    /// Gamma with `shape` ≥ 1: Marsaglia & Tsang, "A simple method for generating gamma variables"
+    /// (ACM TOMS 26(3), 2000).
     pub(super) fn gamma(&mut self, shape: f64, scale: f64) -> f64 {
         debug_assert!(shape >= 1.0);
         let d = shape - 1.0 / 3.0;
@@ -94,7 +96,8 @@ impl Stream {
         -mean * libm::log(self.positive_unit())
     }
 
-    /// A whole number ≥ 1 with P(at least k) = k^−`tail`, none above `most`: the heavy tail of human activity.
+    /// A whole number ≥ 1 with P(at least k) = k^−`tail`, none above `most`: the heavy tail of
+    /// human activity.
     pub(super) fn heavy(&mut self, tail: f64, most: u32) -> u32 {
         libm::pow(self.positive_unit(), -1.0 / tail).min(f64::from(most)) as u32
     }

@@ -1,9 +1,11 @@
-//! Which user submits when: users and their sessions. Our own model; arrivals themselves are those of [`super::arrivals`].
+//! Which user submits when: users and their sessions. Our own model; arrivals themselves are those
+//! of [`super::arrivals`].
 //!
-//! A few users submit most jobs: the activity of the r-th falls as a power of r. People submit in sessions, a few jobs
-//! within minutes of each other, sometimes very many. The arrivals are gone through in order of time; each is taken by the
-//! session that has been due the longest (its user has thought long enough since the last job) or, where none is due,
-//! starts a new one. A session that finds no arrival in time ends: its user went home.
+//! A few users submit most jobs: the activity of the r-th falls as a power of r. People submit in
+//! sessions, a few jobs within minutes of each other, sometimes very many. The arrivals are gone
+//! through in order of time; each is taken by the session that has been due the longest (its user
+//! has thought long enough since the last job) or, where none is due, starts a new one. A session
+//! that finds no arrival in time ends: its user went home.
 
 use super::Habits;
 use super::random::Stream;

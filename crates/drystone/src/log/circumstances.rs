@@ -9,8 +9,9 @@
 //! 21,,,,,,,,,700000,yes,cancelled
 //! ```
 //!
-//! The first line names the columns, in any order; only `job` must be there. A row says something of one job, and a job has one
-//! row. Lines that begin with `#` are comments. Times are whole seconds of the log, or dates in its time zone.
+//! The first line names the columns, in any order; only `job` must be there. A row says something
+//! of one job, and a job has one row. Lines that begin with `#` are comments. Times are whole
+//! seconds of the log, or dates in its time zone.
 //!
 //! | column | meaning | where it is empty |
 //! |---|---|---|
@@ -62,11 +63,13 @@ const COLUMNS: &[&str] = &[
 pub struct Found {
     /// Those of jobs that the workload has.
     pub circumstances: Circumstances,
-    /// Rows, and jobs that others wait for, of numbers that the workload does not have: cleaning has dropped them.
+    /// Rows, and jobs that others wait for, of numbers that the workload does not have: cleaning
+    /// has dropped them.
     pub unknown: u64,
 }
 
-/// Reads the circumstances of the jobs of a workload. Of several jobs with one number the first is meant.
+/// Reads the circumstances of the jobs of a workload. Of several jobs with one number the first is
+/// meant.
 ///
 /// ```
 /// # use drystone::generate::{Params, generate};
@@ -85,8 +88,8 @@ pub struct Found {
 /// ```
 ///
 /// # Errors
-/// The file cannot be read; a column that there is not; a field that is not what it should be; a job with two rows; circumstances
-/// that cannot be ([`Workload::with`]): each with its line.
+/// The file cannot be read; a column that there is not; a field that is not what it should be; a
+/// job with two rows; circumstances that cannot be ([`Workload::with`]): each with its line.
 pub fn read(input: impl Read, file: &str, workload: &Workload) -> Result<Found, TableError> {
     let mut table = Table::read(input, file, COLUMNS)?;
     if !table.has("job") {
@@ -254,7 +257,8 @@ fn yes(row: &Row<'_>, column: &str) -> Result<bool, TableError> {
     Ok(row.word(column, &[true, false], |yes| if yes { "yes" } else { "no" })?.unwrap_or(false))
 }
 
-/// Writes the circumstances of a workload so that [`read`] finds the same: a row for each job of which something is known.
+/// Writes the circumstances of a workload so that [`read`] finds the same: a row for each job of
+/// which something is known.
 ///
 /// # Errors
 /// Writing failed.

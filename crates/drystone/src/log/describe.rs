@@ -1,4 +1,5 @@
-//! What a person wants to know of a workload: how many jobs of whom, how large, how long, how well estimated, when.
+//! What a person wants to know of a workload: how many jobs of whom, how large, how long, how well
+//! estimated, when.
 
 use crate::metrics::{Calendar, Distribution, Summary};
 use crate::model::{Job, Procs, Span, Status, Time, Truth, UNKNOWN, Workload};
@@ -112,7 +113,8 @@ pub struct Estimates {
     pub modes: Vec<Mode>,
     /// Accuracy: the smaller of run time and estimate over the larger.
     pub accuracy: Summary,
-    /// Share of run time in the estimate, in tenths: up to 0.1, up to 0.2, … up to 1; jobs that outlive it are not here.
+    /// Share of run time in the estimate, in tenths: up to 0.1, up to 0.2, … up to 1; jobs that
+    /// outlive it are not here.
     pub used: [u64; 10],
     /// Jobs that ran exactly as long as estimated; they are in the last tenth, too.
     pub exact: u64,
@@ -136,7 +138,8 @@ pub struct Mode {
 pub struct Arrivals {
     /// Time between one submit and the next, in seconds.
     pub gaps: Summary,
-    /// Whether hours and days are those of the log's calendar; otherwise they are counted from its time zero.
+    /// Whether hours and days are those of the log's calendar; otherwise they are counted from its
+    /// time zero.
     pub calendar: bool,
     /// In which time zone, then: see [`Calendar::zone`].
     pub zone: Option<String>,

@@ -7,9 +7,11 @@ const FIELDS: usize = 4;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Foreign {
-    /// What `sacct --parsable` or `--parsable2` prints: fields separated by `|`, or by what `--delimiter` says.
+    /// What `sacct --parsable` or `--parsable2` prints: fields separated by `|`, or by what
+    /// `--delimiter` says.
     Sacct,
-    /// What `sacct` prints without these options: columns of fixed width, in which long values are cut.
+    /// What `sacct` prints without these options: columns of fixed width, in which long values are
+    /// cut.
     SacctColumns,
     /// What `sacct --json` prints, or other JSON.
     Json,

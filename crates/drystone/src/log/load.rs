@@ -16,15 +16,17 @@ pub struct Loaded {
     pub audit: Audit,
     /// The log's comments and header fields.
     pub header: Header,
-    /// The original record of each job, in the order of the jobs; `None` unless [`Options::records`] asked for them.
+    /// The original record of each job, in the order of the jobs; `None` unless
+    /// [`Options::records`] asked for them.
     pub records: Option<Vec<Record>>,
 }
 
-/// Reads and cleans a log: a file in Standard Workload Format, or a workload or `jobs.csv` of Batsim, compressed with gzip or zstd or not at all, or `-` for the
-/// standard input.
+/// Reads and cleans a log: a file in Standard Workload Format, or a workload or `jobs.csv` of
+/// Batsim, compressed with gzip or zstd or not at all, or `-` for the standard input.
 ///
 /// # Errors
-/// The file cannot be read, is damaged, is no log, holds no job, or breaks a rule that the options made an error.
+/// The file cannot be read, is damaged, is no log, holds no job, or breaks a rule that the options
+/// made an error.
 ///
 /// Cost: one pass; memory for the jobs, and for the records where the options keep them.
 pub fn load(path: impl AsRef<Path>, options: &Options) -> Result<Loaded, LogError> {
@@ -48,7 +50,8 @@ pub fn load_from(source: Source, title: &str, options: &Options) -> Result<Loade
         }
     };
     let mut reader = Reader::new(bytes, name)?.lenient(options.lenient);
-    // The first record comes first, so that a file that is no log at all is called that, and not a log without MaxProcs.
+    // The first record comes first, so that a file that is no log at all is called that, and not a
+    // log without MaxProcs.
     let first = reader.read()?;
     let Some(first) = first else {
         return Err(LogError::Empty { file: reader.name().clone(), lines: reader.lines() });

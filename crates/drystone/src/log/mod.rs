@@ -1,13 +1,15 @@
 //! Logs: the Standard Workload Format, read and written, cleaned with an audit, transformed.
 //!
 //! - [`swf`]: records and headers, streaming reader and writer.
-//! - [`clean`]: from records to a workload; every record dropped, changed or guessed is counted by a named rule.
+//! - [`clean`]: from records to a workload; every record dropped, changed or guessed is counted by
+//!   a named rule.
 //! - [`describe`]: what a person wants to know of a workload.
 //! - [`transform`]: other loads, pieces of a log, months.
 //! - [`transient`]: how a workload changes from batch to batch.
 //! - [`batsim`]: workloads and schedules of Batsim.
 //! - [`load`]: all of it in one step.
-//! - [`outages`], [`circumstances`]: tables of processors that were out, and of what is known of jobs beyond a log.
+//! - [`outages`], [`circumstances`]: tables of processors that were out, and of what is known of
+//!   jobs beyond a log.
 
 pub mod batsim;
 pub mod circumstances;

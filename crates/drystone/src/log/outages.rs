@@ -6,8 +6,9 @@
 //! 1997-03-31T06:00:00,1997-03-31T18:00:00,,0-127,1997-03-17T06:00:00,,drain,no
 //! ```
 //!
-//! The first line names the columns, in any order. Only `begin` and one of `procs` and `processors` must be there. Lines that
-//! begin with `#` are comments. Times are whole seconds of the log, or dates in its time zone.
+//! The first line names the columns, in any order. Only `begin` and one of `procs` and `processors`
+//! must be there. Lines that begin with `#` are comments. Times are whole seconds of the log, or
+//! dates in its time zone.
 //!
 //! | column | meaning | where it is empty |
 //! |---|---|---|
@@ -44,8 +45,8 @@ const COLUMNS: &[&str] = &["begin", "end", "procs", "processors", "announced", "
 /// ```
 ///
 /// # Errors
-/// The file cannot be read; a column that there is not; a field that is not what it should be; outages that cannot be
-/// ([`Outages::new`]): each with its line.
+/// The file cannot be read; a column that there is not; a field that is not what it should be;
+/// outages that cannot be ([`Outages::new`]): each with its line.
 pub fn read(input: impl Read, file: &str, machine: Machine, provenance: &Provenance) -> Result<Outages, TableError> {
     let mut table = Table::read(input, file, COLUMNS)?;
     if !table.has("begin") || !(table.has("procs") || table.has("processors")) {

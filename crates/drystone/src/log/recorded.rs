@@ -1,4 +1,5 @@
-//! What a log records of the machine that it comes from: when jobs started there, and which depended on which.
+//! What a log records of the machine that it comes from: when jobs started there, and which
+//! depended on which.
 
 use super::LogError;
 use super::swf::Record;
@@ -6,8 +7,8 @@ use crate::model::{Adopted, After, Circumstances, JobId, Span, Then, Time, Workl
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-/// Where jobs were at a time, as the log records it: field 3, the wait, tells when each started. A job of unknown wait counts as
-/// started at its submit.
+/// Where jobs were at a time, as the log records it: field 3, the wait, tells when each started. A
+/// job of unknown wait counts as started at its submit.
 ///
 /// ```
 /// use drystone::log::{clean::Options, load_from, recorded, source, transform};
@@ -33,7 +34,8 @@ pub struct Recorded<'a> {
 }
 
 impl<'a> Recorded<'a> {
-    /// Of the jobs of a workload and their records, which are in the same order. The times of the workload must be those of the log.
+    /// Of the jobs of a workload and their records, which are in the same order. The times of the
+    /// workload must be those of the log.
     #[must_use]
     pub fn of(workload: &'a Workload, records: &[Record]) -> Recorded<'a> {
         let start = |(job, record): (&crate::model::Job, &Record)| {
@@ -49,7 +51,8 @@ impl<'a> Recorded<'a> {
         self.starts.get(job.index()).copied().flatten()
     }
 
-    /// How many of the jobs submitted before a time have no recorded start, and how many jobs those are.
+    /// How many of the jobs submitted before a time have no recorded start, and how many jobs those
+    /// are.
     #[must_use]
     pub fn unknown_before(&self, time: Time) -> (usize, usize) {
         let before = self.workload.jobs().partition_point(|job| job.submit < time);
@@ -72,17 +75,20 @@ impl<'a> Recorded<'a> {
 /// Which jobs depend on which, as the log records it (fields 17 and 18), and how much is recorded.
 #[derive(Clone, Debug)]
 pub struct Dependencies {
-    /// What each dependent job waits for: the job of field 17 has to end, its user thinks for as long as field 18 says, and it
-    /// arrives. Where the log has no think time, it is what passed between the recorded end of the one and the submit of the other.
+    /// What each dependent job waits for: the job of field 17 has to end, its user thinks for as
+    /// long as field 18 says, and it arrives. Where the log has no think time, it is what passed
+    /// between the recorded end of the one and the submit of the other.
     pub after: BTreeMap<JobId, After>,
-    /// Records whose field 17 names a job that the workload does not have: they arrive when they did.
+    /// Records whose field 17 names a job that the workload does not have: they arrive when they
+    /// did.
     pub unknown: u64,
     /// Records without a think time.
     pub guessed: u64,
 }
 
 impl Dependencies {
-    /// Of the jobs of a workload and their records, which are in the same order. `file` stands in errors.
+    /// Of the jobs of a workload and their records, which are in the same order. `file` stands in
+    /// errors.
     ///
     /// # Errors
     /// Jobs that depend on each other in a circle, with the line of one of them.

@@ -18,7 +18,8 @@ pub struct Records {
 /// Reads the records of a log: Standard Workload Format, a workload of Batsim or its `jobs.csv`.
 ///
 /// # Errors
-/// The source cannot be read, is damaged or no log, or has a malformed line and is not read leniently.
+/// The source cannot be read, is damaged or no log, or has a malformed line and is not read
+/// leniently.
 pub fn records(source: Source, lenient: bool) -> Result<Records, LogError> {
     let Source { bytes, name } = source;
     let bytes = match batsim::read(bytes, &name)? {

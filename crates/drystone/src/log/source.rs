@@ -29,15 +29,18 @@ pub type Opener = fn(&Path) -> Option<Result<Source, LogError>>;
 /// What was registered.
 static OPENER: OnceLock<Opener> = OnceLock::new();
 
-/// Lets every reader of logs take something else, too: the folder of a site, say. Once in a program; what comes later changes nothing.
+/// Lets every reader of logs take something else, too: the folder of a site, say. Once in a
+/// program; what comes later changes nothing.
 pub fn register(opener: Opener) {
     let _ = OPENER.set(opener);
 }
 
-/// Opens a log; `-` is the standard input. What its first bytes show to be gzip or zstd is decompressed, whatever its name.
+/// Opens a log; `-` is the standard input. What its first bytes show to be gzip or zstd is
+/// decompressed, whatever its name.
 ///
 /// # Errors
-/// It cannot be opened or read, or is compressed with something else, or with what this build leaves out.
+/// It cannot be opened or read, or is compressed with something else, or with what this build
+/// leaves out.
 pub fn open(path: &Path) -> Result<Source, LogError> {
     if path.as_os_str() == STDIN {
         return decompress(Box::new(io::stdin()), "standard input".into());
@@ -52,8 +55,8 @@ pub fn open(path: &Path) -> Result<Source, LogError> {
 /// Looks at the first bytes of `input` and decompresses what they show to be gzip or zstd.
 ///
 /// # Errors
-/// It cannot be read, or is compressed with something else, or with what this build leaves out; or it is a table that was written for
-/// other programs.
+/// It cannot be read, or is compressed with something else, or with what this build leaves out; or
+/// it is a table that was written for other programs.
 pub fn decompress(input: Box<dyn Read>, name: Arc<str>) -> Result<Source, LogError> {
     let (start, source) = unpacked(input, name)?;
     match start.as_slice() {
@@ -116,7 +119,8 @@ fn unpacked(mut input: Box<dyn Read>, name: Arc<str>) -> Result<(Vec<u8>, Source
 /// Bytes that are looked at before anybody reads.
 const PEEKED: usize = 4096;
 
-/// The first bytes of a source, and all of it. A problem met on the way is met again where the reading comes to it.
+/// The first bytes of a source, and all of it. A problem met on the way is met again where the
+/// reading comes to it.
 pub(super) fn peek(mut bytes: Box<dyn Read>) -> (Vec<u8>, Box<dyn Read>) {
     let mut start = Vec::new();
     let mut failed = None;
@@ -150,8 +154,9 @@ fn gzip(input: Box<dyn Read>, _: &Arc<str>) -> Result<Box<dyn Read>, LogError> {
     Ok(Box::new(Members(Some(flate2::bufread::GzDecoder::new(io::BufReader::new(input))))))
 }
 
-/// Several members in a row, which are one file, as for gzip itself. What stands behind the last one and is no member is told as
-/// that; flate2's own reader of several takes it for one that is cut off.
+/// Several members in a row, which are one file, as for gzip itself. What stands behind the last
+/// one and is no member is told as that; flate2's own reader of several takes it for one that is
+/// cut off.
 #[cfg(feature = "gzip")]
 struct Members(Option<flate2::bufread::GzDecoder<io::BufReader<Box<dyn Read>>>>);
 
@@ -193,7 +198,8 @@ fn zstd(input: Box<dyn Read>, name: &Arc<str>) -> Result<Box<dyn Read>, LogError
     }
 }
 
-/// Calls damage what zstd reports as some other error, so that it can be told from errors of the system.
+/// Calls damage what zstd reports as some other error, so that it can be told from errors of the
+/// system.
 #[cfg(feature = "zstd")]
 struct Unpacked<R>(R);
 

@@ -1,4 +1,5 @@
-//! Small tables that people write: CSV with a line of names, in any order, and errors that point at line and column.
+//! Small tables that people write: CSV with a line of names, in any order, and errors that point at
+//! line and column.
 
 use super::transform;
 use crate::model::{Provenance, Time};

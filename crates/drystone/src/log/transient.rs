@@ -17,7 +17,8 @@ pub struct Moments {
     pub mean: Option<f64>,
     /// Median, the mean of the two middle ones if there are two; `None` without values.
     pub median: Option<f64>,
-    /// Coefficient of variation: standard deviation over mean; `None` without values or where all are 0.
+    /// Coefficient of variation: standard deviation over mean; `None` without values or where all
+    /// are 0.
     pub variation: Option<f64>,
 }
 
@@ -64,7 +65,8 @@ fn class(run: Span) -> usize {
     BORDERS.iter().take_while(|&&b| run.0 > b).count()
 }
 
-/// Describes a workload over time, in batches of so many jobs ([`BATCH`] in the paper; 0 for none). O(n log n).
+/// Describes a workload over time, in batches of so many jobs ([`BATCH`] in the paper; 0 for none).
+/// O(n log n).
 #[must_use]
 pub fn transient(workload: &Workload, batch: usize) -> Transient {
     let runs: Vec<Span> = workload.truth().iter().map(|t| t.run).collect();

@@ -1,4 +1,5 @@
-//! Intervals from values of jobs that follow each other: for logs of days, which have no weeks to draw.
+//! Intervals from values of jobs that follow each other: for logs of days, which have no weeks to
+//! draw.
 
 use super::Options;
 use super::bootstrap::{Bootstrap, Sums};
@@ -22,8 +23,9 @@ pub struct PairedMeans {
     pub blocks: usize,
 }
 
-/// Compares two values of each job by a paired percentile bootstrap over blocks of `block` jobs that follow each other: neighbours
-/// queue together and are no independent evidence. `None` without jobs.
+/// Compares two values of each job by a paired percentile bootstrap over blocks of `block` jobs
+/// that follow each other: neighbours queue together and are no independent evidence. `None`
+/// without jobs.
 ///
 /// Cost: O(jobs + resamples × blocks).
 #[must_use]

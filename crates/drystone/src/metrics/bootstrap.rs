@@ -5,7 +5,8 @@ use rand::RngExt;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-/// Draws of weeks with replacement, kept as how often each week was drawn, so that all policies see the same ones.
+/// Draws of weeks with replacement, kept as how often each week was drawn, so that all policies see
+/// the same ones.
 #[derive(Clone, Debug)]
 pub(super) struct Bootstrap {
     weeks: usize,
@@ -44,8 +45,8 @@ impl Bootstrap {
         Some((means[tail], means[last - tail]))
     }
 
-    /// Percentile interval for the relative change of the mean from `old` to `new`. `None` where so many draws have no
-    /// ratio (an old mean of 0) that a border of the interval has none.
+    /// Percentile interval for the relative change of the mean from `old` to `new`. `None` where so
+    /// many draws have no ratio (an old mean of 0) that a border of the interval has none.
     pub(super) fn interval(&self, old: &[Sums], new: &[Sums], confidence: f64) -> Option<(f64, f64)> {
         let mut changes: Vec<f64> = self
             .drawn

@@ -9,14 +9,16 @@ const NOMINAL_MONTH: i64 = 30 * Span::DAY.0;
 
 /// Tells the week and the calendar month of a submit.
 ///
-/// Weeks are counted from the first submit. Months are those of the log's time zone (else UTC) where its header gives
-/// `UnixStartTime`; otherwise they are periods of 30 days counted from the first submit.
+/// Weeks are counted from the first submit. Months are those of the log's time zone (else UTC)
+/// where its header gives `UnixStartTime`; otherwise they are periods of 30 days counted from the
+/// first submit.
 #[derive(Clone, Debug)]
 pub struct Calendar {
     first_submit: Time,
     unix_start: Option<i64>,
     zone: tz::TimeZone,
-    /// The month found last with its first second and the first second after it: most submits fall into the same.
+    /// The month found last with its first second and the first second after it: most submits fall
+    /// into the same.
     last_month: Cell<Option<(i64, Time, Time)>>,
 }
 
@@ -40,8 +42,8 @@ impl Calendar {
         Calendar { first_submit, unix_start: provenance.unix_start, zone, last_month: Cell::new(None) }
     }
 
-    /// The zone whose days and hours these are: its name, its distance from UTC (`+01:00`), or UTC where the log gives neither,
-    /// or an unknown name.
+    /// The zone whose days and hours these are: its name, its distance from UTC (`+01:00`), or UTC
+    /// where the log gives neither, or an unknown name.
     #[must_use]
     pub fn zone(&self) -> String {
         match (self.zone.iana_name(), self.zone.to_fixed_offset()) {
@@ -71,7 +73,8 @@ impl Calendar {
         (time - self.first_submit).0.div_euclid(Span::WEEK.0)
     }
 
-    /// Number of the month: 12 · year + month − 1 where the date is known, else the number of the 30-day period, from 0.
+    /// Number of the month: 12 · year + month − 1 where the date is known, else the number of the
+    /// 30-day period, from 0.
     #[must_use]
     pub fn month(&self, time: Time) -> i64 {
         if let Some((month, from, until)) = self.last_month.get()
@@ -87,8 +90,8 @@ impl Calendar {
         found.0
     }
 
-    /// Day of the week, 0 is Monday, and hour of the day, in the log's time zone (else UTC). Where the log does not say when
-    /// it was recorded, days and hours are counted from its time zero.
+    /// Day of the week, 0 is Monday, and hour of the day, in the log's time zone (else UTC). Where
+    /// the log does not say when it was recorded, days and hours are counted from its time zero.
     #[must_use]
     pub fn weekday_and_hour(&self, time: Time) -> (usize, usize) {
         let dated = || {

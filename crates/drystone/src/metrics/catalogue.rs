@@ -1,4 +1,5 @@
-//! The catalogue of metrics: every number of a report by name, with what it is in, which direction is better, and where it is found.
+//! The catalogue of metrics: every number of a report by name, with what it is in, which direction
+//! is better, and where it is found.
 //!
 //! Tables, CSV, comparisons, pages, sweeps and reproduced studies take their numbers from here.
 
@@ -180,7 +181,8 @@ catalogue! {
         /// The largest value of a measure.
         Max max "largest", &[];
     }
-    // Variant, id, column of CSV (none: CSV has it not), name, unit, what is better, what it needs, where it is found.
+    // Variant, id, column of CSV (none: CSV has it not), name, unit, what is better, what it needs,
+    // where it is found.
     figures {
         /// Share of the machine used from the first submit to the last end.
         MakespanUtilisation "makespan_utilisation", Some("utilisation"), "utilisation", Share, More, &[],
@@ -191,7 +193,8 @@ catalogue! {
         /// From the first submit to the last end.
         Makespan "makespan", Some("makespan"), "makespan", Seconds, Less, &[],
             |found| Some(found.report.machine.makespan.as_f64());
-        /// Share of the capacity that was free while jobs waited that could have filled it, while jobs arrive.
+        /// Share of the capacity that was free while jobs waited that could have filled it, while
+        /// jobs arrive.
         LossOfCapacity "loss_of_capacity", Some("loss_of_capacity"), "loss of capacity", Share, Less, &[Needs::Queue],
             |found| found.report.queue.as_ref()?.arriving.loss_of_capacity;
         /// Mean number of waiting jobs, while jobs arrive.
@@ -276,7 +279,8 @@ catalogue! {
         /// Processor-seconds that jobs had run when they were hit.
         WorkLost "work_lost", Some("work_lost"), "processor-seconds lost", Count, Less, &[Needs::Disruptions],
             disrupted!(work_lost);
-        /// Jobs that started after the start promised to them, for reasons that came after the promise and that no policy could know.
+        /// Jobs that started after the start promised to them, for reasons that came after the
+        /// promise and that no policy could know.
         ExcusedPromises "promises_excused", Some("promises_excused"), "starts not kept because of outages", Count, Less,
             &[Needs::Promises, Needs::Disruptions],
             |found| found.report.disruptions.as_ref().and(Some(found.promises?.excused as f64));
@@ -290,7 +294,8 @@ impl Metric {
         Measure::ALL.into_iter().flat_map(of).chain(Metric::FIGURES)
     }
 
-    /// What comparisons compare: means of all measures, largest values of wait and bounded slowdown, utilisation, loss of capacity.
+    /// What comparisons compare: means of all measures, largest values of wait and bounded
+    /// slowdown, utilisation, loss of capacity.
     #[must_use]
     pub fn compared() -> Vec<Metric> {
         let largest = [Metric::Max(Measure::Wait), Metric::Max(Measure::BoundedSlowdown)];
@@ -364,7 +369,8 @@ impl Metric {
         }
     }
 
-    /// Its value; `None` where there is none, e.g. without jobs that count, or where it was not measured.
+    /// Its value; `None` where there is none, e.g. without jobs that count, or where it was not
+    /// measured.
     #[must_use]
     pub fn of<'a>(self, found: impl Into<Found<'a>>) -> Option<f64> {
         let found = found.into();

@@ -11,14 +11,17 @@ use std::str::FromStr;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Scheme {
-    /// 16 classes of Kettimuthu et al. 2005: run up to 10 min, 1 h, 8 h, more × 1, 2–8, 9–32, more processors.
+    /// 16 classes of Kettimuthu et al. 2005: run up to 10 min, 1 h, 8 h, more × 1, 2–8, 9–32, more
+    /// processors.
     Sixteen,
-    /// 4 classes of the load study of Kettimuthu et al. 2005: run up to 1 h or more × up to 8 processors or more.
+    /// 4 classes of the load study of Kettimuthu et al. 2005: run up to 1 h or more × up to 8
+    /// processors or more.
     Four,
     /// 4 classes of Lawson & Smirni 2002: run up to 100, 1,000, 10,000 s, more.
     Lawson,
-    /// 5 × 5 classes of run time × width after figure 12 of Chiang & Vasupongayya 2008. Their text gives the borders 1 h and
-    /// 8 h, 8 and 32 processors; the figure's other borders are not in it, and 10 min, 4 h, 1 and 64 are our choice.
+    /// 5 × 5 classes of run time × width after figure 12 of Chiang & Vasupongayya 2008. Their text
+    /// gives the borders 1 h and 8 h, 8 and 32 processors; the figure's other borders are not in
+    /// it, and 10 min, 4 h, 1 and 64 are our choice.
     Chiang,
     /// One category per user.
     User,
@@ -32,7 +35,8 @@ pub enum Scheme {
     Week,
     /// Well (estimate ≤ 2 × run) or badly estimated (Kettimuthu et al. 2005).
     Estimate,
-    /// [`Scheme::Sixteen`], well and badly estimated jobs apart: as in section 5 of Kettimuthu et al. 2005.
+    /// [`Scheme::Sixteen`], well and badly estimated jobs apart: as in section 5 of Kettimuthu et
+    /// al. 2005.
     SixteenEstimate,
 }
 

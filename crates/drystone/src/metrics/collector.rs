@@ -21,11 +21,12 @@ use std::collections::BTreeSet;
 pub struct Config {
     /// Which jobs count.
     pub selection: Selection,
-    /// What to summarise. Where it is not all and nothing is asked for by parts of the workload, the others are left out:
-    /// their summaries are empty, and no job is the worst by any. That saves a good part of the work.
+    /// What to summarise. Where it is not all and nothing is asked for by parts of the workload,
+    /// the others are left out: their summaries are empty, and no job is the worst by any. That
+    /// saves a good part of the work.
     pub measures: Vec<Measure>,
-    /// Whether to find medians and percentiles, which keep up to 8 MB per measure and, at the end, cost as much again as
-    /// everything else.
+    /// Whether to find medians and percentiles, which keep up to 8 MB per measure and, at the end,
+    /// cost as much again as everything else.
     pub percentiles: bool,
     /// Sort the measures by these schemes.
     pub categories: Vec<Scheme>,
@@ -41,14 +42,16 @@ pub struct Config {
     pub fairness: bool,
     /// Whether to keep the sums per week that comparisons draw from.
     pub weeks: bool,
-    /// Whether to report what outages and circumstances did. An experiment sets it where there are any.
+    /// Whether to report what outages and circumstances did. An experiment sets it where there are
+    /// any.
     pub disruptions: bool,
     /// Whether to keep a row per job: about 120 bytes each.
     pub keep_jobs: bool,
 }
 
 impl Config {
-    /// Means, deviations and extremes of all measures, the use of the machine, and the sums per week. No memory per job.
+    /// Means, deviations and extremes of all measures, the use of the machine, and the sums per
+    /// week. No memory per job.
     #[must_use]
     pub fn light() -> Config {
         Config {
@@ -95,16 +98,19 @@ pub struct Scope {
     pub machine: Machine,
     /// Number of jobs that will be simulated.
     pub jobs: u64,
-    /// First and last submit; both 0 without jobs. Where jobs are here already at the first instant, this and the last submit.
+    /// First and last submit; both 0 without jobs. Where jobs are here already at the first
+    /// instant, this and the last submit.
     pub submits: (Time, Time),
     /// Tells weeks and months.
     pub calendar: Calendar,
-    /// Jobs that never count ([`Circumstances::uncounted`](crate::model::Circumstances::uncounted)).
+    /// Jobs that never count
+    /// ([`Circumstances::uncounted`](crate::model::Circumstances::uncounted)).
     pub uncounted: BTreeSet<JobId>,
 }
 
 impl Scope {
-    /// The scope of a simulation of a number of jobs submitted between two times; `provenance` tells the calendar.
+    /// The scope of a simulation of a number of jobs submitted between two times; `provenance`
+    /// tells the calendar.
     #[must_use]
     pub fn new(machine: Machine, jobs: u64, submits: (Time, Time), provenance: &Provenance) -> Scope {
         Scope { machine, jobs, submits, calendar: Calendar::new(submits.0, provenance), uncounted: BTreeSet::new() }
@@ -119,7 +125,8 @@ impl Scope {
         Scope { submits: Scope::submits(workload), uncounted, ..scope }
     }
 
-    /// First and last submit of a workload. Where jobs are here before its first instant, that stands for the first submit.
+    /// First and last submit of a workload. Where jobs are here before its first instant, that
+    /// stands for the first submit.
     #[must_use]
     pub fn submits(workload: &Workload) -> (Time, Time) {
         let (first, last) = workload.submits().unwrap_or_default();
@@ -133,8 +140,8 @@ impl Scope {
 /// Measures a simulation job by job and instant by instant, without keeping jobs unless asked to.
 ///
 /// Call [`ended`](Collector::ended) once per job in the order in which terminations are handled,
-/// [`instant`](Collector::instant) after the decisions of every instant if the queue is of interest, and
-/// [`finish`](Collector::finish) at the end.
+/// [`instant`](Collector::instant) after the decisions of every instant if the queue is of
+/// interest, and [`finish`](Collector::finish) at the end.
 #[derive(Clone, Debug)]
 pub struct Collector {
     config: Config,
@@ -198,9 +205,10 @@ impl Collector {
         }
     }
 
-    /// A part of the workload follows that is simulated apart, on a machine to itself, with so many jobs and its first and last
-    /// submit. Ids count from 0 in every part. Each part is trimmed by itself, as if it were the workload. Parts overlap in time: the
-    /// use of the machine is counted in each, and no queue is watched over time.
+    /// A part of the workload follows that is simulated apart, on a machine to itself, with so many
+    /// jobs and its first and last submit. Ids count from 0 in every part. Each part is trimmed by
+    /// itself, as if it were the workload. Parts overlap in time: the use of the machine is counted
+    /// in each, and no queue is watched over time.
     pub fn begin_part(&mut self, jobs: u32, submits: (Time, Time)) {
         self.config.queue = false;
         self.parts = (self.parts.0 + self.parts.1, jobs);
@@ -272,9 +280,9 @@ impl Collector {
         }
     }
 
-    /// Takes the state after the decisions of an instant: free processors, the jobs that wait to start or to go on, and the
-    /// processors they ask for.
-    /// Instants come in order of time. Cost: a few nanoseconds.
+    /// Takes the state after the decisions of an instant: free processors, the jobs that wait to
+    /// start or to go on, and the processors they ask for. Instants come in order of time. Cost: a
+    /// few nanoseconds.
     #[inline]
     pub fn instant(&mut self, now: Time, free: Procs, waiting_jobs: u64, waiting_procs: u64) {
         if self.config.queue {
@@ -397,7 +405,8 @@ impl Default for Worst {
 impl Worst {
     #[inline]
     fn take(&mut self, ended: &Ended<'_>, values: &[f64; MEASURES]) {
-        // Records get rare: one test for all of them. An undefined slowdown is not larger than anything.
+        // Records get rare: one test for all of them. An undefined slowdown is not larger than
+        // anything.
         let record = values.iter().zip(&self.values).fold(false, |any, (value, worst)| any | (value > worst));
         if record {
             for (i, &value) in values.iter().enumerate() {
@@ -463,8 +472,8 @@ impl Group {
     }
 }
 
-/// The measures to compute where that is not all of them, and for how long the last jobs waited and ran, of which they are
-/// still to be computed.
+/// The measures to compute where that is not all of them, and for how long the last jobs waited and
+/// ran, of which they are still to be computed.
 #[derive(Clone, Debug)]
 struct Few {
     measures: Vec<Measure>,

@@ -36,18 +36,20 @@ pub enum Verdict {
     Better,
     /// The whole interval is on the worse side of no change.
     Worse,
-    /// The same in every week, as of policies with the same schedule: there is no difference to be noise.
+    /// The same in every week, as of policies with the same schedule: there is no difference to be
+    /// noise.
     Same,
     /// The interval contains no change: the difference may be noise.
     Unclear,
-    /// The interval is on one side of no change, but the difference is no larger than the error of the simulation against what was
-    /// recorded.
+    /// The interval is on one side of no change, but the difference is no larger than the error of
+    /// the simulation against what was recorded.
     InsideReplayError,
     /// No interval: the metric is not a mean over jobs.
     NotAMean,
     /// No interval: fewer than [`LEAST_WEEKS`] weeks, or sums per week were not kept.
     TooFewWeeks,
-    /// No interval: the baseline's value is 0 or absent in the whole or in too many draws, or the policy's value is absent.
+    /// No interval: the baseline's value is 0 or absent in the whole or in too many draws, or the
+    /// policy's value is absent.
     NoRatio,
 }
 
@@ -60,7 +62,8 @@ pub struct Change {
     pub baseline: Option<f64>,
     /// The policy's value.
     pub value: Option<f64>,
-    /// value / baseline − 1; 0 where both are 0; `None` where only the baseline is 0 or one is absent.
+    /// value / baseline − 1; 0 where both are 0; `None` where only the baseline is 0 or one is
+    /// absent.
     pub relative: Option<f64>,
     /// Interval for `relative`.
     pub interval: Option<(f64, f64)>,
@@ -107,10 +110,11 @@ pub enum CompareError {
 
 /// Compares reports on the same workload with the one named `baseline`.
 ///
-/// Means get a paired percentile bootstrap interval: weeks of submits are drawn with replacement, the same weeks for
-/// every policy, and each draw gives the ratio of the means over its jobs. Weeks are taken as independent; where jobs queue
-/// for longer than a week they are not quite, and intervals are somewhat too narrow. So they are with few weeks (say 10).
-/// Every metric is judged by itself: of 20 verdicts on pure noise one is expected to be wrong.
+/// Means get a paired percentile bootstrap interval: weeks of submits are drawn with replacement,
+/// the same weeks for every policy, and each draw gives the ratio of the means over its jobs. Weeks
+/// are taken as independent; where jobs queue for longer than a week they are not quite, and
+/// intervals are somewhat too narrow. So they are with few weeks (say 10). Every metric is judged
+/// by itself: of 20 verdicts on pure noise one is expected to be wrong.
 ///
 /// Cost: O(resamples × (weeks + policies × metrics × weeks)).
 ///
@@ -134,7 +138,8 @@ pub fn compare(
         .find(|(name, _)| *name == baseline)
         .ok_or_else(|| CompareError::NoBaseline(baseline.to_string()))?
         .1;
-    // Trimming may leave a week to one policy and not to another: all weeks of all reports take part.
+    // Trimming may leave a week to one policy and not to another: all weeks of all reports take
+    // part.
     let weeks: Vec<i64> = reports
         .iter()
         .flat_map(|(_, report)| report.weeks.iter().map(|w| w.week))
@@ -189,7 +194,8 @@ pub(super) fn relative(old: f64, new: f64) -> Option<f64> {
     if old == new { Some(0.0) } else { (old > 0.0).then(|| new / old - 1.0) }
 }
 
-/// Whether every week has the same sum over as many jobs. Sums of the same numbers in another order differ in the sixteenth digit.
+/// Whether every week has the same sum over as many jobs. Sums of the same numbers in another order
+/// differ in the sixteenth digit.
 fn same(old: &[Sums], new: &[Sums]) -> bool {
     let alike = |a: &Sums, b: &Sums| a.count == b.count && (a.sum - b.sum).abs() <= 1e-12 * a.sum.max(b.sum);
     old.iter().zip(new).all(|(a, b)| alike(a, b))

@@ -1,4 +1,5 @@
-//! What the machine did to jobs, and what of their waits no policy chose: outages, holds, a busy beginning.
+//! What the machine did to jobs, and what of their waits no policy chose: outages, holds, a busy
+//! beginning.
 
 use super::summary::{Distribution, Summary};
 use crate::model::{Ended, JobId, Procs, Span, Time};
@@ -8,8 +9,9 @@ use std::collections::BTreeSet;
 /// What outages and circumstances did in one simulation.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Disruptions {
-    /// Share of the machine's processor-seconds that were up, from the first instant to the last end. A processor that is drained
-    /// counts as up until its job has ended. `None` where that takes no time.
+    /// Share of the machine's processor-seconds that were up, from the first instant to the last
+    /// end. A processor that is drained counts as up until its job has ended. `None` where that
+    /// takes no time.
     pub capacity_up: Option<f64>,
     /// Processor-seconds that were out in that time.
     pub down: f64,
@@ -25,7 +27,8 @@ pub struct Disruptions {
     pub held: u64,
     /// Waits of the jobs that count without the time in which they were held back.
     pub eligible_wait: Summary,
-    /// Jobs that ran or were suspended when the simulation began. They use the machine, and do not count.
+    /// Jobs that ran or were suspended when the simulation began. They use the machine, and do not
+    /// count.
     pub found: u64,
     /// Jobs that never became eligible, or never arrived.
     pub left: u64,

@@ -20,8 +20,8 @@ pub enum Threshold {
 }
 
 impl Threshold {
-    /// The threshold in seconds, those of a baseline rounded up. `None` where it needs a baseline and there is none, or the
-    /// baseline has no job or no percentiles.
+    /// The threshold in seconds, those of a baseline rounded up. `None` where it needs a baseline
+    /// and there is none, or the baseline has no job or no percentiles.
     #[must_use]
     pub fn resolve(self, baseline: Option<&Report>) -> Option<Span> {
         let wait = || baseline.map(|b| &b.measures.wait);

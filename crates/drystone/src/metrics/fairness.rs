@@ -7,18 +7,21 @@ use serde::{Deserialize, Serialize};
 
 /// Fairness of the bounded slowdowns (10 s, Tsafrir's form) of the jobs that count.
 ///
-/// The index of Jain, Chiu & Hawe (1984) of values x is (Σx)² / (n Σx²): 1 where all are equal, 1/n where one has everything.
+/// The index of Jain, Chiu & Hawe (1984) of values x is (Σx)² / (n Σx²): 1 where all are equal, 1/n
+/// where one has everything.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Fairness {
     /// Jain's index over the bounded slowdowns of jobs; `None` without jobs.
     pub jobs: Option<f64>,
-    /// Jain's index over the users' mean bounded slowdowns; jobs without a user count as one user's.
+    /// Jain's index over the users' mean bounded slowdowns; jobs without a user count as one
+    /// user's.
     pub users: Option<f64>,
     /// The user with the largest mean bounded slowdown; the smallest number among equals.
     pub worst_user: Option<i32>,
     /// That mean.
     pub worst_user_slowdown: Option<f64>,
-    /// Share of jobs that started later than some job submitted after them; `None` where job rows were not kept.
+    /// Share of jobs that started later than some job submitted after them; `None` where job rows
+    /// were not kept.
     pub overtaken: Option<f64>,
 }
 
@@ -65,13 +68,15 @@ pub fn jain(values: impl Iterator<Item = f64>) -> Option<f64> {
     (squares > 0.0).then(|| sum * sum / (count * squares))
 }
 
-/// Share of counted jobs that started later than some job submitted strictly after them. `None` without counted jobs.
+/// Share of counted jobs that started later than some job submitted strictly after them. `None`
+/// without counted jobs.
 ///
 /// `rows` in order of arrival, all jobs of the simulation. Cost: O(n).
 #[must_use]
 pub fn overtaken(rows: &[JobRow]) -> Option<f64> {
     let (mut jobs, mut late) = (0_u64, 0_u64);
-    // Earliest start among jobs submitted after `submit`, and among those submitted at `submit` or after.
+    // Earliest start among jobs submitted after `submit`, and among those submitted at `submit` or
+    // after.
     let (mut after, mut from) = (i64::MAX, i64::MAX);
     let mut submit = None;
     for row in rows.iter().rev() {

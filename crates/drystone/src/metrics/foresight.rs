@@ -9,14 +9,17 @@ use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// How well run times were foreseen at the arrival of jobs. Rates are shares of all jobs, between 0 and 1; times in seconds.
+/// How well run times were foreseen at the arrival of jobs. Rates are shares of all jobs, between 0
+/// and 1; times in seconds.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Foresight {
     /// Number of jobs.
     pub jobs: u64,
-    /// Coverage: share of jobs whose prediction was learned from other jobs; the others fell back, e.g. to the estimate.
+    /// Coverage: share of jobs whose prediction was learned from other jobs; the others fell back,
+    /// e.g. to the estimate.
     pub coverage: Option<f64>,
-    /// [`accuracy`] per job: the smaller of prediction and run time over the larger. Without values where all run times are 0.
+    /// [`accuracy`] per job: the smaller of prediction and run time over the larger. Without values
+    /// where all run times are 0.
     pub accuracy: Summary,
     /// Share of jobs that ran longer than predicted.
     pub under_predicted_rate: Option<f64>,
@@ -28,11 +31,13 @@ pub struct Foresight {
     pub over: Summary,
 }
 
-/// Asks a predictor about every job when it arrives and tells it of every end, in the order of time; at equal times ends
-/// come first, by id. Propagation and corrections play no role: what is judged is the prediction at arrival.
+/// Asks a predictor about every job when it arrives and tells it of every end, in the order of
+/// time; at equal times ends come first, by id. Propagation and corrections play no role: what is
+/// judged is the prediction at arrival.
 ///
-/// When jobs end decides what is known when. `waits` says how long each job waited in reality, in the order of the jobs: the
-/// job ends at submit + wait + run time. Jobs beyond its end, and negative waits, count as not having waited.
+/// When jobs end decides what is known when. `waits` says how long each job waited in reality, in
+/// the order of the jobs: the job ends at submit + wait + run time. Jobs beyond its end, and
+/// negative waits, count as not having waited.
 ///
 /// Cost: O(n log n) for n jobs, and what the predictor costs.
 #[must_use]
@@ -100,7 +105,8 @@ mod tests {
         assert_eq!((f.under.count, f.under.max, f.over.count), (1, Some(30.0), 2));
         // 20/100, 40/100 and 30/60; errors 80, 60, 30.
         assert_eq!((f.accuracy.median, f.error.median, f.error.max), (Some(0.4), Some(60.0), Some(80.0)));
-        // The second waited until 11 and ends at 51, after the third has arrived: every job gets the estimate.
+        // The second waited until 11 and ends at 51, after the third has arrived: every job gets
+        // the estimate.
         assert_eq!(of(&[Span(0), Span(11)]).coverage, Some(0.0));
         // An end at the very time of an arrival is known to it.
         assert_eq!(of(&[Span(-1), Span(10)]).coverage, Some(1.0 / 3.0));

@@ -62,7 +62,8 @@ impl Histogram {
         }
     }
 
-    /// Median and 90th, 95th, 98th, 99th percentile, kept within the true extremes. `None` without values.
+    /// Median and 90th, 95th, 98th, 99th percentile, kept within the true extremes. `None` without
+    /// values.
     pub(super) fn percentiles(&self, (min, max): (f64, f64)) -> Option<[f64; 5]> {
         if self.total == 0 {
             return None;
@@ -90,8 +91,9 @@ impl Histogram {
     }
 }
 
-/// Leading bits of exponent and mantissa, counted from the bucket of 2^LOWEST: floating-point numbers of one sign are
-/// ordered like their bits, so equal steps in the bits are the log-linear scale.
+/// Leading bits of exponent and mantissa, counted from the bucket of 2^LOWEST: floating-point
+/// numbers of one sign are ordered like their bits, so equal steps in the bits are the log-linear
+/// scale.
 fn bucket(value: f64) -> usize {
     (leading(value) - leading(exp2(LOWEST))) as usize
 }

@@ -7,13 +7,15 @@ use std::collections::BTreeMap;
 
 /// The use of the machine by all simulated jobs, counted or not.
 ///
-/// Where parts of the workload were simulated apart, each had the machine to itself: capacity is then added up over the
-/// parts, and makespan and period of each lie between its own submits and ends.
+/// Where parts of the workload were simulated apart, each had the machine to itself: capacity is
+/// then added up over the parts, and makespan and period of each lie between its own submits and
+/// ends.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct MachineUse {
     /// Processors of the machine.
     pub procs: Procs,
-    /// First submit; where the simulation began with jobs that were here already, its first instant.
+    /// First submit; where the simulation began with jobs that were here already, its first
+    /// instant.
     pub first_submit: Time,
     /// Last end; the first submit without jobs.
     pub last_end: Time,
@@ -21,15 +23,18 @@ pub struct MachineUse {
     pub makespan: Span,
     /// Processor-seconds of work done: Σ processors × run time received.
     pub work: f64,
-    /// Work / processor-seconds of the makespan that were up: processors × makespan without outages; `None` where that is 0.
+    /// Work / processor-seconds of the makespan that were up: processors × makespan without
+    /// outages; `None` where that is 0.
     pub utilisation: Option<f64>,
-    /// Beginning of the period of the selection. Without trimming the first submit; with Tsafrir's rule the last skipped
-    /// termination; with a window its beginning, but not before the first submit.
+    /// Beginning of the period of the selection. Without trimming the first submit; with Tsafrir's
+    /// rule the last skipped termination; with a window its beginning, but not before the first
+    /// submit.
     pub period_from: Time,
     /// End of that period: the last submit, or the end of the window if that comes first.
     pub period_until: Time,
-    /// Share of processor-seconds used of those that were up in that period; `None` where it is empty. Where suspension costs time, the run time of
-    /// a job counts as spread evenly over the times in which it had its processors.
+    /// Share of processor-seconds used of those that were up in that period; `None` where it is
+    /// empty. Where suspension costs time, the run time of a job counts as spread evenly over the
+    /// times in which it had its processors.
     pub period_utilisation: Option<f64>,
     /// Jobs ended per hour of the makespan; `None` where that is 0.
     pub throughput_per_hour: Option<f64>,
@@ -43,11 +48,13 @@ fn is_zero(value: &f64) -> bool {
 }
 
 impl MachineUse {
-    /// The time that the utilisation is of: the makespan, or those of all parts that were simulated apart.
+    /// The time that the utilisation is of: the makespan, or those of all parts that were simulated
+    /// apart.
     #[must_use]
     pub fn busy(&self) -> Span {
         match self.utilisation {
-            // Parts that were simulated apart have several makespans; the outages of one part are of one makespan.
+            // Parts that were simulated apart have several makespans; the outages of one part are
+            // of one makespan.
             Some(share) if share > 0.0 && self.down == 0.0 => {
                 Span((self.work / (f64::from(self.procs) * share)).round() as i64)
             }
@@ -79,7 +86,8 @@ pub(super) struct MachineMeter {
     interruptions: BTreeMap<JobId, Vec<Time>>,
     /// Processors that were out.
     down: Down,
-    /// The same in the parts before the one at work: over their makespans, and over the periods of the selection.
+    /// The same in the parts before the one at work: over their makespans, and over the periods of
+    /// the selection.
     down_before: (f64, f64),
 }
 
@@ -119,8 +127,8 @@ impl MachineMeter {
         self.interruptions.entry(id).or_default().push(now);
     }
 
-    /// A part of the workload follows that is simulated apart, with its first and last submit; `period` is that of the
-    /// selection in the part before it.
+    /// A part of the workload follows that is simulated apart, with its first and last submit;
+    /// `period` is that of the selection in the part before it.
     pub(super) fn begin_part(&mut self, submits: (Time, Time), period: (Time, Time)) {
         if let Some(before) = self.part {
             self.makespans += self.part_end - before.0;
@@ -149,7 +157,8 @@ impl MachineMeter {
         let (mut inside, mut whole) = (Span::ZERO, Span::ZERO);
         let mut had = |from: Time, until: Time| {
             whole += until - from;
-            // A period may have no end, or end before it begins: nothing is subtracted from such times.
+            // A period may have no end, or end before it begins: nothing is subtracted from such
+            // times.
             let (begin, end) = (from.max(period.0), until.min(period.1));
             if end > begin {
                 inside += end - begin;
@@ -225,8 +234,8 @@ pub struct QueueUse {
     pub arriving: QueueStats,
 }
 
-/// Time-weighted averages over a span; `None` where it is 0. Backlog and loss of capacity are also `None` where the collector
-/// was not told how many processors waiting jobs ask for.
+/// Time-weighted averages over a span; `None` where it is 0. Backlog and loss of capacity are also
+/// `None` where the collector was not told how many processors waiting jobs ask for.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct QueueStats {
     /// The span, in seconds.
@@ -239,11 +248,13 @@ pub struct QueueStats {
     pub mean_waiting_procs: Option<f64>,
     /// Largest backlog.
     pub max_waiting_procs: Option<u64>,
-    /// Mean share of the processors that were up which were in use; time in which suspended jobs are saved or restored included.
+    /// Mean share of the processors that were up which were in use; time in which suspended jobs
+    /// are saved or restored included.
     pub mean_used: Option<f64>,
-    /// Loss of capacity: share of processor-seconds that were free although jobs waited that could have filled them,
-    /// Σ min(free, processors that waiting jobs ask for) · Δt / (processors that were up × span) (Zhang, Franke, Moreira &
-    /// Sivasubramaniam 2001). Suspended jobs wait, too, also where they can go on on their own processors only.
+    /// Loss of capacity: share of processor-seconds that were free although jobs waited that could
+    /// have filled them, Σ min(free, processors that waiting jobs ask for) · Δt / (processors that
+    /// were up × span) (Zhang, Franke, Moreira & Sivasubramaniam 2001). Suspended jobs wait, too,
+    /// also where they can go on on their own processors only.
     pub loss_of_capacity: Option<f64>,
 }
 
@@ -346,7 +357,8 @@ impl QueueMeter {
         self.down = down;
     }
 
-    /// The present state is that after all decisions of its instant: a job without run time makes several.
+    /// The present state is that after all decisions of its instant: a job without run time makes
+    /// several.
     fn note_most(&mut self) {
         self.whole.max_jobs = self.whole.max_jobs.max(self.jobs);
         self.whole.max_waiting = self.whole.max_waiting.max(self.waiting);

@@ -1,7 +1,7 @@
 //! The measures of a single job, one function each.
 //!
-//! Throughout, `wait` is the time between submit and end in which the job was not running (for jobs never suspended: start
-//! − submit) and `run` the run time received. All formulas are in seconds.
+//! Throughout, `wait` is the time between submit and end in which the job was not running (for jobs
+//! never suspended: start − submit) and `run` the run time received. All formulas are in seconds.
 
 use super::catalogue::Unit;
 use super::summary::Summary;
@@ -24,26 +24,29 @@ pub fn response(wait: Span, run: Span) -> f64 {
 
 /// Slowdown (wait + run) / run = 1 + wait / run (Lawson & Smirni 2002).
 ///
-/// `None` for a run time of 0, for which it is undefined: summaries leave such jobs out and count them as excluded.
+/// `None` for a run time of 0, for which it is undefined: summaries leave such jobs out and count
+/// them as excluded.
 #[must_use]
 pub fn slowdown(wait: Span, run: Span) -> Option<f64> {
     (run > Span::ZERO).then(|| 1.0 + wait.as_f64() / run.as_f64())
 }
 
-/// Bounded slowdown with a threshold of 10 s: max(1, (wait + run) / max(10, run)) (Tsafrir et al. 2007).
+/// Bounded slowdown with a threshold of 10 s: max(1, (wait + run) / max(10, run)) (Tsafrir et al.
+/// 2007).
 #[must_use]
 pub fn bounded_slowdown(wait: Span, run: Span) -> f64 {
     ((wait + run).as_f64() / run.as_f64().max(10.0)).max(1.0)
 }
 
-/// Bounded slowdown in the form of Kettimuthu et al. 2005: (wait + max(run, 10)) / max(run, 10). Never below 1.
+/// Bounded slowdown in the form of Kettimuthu et al. 2005: (wait + max(run, 10)) / max(run, 10).
+/// Never below 1.
 #[must_use]
 pub fn bounded_slowdown_kettimuthu(wait: Span, run: Span) -> f64 {
     floored_slowdown(wait, run, 10.0)
 }
 
-/// Bounded slowdown with run times raised to at least 60 s: (wait + r) / r with r = max(60, run) (Chiang &
-/// Vasupongayya 2008).
+/// Bounded slowdown with run times raised to at least 60 s: (wait + r) / r with r = max(60, run)
+/// (Chiang & Vasupongayya 2008).
 #[must_use]
 pub fn bounded_slowdown_chiang(wait: Span, run: Span) -> f64 {
     floored_slowdown(wait, run, 60.0)
@@ -54,8 +57,8 @@ fn floored_slowdown(wait: Span, run: Span, floor: f64) -> f64 {
     (wait.as_f64() + run) / run
 }
 
-/// Accuracy of a prediction: the smaller of prediction and run time divided by the larger; 1 is perfect
-/// (Tsafrir et al. 2007, section 3.3). A prediction of 0 for a run time of 0 is perfect.
+/// Accuracy of a prediction: the smaller of prediction and run time divided by the larger; 1 is
+/// perfect (Tsafrir et al. 2007, section 3.3). A prediction of 0 for a run time of 0 is perfect.
 #[must_use]
 pub fn accuracy(prediction: Span, run: Span) -> f64 {
     if prediction == run { 1.0 } else { prediction.min(run).as_f64() / prediction.max(run).as_f64() }
@@ -67,16 +70,17 @@ pub fn excessive_wait(wait: Span, threshold: Span) -> Span {
     Span(wait.0.saturating_sub(threshold.0)).max(Span::ZERO)
 }
 
-/// Slowdown ratio R = (s1 − sm) / min(s1, sm) of mean slowdowns under a single queue (s1) and under multiple queues (sm):
-/// positive where multiple queues are better (Lawson & Smirni 2002). `None` where the smaller is not positive.
+/// Slowdown ratio R = (s1 − sm) / min(s1, sm) of mean slowdowns under a single queue (s1) and under
+/// multiple queues (sm): positive where multiple queues are better (Lawson & Smirni 2002). `None`
+/// where the smaller is not positive.
 #[must_use]
 pub fn slowdown_ratio(single: f64, multiple: f64) -> Option<f64> {
     let least = single.min(multiple);
     (least > 0.0).then(|| (single - multiple) / least)
 }
 
-/// Makes the table of measures below into [`Measure`], its summaries ([`Measures`]) and what computes it: a new line
-/// adds the measure everywhere.
+/// Makes the table of measures below into [`Measure`], its summaries ([`Measures`]) and what
+/// computes it: a new line adds the measure everywhere.
 macro_rules! measures {
     ($($(#[$doc:meta])* $measure:ident $field:ident $name:literal, $unit:ident, $defined:ident, $of:expr;)*) => {
         /// The measures that every report summarises.
@@ -155,7 +159,8 @@ macro_rules! measures {
     };
 }
 
-// variant, field and id, what people call it, unit, which jobs have it, how it is computed from wait and run time.
+// variant, field and id, what people call it, unit, which jobs have it, how it is computed from
+// wait and run time.
 measures! {
     /// [`wait`]: time not running between submit and end, in seconds.
     Wait wait "wait", Seconds, Always, |time, _: Span| wait(time);

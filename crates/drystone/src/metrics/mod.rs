@@ -1,8 +1,10 @@
-//! Metrics of a simulated schedule, by category, with trimming, and comparisons that know noise from improvement.
+//! Metrics of a simulated schedule, by category, with trimming, and comparisons that know noise
+//! from improvement.
 //!
-//! A [`Collector`] watches a simulation and makes a [`Report`]; [`compare`] sets several reports against a baseline.
-//! [`measures`] defines what is measured of a job, [`Metric`] is the catalogue of every number that a report holds, [`Summary`] what is said of many, [`Selection`] which jobs count, and
-//! [`Scheme`] how they are sorted.
+//! A [`Collector`] watches a simulation and makes a [`Report`]; [`compare`] sets several reports
+//! against a baseline. [`measures`] defines what is measured of a job, [`Metric`] is the catalogue
+//! of every number that a report holds, [`Summary`] what is said of many, [`Selection`] which jobs
+//! count, and [`Scheme`] how they are sorted.
 
 mod blocks;
 mod bootstrap;

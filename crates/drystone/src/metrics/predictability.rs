@@ -1,12 +1,13 @@
-//! How far users can rely on what the scheduler tells them: reservations and predictions (Tsafrir et al. 2007).
+//! How far users can rely on what the scheduler tells them: reservations and predictions (Tsafrir
+//! et al. 2007).
 
 use super::measures::accuracy;
 use super::summary::{Distribution, Summary};
 use crate::model::{Ended, Span};
 use serde::{Deserialize, Serialize};
 
-/// Predictions and reservations of the jobs that count. Rates are shares of all jobs that count, between 0 and 1; times
-/// are in seconds.
+/// Predictions and reservations of the jobs that count. Rates are shares of all jobs that count,
+/// between 0 and 1; times are in seconds.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Predictability {
     /// Share of jobs that waited (start > submit) and had a reservation; `None` without jobs.
@@ -19,12 +20,13 @@ pub struct Predictability {
     pub delay: Summary,
     /// Corrections of predictions per job, over all jobs that count.
     pub corrections: Summary,
-    /// Accuracy of predictions over a job's life, over the jobs for which it was recorded; without values where no job ran for any
-    /// time.
+    /// Accuracy of predictions over a job's life, over the jobs for which it was recorded; without
+    /// values where no job ran for any time.
     pub accuracy: Summary,
     /// Accuracy of the prediction in force at arrival, over all jobs that count; the same there.
     pub first_accuracy: Summary,
-    /// Share of jobs whose prediction at arrival was learned from other jobs, not a fallback; `None` without jobs.
+    /// Share of jobs whose prediction at arrival was learned from other jobs, not a fallback;
+    /// `None` without jobs.
     pub prediction_rate: Option<f64>,
     /// Share of jobs that ran longer than predicted at arrival; `None` without jobs.
     pub under_predicted_rate: Option<f64>,
@@ -101,8 +103,8 @@ impl Promises {
     }
 }
 
-/// What accuracies come to. Where no job `ran` for any time, a prediction is right or worth nothing, however close it is: then there
-/// is no accuracy to speak of.
+/// What accuracies come to. Where no job `ran` for any time, a prediction is right or worth
+/// nothing, however close it is: then there is no accuracy to speak of.
 pub(super) fn accuracies(all: Distribution, ran: bool) -> Summary {
     let summary = all.finish();
     if ran {

@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 /// Watches a simulation for jobs that start later than the first promise made to them
 /// ([`Action::Reserve`](crate::policy::Action::Reserve)).
 ///
-/// A promise holds "as far as predictions hold": where jobs outlive theirs, any policy may break it.
-/// Cost: O(log w) per announcement with w promised jobs waiting.
+/// A promise holds "as far as predictions hold": where jobs outlive theirs, any policy may break
+/// it. Cost: O(log w) per announcement with w promised jobs waiting.
 #[derive(Clone, Debug, Default)]
 pub struct PromiseAudit {
     /// The first promise to each waiting job.
@@ -33,8 +33,9 @@ pub struct PromisesKept {
     pub promised: u64,
     /// Jobs among them that started later, though nothing excuses it.
     pub broken: u64,
-    /// Jobs among them that started later after processors had gone, or had been announced to go, that were not when the promise
-    /// was made, or after a job came back into the queue that had been held or hit.
+    /// Jobs among them that started later after processors had gone, or had been announced to go,
+    /// that were not when the promise was made, or after a job came back into the queue that had
+    /// been held or hit.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub excused: u64,
     /// The largest delay, the first handled among equals; `None` where every promise was kept.
@@ -82,7 +83,8 @@ impl PromisesKept {
         PromisesKept { worst: self.worst.map(|w| BrokenPromise { number: number(w.id), ..w }), ..self }
     }
 
-    /// Both accounts together; jobs of `later` are `offset` places further down the order of arrival.
+    /// Both accounts together; jobs of `later` are `offset` places further down the order of
+    /// arrival.
     #[must_use]
     pub fn and(self, later: PromisesKept, offset: u32) -> PromisesKept {
         let moved = later.worst.map(|w| BrokenPromise { id: JobId(w.id.0 + offset), ..w });
@@ -194,7 +196,8 @@ mod tests {
         assert_eq!(worst.delay(), Span(10));
     }
 
-    /// What happens after a promise excuses that it is broken; what is promised after that is not excused by it.
+    /// What happens after a promise excuses that it is broken; what is promised after that is not
+    /// excused by it.
     #[test]
     fn what_nobody_could_foresee_is_an_excuse() {
         for (news, excused) in [(0, 0), (1, 0), (2, 1), (3, 1), (4, 1), (5, 1)] {

@@ -8,8 +8,9 @@ use serde::{Deserialize, Serialize};
 /// Submissions per point of the paper's figure 6.
 pub const BATCH: usize = 1_000;
 
-/// R = (s1 − sm) / min(s1, sm) of mean slowdowns s = 1 + wait / run; positive where the second schedule is better.
-/// `None` where there is no job. Jobs that ran for 0 s in either schedule are left out.
+/// R = (s1 − sm) / min(s1, sm) of mean slowdowns s = 1 + wait / run; positive where the second
+/// schedule is better. `None` where there is no job. Jobs that ran for 0 s in either schedule are
+/// left out.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct SlowdownRatios {
     /// Over all jobs that count.
@@ -34,9 +35,10 @@ pub enum RatioError {
     Jobs(i64, i64),
 }
 
-/// R of schedule `multiple` relative to schedule `single`, rows in order of arrival; `batch` submissions per batch
-/// ([`BATCH`] in the paper, whose R is over all submissions; 0 for none). Jobs that either selection does not count are left
-/// out, though they have their places in the batches.
+/// R of schedule `multiple` relative to schedule `single`, rows in order of arrival; `batch`
+/// submissions per batch ([`BATCH`] in the paper, whose R is over all submissions; 0 for none).
+/// Jobs that either selection does not count are left out, though they have their places in the
+/// batches.
 ///
 /// # Errors
 /// The schedules do not hold the same jobs.

@@ -11,8 +11,8 @@ use super::selection::{Selection, Trimmed};
 use crate::model::{Ended, How, JobId, Procs, Span, Time};
 use serde::{Deserialize, Serialize};
 
-/// Everything measured in one simulation. Job metrics are over the jobs that the selection keeps; the use of the machine
-/// and the queue are over all jobs.
+/// Everything measured in one simulation. Job metrics are over the jobs that the selection keeps;
+/// the use of the machine and the queue are over all jobs.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Report {
@@ -46,7 +46,8 @@ pub struct Report {
     /// One row per simulated job, in order of arrival, counted or not; `None` where not asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub jobs: Option<Vec<JobRow>>,
-    /// The same for jobs that outages ended for good, in order of arrival: no measure counts them. Empty where rows were not asked for.
+    /// The same for jobs that outages ended for good, in order of arrival: no measure counts them.
+    /// Empty where rows were not asked for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lost: Vec<JobRow>,
 }
@@ -59,7 +60,8 @@ impl Report {
         self
     }
 
-    /// Takes out a row for every job that has ended, lost ones among them, in order of arrival; `None` where rows were not asked for.
+    /// Takes out a row for every job that has ended, lost ones among them, in order of arrival;
+    /// `None` where rows were not asked for.
     pub fn take_schedule(&mut self) -> Option<Vec<JobRow>> {
         let mut rows = self.jobs.take()?;
         let lost = std::mem::take(&mut self.lost);

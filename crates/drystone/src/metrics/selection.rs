@@ -14,18 +14,20 @@ pub enum Selection {
     /// All jobs.
     #[default]
     All,
-    /// Tsafrir et al. 2007: without the first ⌊n/100⌋ jobs in the order in which their terminations were handled, and of the
-    /// others only those that ended no later than the last submit.
+    /// Tsafrir et al. 2007: without the first ⌊n/100⌋ jobs in the order in which their terminations
+    /// were handled, and of the others only those that ended no later than the last submit.
     Tsafrir,
-    /// Jobs submitted from `from` up to, but not including, `until`, whenever they end. Chiang & Vasupongayya 2008 simulate
-    /// a week before the month they report and let arrivals go on until all jobs of the month have started.
+    /// Jobs submitted from `from` up to, but not including, `until`, whenever they end. Chiang &
+    /// Vasupongayya 2008 simulate a week before the month they report and let arrivals go on until
+    /// all jobs of the month have started.
     Submitted {
         /// First submit that counts.
         from: Time,
         /// First submit after it that no longer counts.
         until: Time,
     },
-    /// Jobs submitted no earlier than `warm_up` after the first submit and no later than `cool_down` before the last one.
+    /// Jobs submitted no earlier than `warm_up` after the first submit and no later than
+    /// `cool_down` before the last one.
     Window {
         /// Time left out at the beginning.
         warm_up: Span,
@@ -51,8 +53,9 @@ impl fmt::Display for Selection {
 impl FromStr for Selection {
     type Err = UnknownWord;
 
-    /// Reads what `Display` writes: `all`, `tsafrir`, `completed`, `submitted(FROM,UNTIL)`, `window(WARM_UP,COOL_DOWN)`,
-    /// all in seconds, FROM before UNTIL and no period of less than nothing.
+    /// Reads what `Display` writes: `all`, `tsafrir`, `completed`, `submitted(FROM,UNTIL)`,
+    /// `window(WARM_UP,COOL_DOWN)`, all in seconds, FROM before UNTIL and no period of less than
+    /// nothing.
     fn from_str(word: &str) -> Result<Self, Self::Err> {
         let parse = || -> Option<Selection> {
             Some(match word {
@@ -87,8 +90,8 @@ impl FromStr for Selection {
 }
 
 impl Selection {
-    /// How many jobs of a workload can count: all that do, but for [`Selection::Tsafrir`], which leaves out jobs that end late, and
-    /// that is known only when simulated. Cost: O(n).
+    /// How many jobs of a workload can count: all that do, but for [`Selection::Tsafrir`], which
+    /// leaves out jobs that end late, and that is known only when simulated. Cost: O(n).
     #[must_use]
     pub fn at_most(self, workload: &Workload) -> usize {
         let jobs = workload.len();
@@ -134,7 +137,8 @@ fn is_zero(count: &u64) -> bool {
 pub(super) struct Selector {
     selection: Selection,
     rule: Rule,
-    /// The period the selection is about, as far as it is known: its beginning moves while jobs are skipped.
+    /// The period the selection is about, as far as it is known: its beginning moves while jobs are
+    /// skipped.
     period: (Time, Time),
     trimmed: Trimmed,
     /// Jobs that never count.
@@ -233,8 +237,9 @@ impl Selector {
         true
     }
 
-    /// The period: for Tsafrir's rule from the last skipped termination to the last submit, for windows and submits what of
-    /// them lies between the first and the last submit, otherwise from the first to the last submit.
+    /// The period: for Tsafrir's rule from the last skipped termination to the last submit, for
+    /// windows and submits what of them lies between the first and the last submit, otherwise from
+    /// the first to the last submit.
     pub(super) fn period(&self) -> (Time, Time) {
         self.period
     }

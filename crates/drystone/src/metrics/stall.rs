@@ -1,4 +1,5 @@
-//! "Heel and toe": how backfilling pushes the first job of the queue away (Tsafrir et al. 2007, section 5, table 10).
+//! "Heel and toe": how backfilling pushes the first job of the queue away (Tsafrir et al. 2007,
+//! section 5, table 10).
 
 use super::selection::{Selection, Selector};
 use super::summary::{Distribution, Summary};
@@ -11,13 +12,14 @@ use std::collections::{BTreeMap, BTreeSet};
 /// How much backfilled jobs delayed the jobs that had a reservation, judged by true run times.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Stalls {
-    /// Share of stalled jobs among the jobs that waited and had a reservation: those from which a thief stole time. `None`
-    /// without such jobs.
+    /// Share of stalled jobs among the jobs that waited and had a reservation: those from which a
+    /// thief stole time. `None` without such jobs.
     pub rate: Option<f64>,
-    /// Stall time of stalled jobs: start less the earliest start they could have had by true run times when they first
-    /// had a reservation; in seconds.
+    /// Stall time of stalled jobs: start less the earliest start they could have had by true run
+    /// times when they first had a reservation; in seconds.
     pub stall: Summary,
-    /// Thieves per stalled job: backfilled jobs by whose start the job's earliest possible start moved back.
+    /// Thieves per stalled job: backfilled jobs by whose start the job's earliest possible start
+    /// moved back.
     pub thieves: Summary,
 }
 
@@ -27,7 +29,8 @@ pub struct Stalls {
 pub struct HeelAndToe<'a> {
     workload: &'a Workload,
     selector: Selector,
-    /// Free processors. Below 0 only within an instant, and only with [`Pass::Pyss`](crate::policy::Pass::Pyss).
+    /// Free processors. Below 0 only within an instant, and only with
+    /// [`Pass::Pyss`](crate::policy::Pass::Pyss).
     free: i64,
     /// True ends of running jobs.
     running: BTreeSet<(Time, JobId)>,
@@ -36,7 +39,8 @@ pub struct HeelAndToe<'a> {
     /// How long suspended jobs have still to run.
     left: BTreeMap<JobId, Span>,
     head: Option<JobId>,
-    /// Earliest possible start when it first had a reservation, and thieves so far, of waiting jobs that had one.
+    /// Earliest possible start when it first had a reservation, and thieves so far, of waiting jobs
+    /// that had one.
     robbed: BTreeMap<JobId, (Time, u32)>,
     reserved: u64,
     stall: Distribution,
@@ -176,9 +180,10 @@ mod tests {
         Workload::new(Machine::new(4), list, truth, Provenance::default()).expect("sound")
     }
 
-    /// Four processors. Job 0 holds three until 10 though it is estimated until 100; job 1 needs all four and is reserved
-    /// at 100, but could start at 10. Job 2 takes the last processor for 50 s at time 1: one thief, and job 1 starts at
-    /// 51, 41 s later than it could have. Job 3 comes when nothing is in its way.
+    /// Four processors. Job 0 holds three until 10 though it is estimated until 100; job 1 needs
+    /// all four and is reserved at 100, but could start at 10. Job 2 takes the last processor for
+    /// 50 s at time 1: one thief, and job 1 starts at 51, 41 s later than it could have. Job 3
+    /// comes when nothing is in its way.
     #[test]
     fn a_thief_is_caught() {
         let jobs = [(0, 3, 100, 10), (0, 4, 20, 20), (1, 1, 60, 50), (500, 1, 1, 1)];
@@ -192,8 +197,9 @@ mod tests {
         assert_eq!(stalls.thieves.mean, Some(1.0));
     }
 
-    /// Four processors. Job 0 has them all, but is withdrawn at 20, having run for 20 s of 100. Job 1 takes three at 30 until 230; job 2
-    /// needs all four and could start then; job 3 takes the fourth at 40 for 250 s: a thief, and job 2 starts at 290, 60 s late.
+    /// Four processors. Job 0 has them all, but is withdrawn at 20, having run for 20 s of 100. Job
+    /// 1 takes three at 30 until 230; job 2 needs all four and could start then; job 3 takes the
+    /// fourth at 40 for 250 s: a thief, and job 2 starts at 290, 60 s late.
     #[test]
     fn a_job_that_is_withdrawn_is_gone() {
         let workload = workload(&[(0, 4, 100, 100), (30, 3, 200, 200), (31, 4, 10, 10), (40, 1, 100, 250)]);
@@ -206,7 +212,8 @@ mod tests {
         assert_eq!((stalls.rate, stalls.stall.mean), (Some(1.0), Some(60.0)));
     }
 
-    /// After every instant it counts the processors that are free, and the suspended jobs; also where one of them is withdrawn.
+    /// After every instant it counts the processors that are free, and the suspended jobs; also
+    /// where one of them is withdrawn.
     #[test]
     fn suspended_jobs_have_no_processors() {
         let workload =

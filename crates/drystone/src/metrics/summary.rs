@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 /// How many values a [`Distribution`] keeps before it folds them into a histogram.
 pub const EXACT_LIMIT: usize = 1 << 20;
 
-/// Values are folded into the moments in blocks of this many: small enough for the first-level cache.
+/// Values are folded into the moments in blocks of this many: small enough for the first-level
+/// cache.
 const BLOCK: usize = 128;
 
 /// How the percentiles of a [`Summary`] were found.
@@ -27,14 +28,15 @@ pub enum Precision {
 
 /// What became of a stream of values. Everything is `None` where there was no value.
 ///
-/// Count, mean, deviation and extremes are always exact up to rounding. A percentile is the *nearest rank*: the smallest
-/// value such that at least p % of all values are not larger. The median of an even number of values is the mean of the
-/// middle two.
+/// Count, mean, deviation and extremes are always exact up to rounding. A percentile is the
+/// *nearest rank*: the smallest value such that at least p % of all values are not larger. The
+/// median of an even number of values is the mean of the middle two.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Summary {
     /// Number of values.
     pub count: u64,
-    /// Values left out because they are undefined (not finite) or negative, e.g. the slowdown of a job that ran for 0 s.
+    /// Values left out because they are undefined (not finite) or negative, e.g. the slowdown of a
+    /// job that ran for 0 s.
     pub excluded: u64,
     /// Arithmetic mean.
     pub mean: Option<f64>,
@@ -68,12 +70,12 @@ impl Summary {
 
 /// Takes a stream of non-negative values and makes a [`Summary`] of it.
 ///
-/// Sums over blocks of values are compensated (Neumaier), so that sums of whole numbers below 2⁴⁶ are exact; deviations
-/// are computed within blocks and merged (Chan, Golub & LeVeque), which does not cancel. The same calls with the same values
-/// give the same bits everywhere.
+/// Sums over blocks of values are compensated (Neumaier), so that sums of whole numbers below 2⁴⁶
+/// are exact; deviations are computed within blocks and merged (Chan, Golub & LeVeque), which does
+/// not cancel. The same calls with the same values give the same bits everywhere.
 ///
-/// Cost: O(1) a value, a few nanoseconds. Memory: with percentiles 8 bytes a value up to [`EXACT_LIMIT`] values, then a
-/// histogram of at most 130 KB; without percentiles about 1 KB.
+/// Cost: O(1) a value, a few nanoseconds. Memory: with percentiles 8 bytes a value up to
+/// [`EXACT_LIMIT`] values, then a histogram of at most 130 KB; without percentiles about 1 KB.
 #[derive(Clone, Debug)]
 pub struct Distribution {
     /// Values that came one by one and wait for a block to be full.
@@ -94,7 +96,8 @@ impl Distribution {
         Distribution::with_limit(percentiles, EXACT_LIMIT)
     }
 
-    /// Like [`Distribution::new`], but turning to the histogram after `limit` values instead of [`EXACT_LIMIT`].
+    /// Like [`Distribution::new`], but turning to the histogram after `limit` values instead of
+    /// [`EXACT_LIMIT`].
     #[must_use]
     pub fn with_limit(percentiles: bool, limit: usize) -> Distribution {
         Distribution {
@@ -108,7 +111,8 @@ impl Distribution {
         }
     }
 
-    /// Takes one more value. Negative, infinite and undefined values are counted as excluded and otherwise ignored.
+    /// Takes one more value. Negative, infinite and undefined values are counted as excluded and
+    /// otherwise ignored.
     #[inline]
     pub fn push(&mut self, value: f64) {
         self.pending.push(value);
@@ -141,7 +145,8 @@ impl Distribution {
     fn take(&mut self, values: &[f64]) {
         let mut chosen = [0.0; BLOCK];
         let mut block = values;
-        // Nearly always all values are defined, and taking the moments finds out: nothing undefined has a finite sum.
+        // Nearly always all values are defined, and taking the moments finds out: nothing undefined
+        // has a finite sum.
         if !self.moments.take(block) {
             let mut size = 0;
             for &value in values.iter().filter(|v| defined(**v)) {
@@ -208,7 +213,8 @@ fn defined(value: f64) -> bool {
     (0.0..f64::INFINITY).contains(&value)
 }
 
-/// Place (from 0) of the p-th percentile among `count` sorted values by nearest rank. `count` must be positive.
+/// Place (from 0) of the p-th percentile among `count` sorted values by nearest rank. `count` must
+/// be positive.
 pub(super) fn nearest_rank(percent: u64, count: u64) -> u64 {
     (u128::from(percent) * u128::from(count)).div_ceil(100).max(1) as u64 - 1
 }
@@ -220,7 +226,8 @@ fn percentiles(values: &mut [f64]) -> Option<[f64; 5]> {
     }
     let count = values.len();
     let mut found = [0.0; 5];
-    // The 90th percentile first: the others then only look at what is above it, each at what the one before left.
+    // The 90th percentile first: the others then only look at what is above it, each at what the
+    // one before left.
     let mut above = 0;
     for (slot, percent) in [(1, 90), (2, 95), (3, 98), (4, 99)] {
         let rank = nearest_rank(percent, count as u64) as usize;
@@ -244,8 +251,8 @@ fn percentiles(values: &mut [f64]) -> Option<[f64; 5]> {
     Some(found)
 }
 
-/// Puts the value of this rank in its place. Numbers that are not negative are ordered like their bits, which are faster
-/// to compare.
+/// Puts the value of this rank in its place. Numbers that are not negative are ordered like their
+/// bits, which are faster to compare.
 fn select(values: &mut [f64], rank: usize) {
     values.select_nth_unstable_by_key(rank, |v| v.to_bits());
 }
@@ -294,7 +301,8 @@ impl Moments {
         self.add(block, block.iter().sum(), block.iter().copied().fold(self.min, smaller));
     }
 
-    /// Adds a block with this sum: a second pass for its squares, then a merge of its moments with these.
+    /// Adds a block with this sum: a second pass for its squares, then a merge of its moments with
+    /// these.
     fn add(&mut self, block: &[f64], sum: f64, min: f64) {
         if block.is_empty() {
             return;
@@ -324,7 +332,8 @@ fn larger(a: f64, b: f64) -> f64 {
     if b > a { b } else { a }
 }
 
-/// Folds a block into eight interleaved lanes: steps that do not wait for each other, in an order that is fixed.
+/// Folds a block into eight interleaved lanes: steps that do not wait for each other, in an order
+/// that is fixed.
 #[inline]
 fn lanes(block: &[f64], mut lanes: [f64; 8], step: impl Fn(f64, f64) -> f64) -> [f64; 8] {
     let (eights, rest) = block.as_chunks::<8>();

@@ -22,11 +22,13 @@ pub struct ClassWeek {
     pub slowdown: Option<f64>,
 }
 
-/// More weeks than this, almost two centuries, are not told one by one: what matters in a log with such a gap are the weeks with jobs.
+/// More weeks than this, almost two centuries, are not told one by one: what matters in a log with
+/// such a gap are the weeks with jobs.
 pub const MANY_WEEKS: i64 = 10_000;
 
-/// Every class in every week of all submits, from rows in order of arrival, of which those count that the selection counts: four
-/// entries per week, by class. Weeks without submits are included, unless there are more than [`MANY_WEEKS`] in all.
+/// Every class in every week of all submits, from rows in order of arrival, of which those count
+/// that the selection counts: four entries per week, by class. Weeks without submits are included,
+/// unless there are more than [`MANY_WEEKS`] in all.
 ///
 /// Memory follows the jobs, not the time between them.
 #[must_use]

@@ -7,16 +7,18 @@ use drystone::parts::predict::{Forecast, Prediction, forecast};
 use drystone::policy::{Action, Actions, Event, Pass, Policy, View, Why, names};
 use serde::{Deserialize, Serialize};
 
-/// The picture by which the papers explain backfilling: 4 processors, A runs on 2 until 10, B needs 3 and must wait for it,
-/// and behind B come C, short enough to end before B can start, D, long but narrow, and E, which fits neither hole.
+/// The picture by which the papers explain backfilling: 4 processors, A runs on 2 until 10, B needs
+/// 3 and must wait for it, and behind B come C, short enough to end before B can start, D, long but
+/// narrow, and E, which fits neither hole.
 #[test]
 fn small_schedules_by_hand() {
     // (submit, processors, estimate, run)
     let w = workload(4, &[(0, 2, 10, 10), (1, 3, 10, 10), (2, 2, 5, 5), (3, 1, 30, 30), (4, 2, 4, 4)]);
     // No job overtakes: B at 10 until 20, then C and D, and E when C has ended.
     assert_eq!(starts(&w, "fcfs"), [0, 10, 20, 20, 25]);
-    // B is reserved at 10 with 1 extra processor. C backfills at 2 until 7. D cannot start at 3, when all 4 are taken, but
-    // at 7 it may take the extra processor, though it runs until 37. E needs 2, and only 1 is free before B has ended.
+    // B is reserved at 10 with 1 extra processor. C backfills at 2 until 7. D cannot start at 3,
+    // when all 4 are taken, but at 7 it may take the extra processor, though it runs until 37. E
+    // needs 2, and only 1 is free before B has ended.
     assert_eq!(starts(&w, "easy"), [0, 10, 2, 7, 20]);
     assert_eq!(starts(&w, "conservative"), [0, 10, 2, 7, 20]);
     // A runs on 3 until 10, B needs all 4. C is narrow but long: it would delay B until 102.
@@ -26,8 +28,9 @@ fn small_schedules_by_hand() {
     assert_eq!(starts(&w, "greedy"), [0, 102, 2]);
 }
 
-/// EASY protects only the head of the queue, conservative backfilling every job. 4 processors: A holds 3 until 10, B needs 3
-/// and is reserved at 10 with 1 extra processor, C needs all 4, D is narrow and long.
+/// EASY protects only the head of the queue, conservative backfilling every job. 4 processors: A
+/// holds 3 until 10, B needs 3 and is reserved at 10 with 1 extra processor, C needs all 4, D is
+/// narrow and long.
 #[test]
 fn conservative_promises_hold_where_easy_makes_none() {
     let w = workload(4, &[(0, 3, 10, 10), (1, 3, 10, 10), (2, 4, 10, 10), (3, 1, 30, 30)]);
@@ -36,8 +39,8 @@ fn conservative_promises_hold_where_easy_makes_none() {
     assert_eq!(starts(&w, "conservative"), [0, 10, 20, 30], "C was promised 20 and gets it");
 }
 
-/// Early ends: job A is estimated until 100 but ends at 10. The plan is compressed at once, or at the next event that was
-/// known beforehand: the arrival at 40.
+/// Early ends: job A is estimated until 100 but ends at 10. The plan is compressed at once, or at
+/// the next event that was known beforehand: the arrival at 40.
 #[test]
 fn early_ends_are_noticed_at_once_or_late() {
     let w = workload(2, &[(0, 2, 100, 10), (1, 2, 10, 10), (40, 1, 5, 5)]);
@@ -46,9 +49,9 @@ fn early_ends_are_noticed_at_once_or_late() {
     assert_eq!(starts(&w, "easy"), [0, 10, 40]);
 }
 
-/// Tsafrir et al. 2007, section 4. One user's first jobs run for 2 and 4, so all others are predicted to run for 3. At 10 A
-/// takes 3 of 4 processors, B needs all 4 and is reserved at 13, and C is predicted to end just then, but is estimated to run
-/// for 50 and does run for 9.
+/// Tsafrir et al. 2007, section 4. One user's first jobs run for 2 and 4, so all others are
+/// predicted to run for 3. At 10 A takes 3 of 4 processors, B needs all 4 and is reserved at 13,
+/// and C is predicted to end just then, but is estimated to run for 50 and does run for 9.
 #[test]
 fn a_guard_keeps_underpredicted_jobs_out_of_the_reservation() {
     let w = workload(4, &[(0, 1, 100, 2), (0, 1, 100, 4), (10, 3, 20, 3), (10, 4, 20, 3), (10, 1, 50, 9)]);
@@ -59,8 +62,9 @@ fn a_guard_keeps_underpredicted_jobs_out_of_the_reservation() {
     assert_eq!(starts(&w, "easy++-guarded"), [0, 0, 10, 13, 10]);
 }
 
-/// Jobs of unknown users share one history; a user without a finished job is believed; run times beyond the
-/// estimate are learned as they were; and what is predicted to run for no time is planned and corrected like any other.
+/// Jobs of unknown users share one history; a user without a finished job is believed; run times
+/// beyond the estimate are learned as they were; and what is predicted to run for no time is
+/// planned and corrected like any other.
 #[test]
 fn odd_jobs_have_defined_predictions() {
     let asking = |estimate: i64, mut job: Job| {
@@ -76,7 +80,8 @@ fn odd_jobs_have_defined_predictions() {
         assert_eq!(p.predict(JobId(3), &job(7), None), Prediction::given(Span(600)), "{predictor}");
         assert_eq!(p.predict(JobId(4), &asking(0, job(7)), None).run, Span(0), "{predictor}");
     }
-    // The first two run for no time, so all others are predicted to; they need the whole machine for 5 each, or half of it.
+    // The first two run for no time, so all others are predicted to; they need the whole machine
+    // for 5 each, or half of it.
     let w = workload(2, &[(0, 1, 100, 0), (0, 1, 100, 0), (10, 2, 100, 5), (11, 2, 100, 5), (12, 1, 100, 5)]);
     for policy in [
         "easy++",
@@ -92,7 +97,8 @@ fn odd_jobs_have_defined_predictions() {
     }
 }
 
-/// New predictions of running jobs without any correction: if they expired, they would do so for ever.
+/// New predictions of running jobs without any correction: if they expired, they would do so for
+/// ever.
 #[test]
 fn predictions_may_change_without_being_corrected() {
     let w = workload(2, &[(0, 1, 100, 2), (0, 1, 100, 50), (1, 2, 100, 5), (60, 1, 100, 5)]);
@@ -103,15 +109,16 @@ fn predictions_may_change_without_being_corrected() {
 /// Times may lie before the origin, and the shadow of no job lies at the end of all times.
 #[test]
 fn the_past_of_the_origin_is_a_time_like_any_other() {
-    // No job is planned for: job 1 has the machine, job 2 waits for it, and job 3 comes when that is known.
+    // No job is planned for: job 1 has the machine, job 2 waits for it, and job 3 comes when that
+    // is known.
     let w = workload(2, &[(-9, 2, 5, 5), (-8, 2, 5, 5), (-7, 1, 5, 5)]);
     for policy in ["greedy", "fcfs", "easy(reserve=0)", "easy", "conservative"] {
         assert_eq!(starts(&w, policy), [-9, -4, 1], "{policy}");
     }
 }
 
-/// A plan may be withdrawn by an event that leads to no decision: when the policy wakes next is then what it said before,
-/// also where the state is restored in between.
+/// A plan may be withdrawn by an event that leads to no decision: when the policy wakes next is
+/// then what it said before, also where the state is restored in between.
 #[test]
 fn a_restored_session_wakes_when_it_would_have() {
     let w = workload(1, &[(0, 1, 100, 50), (1, 1, 100, 10)]);
@@ -130,7 +137,8 @@ fn a_restored_session_wakes_when_it_would_have() {
     assert_eq!(restored.session().deadline(), simulation.session().deadline());
 }
 
-/// A state of another policy, or of another predictor, is refused, and what was there before goes on as if nothing had happened.
+/// A state of another policy, or of another predictor, is refused, and what was there before goes
+/// on as if nothing had happened.
 #[test]
 fn a_state_that_is_refused_leaves_no_trace() {
     let w = workload(2, &[(0, 1, 100, 50), (1, 1, 100, 10), (2, 2, 50, 50), (20, 1, 100, 5), (70, 1, 10, 10)]);
@@ -154,7 +162,8 @@ fn a_state_that_is_refused_leaves_no_trace() {
     }
 }
 
-/// A state has the choices of its policy in it: a session of other choices would go on with those and not with its own.
+/// A state has the choices of its policy in it: a session of other choices would go on with those
+/// and not with its own.
 #[test]
 fn a_state_of_other_choices_is_refused() {
     let w = workload(2, &[(0, 1, 100, 50), (1, 1, 100, 10), (2, 2, 50, 50), (20, 1, 100, 5), (70, 1, 10, 10)]);
@@ -205,7 +214,8 @@ fn orders_by_hand() {
     assert_eq!(starts(&wide, "fcfs(order=narrowest)"), [0, 50, 59]);
 }
 
-/// A job that runs on beyond its estimate is overdue: reservations that counted on it move, and nothing is oversubscribed.
+/// A job that runs on beyond its estimate is overdue: reservations that counted on it move, and
+/// nothing is oversubscribed.
 #[test]
 fn overdue_jobs_delay_reservations() {
     let w = workload(2, &[(0, 2, 10, 500), (1, 2, 10, 10), (2, 1, 10, 10)]);
@@ -285,7 +295,8 @@ fn run_script(w: &Workload, decisions: Vec<Vec<Step>>) -> Result<Schedule, Simul
 fn suspended_jobs_get_the_run_time_they_are_due() {
     use Step::*;
     let w = workload(4, &[(0, 3, 100, 100), (10, 2, 20, 20)]);
-    // Job 0 runs on 0-2 from 0; at 10 it makes way for job 1 on 0-1; at 30 it goes on for its last 90 s.
+    // Job 0 runs on 0-2 from 0; at 10 it makes way for job 1 on 0-1; at 30 it goes on for its last
+    // 90 s.
     let script = vec![vec![StartOn(0, 0, 3)], vec![Suspend(0), StartOn(1, 0, 2)], vec![Resume(0)]];
     let schedule = run_script(&w, script).expect("sound");
     assert_eq!(schedule.spans, [Some((Time(0), Time(120))), Some((Time(10), Time(30)))]);
@@ -299,7 +310,8 @@ fn killed_jobs_end_at_once() {
     assert_eq!(schedule.spans, [Some((Time(0), Time(10))), Some((Time(10), Time(15)))]);
 }
 
-/// Every impossible action is refused with what is wrong, and a policy that forgets jobs is found out.
+/// Every impossible action is refused with what is wrong, and a policy that forgets jobs is found
+/// out.
 #[test]
 fn impossible_actions_are_refused() {
     use Step::*;
@@ -326,10 +338,11 @@ fn impossible_actions_are_refused() {
     }
 }
 
-/// What a user's third job is believed to need, after two that ran for 10 s: 10 s, then 1 min more at 10, 15 min more at 70, and
-/// at 970 the estimate, 2000 s, as another 30 min would be beyond it (Tsafrir et al. 2007, section 3.2). It runs for 1000 s:
-/// accuracies of 1, 7, 97 and 50 % over 10, 60, 900 and 30 s. Nothing else happens meanwhile, or others end and arrive, but none
-/// waits: all three corrections are due.
+/// What a user's third job is believed to need, after two that ran for 10 s: 10 s, then 1 min more
+/// at 10, 15 min more at 70, and at 970 the estimate, 2000 s, as another 30 min would be beyond it
+/// (Tsafrir et al. 2007, section 3.2). It runs for 1000 s: accuracies of 1, 7, 97 and 50 % over 10,
+/// 60, 900 and 30 s. Nothing else happens meanwhile, or others end and arrive, but none waits: all
+/// three corrections are due.
 #[test]
 fn corrections_that_nobody_waits_for_are_all_made() {
     struct Last(Option<(u32, Option<f64>, Time)>);
@@ -340,7 +353,8 @@ fn corrections_that_nobody_waits_for_are_all_made() {
         }
     }
     let alone = vec![(0, 1, 2000, 10), (0, 1, 2000, 10), (100, 1, 2000, 1000)];
-    // One that came before its user had a history ends as it was estimated, at 500; a short one arrives at 600.
+    // One that came before its user had a history ends as it was estimated, at 500; a short one
+    // arrives at 600.
     let among_others = [alone.clone(), vec![(5, 1, 495, 495), (600, 1, 2000, 1)]].concat();
     for mut jobs in [alone, among_others] {
         jobs.sort_unstable();

@@ -1,5 +1,6 @@
-//! Do generated jobs follow the distributions of the models? Tests of Kolmogorov–Smirnov and χ² at fixed seeds, each at the
-//! significance 0.001, against distribution functions that are not the generator's own (statrs).
+//! Do generated jobs follow the distributions of the models? Tests of Kolmogorov–Smirnov and χ² at
+//! fixed seeds, each at the significance 0.001, against distribution functions that are not the
+//! generator's own (statrs).
 
 use drystone::generate::{Length, Model, Params, generate};
 use drystone::model::{Span, Workload};
@@ -46,7 +47,8 @@ fn assert_chi_square(what: &str, cells: &[(f64, f64)]) {
     );
 }
 
-/// One row of the model's table of sizes: serial, power of two, low, medium, high, weight of the first stage.
+/// One row of the model's table of sizes: serial, power of two, low, medium, high, weight of the
+/// first stage.
 struct Sizes(f64, f64, f64, f64, f64, f64);
 
 impl Sizes {
@@ -133,8 +135,9 @@ fn sizes_with_types_follow_the_model() {
 /// First gamma, second gamma, slope and base of the weight of the first.
 struct Runs((f64, f64), (f64, f64), f64, f64);
 
-/// Each run time through its distribution function given its size: uniform if run times and their dependence on sizes are
-/// those of the model. Whole seconds are spread over the second by a sequence of low discrepancy.
+/// Each run time through its distribution function given its size: uniform if run times and their
+/// dependence on sizes are those of the model. Whole seconds are spread over the second by a
+/// sequence of low discrepancy.
 fn run_ranks(workload: &Workload, queue: i32, law: &Runs, longest: f64) -> Vec<f64> {
     let &Runs(first, second, slope, base) = law;
     let limit = 12_f64.min((longest + 1.0).ln());
@@ -208,7 +211,8 @@ fn gaps_follow_the_model_when_the_cycle_is_taken_out() {
         let spent: Vec<f64> = times.map(|j| points(j.submit.0)).collect();
         let ranks = spent
             .windows(2)
-            // Submits are whole seconds: half a second more on average is what the shortest gaps have lost.
+            // Submits are whole seconds: half a second more on average is what the shortest gaps
+            // have lost.
             .map(|pair| gamma_cdf(gap, (pair[1] - pair[0]).max(0.5).ln()) / gamma_cdf(gap, 13.0))
             .collect();
         assert_uniform(&format!("gaps of {model:?}, queue {queue}"), ranks);
@@ -232,7 +236,8 @@ fn arrivals_follow_the_daily_cycle_whatever_the_load() {
         }
         let n = days as f64;
         let per_day = counts.iter().flatten().sum::<f64>() / n;
-        // Gaps are far from exponential, and counts from Poisson: their variance is estimated from the days.
+        // Gaps are far from exponential, and counts from Poisson: their variance is estimated from
+        // the days.
         let statistic: f64 = (0..24)
             .map(|hour| {
                 let expected = per_day * (weights[2 * hour] + weights[2 * hour + 1]) / 48.0;
@@ -248,7 +253,8 @@ fn arrivals_follow_the_daily_cycle_whatever_the_load() {
 
 #[test]
 fn estimates_are_as_popular_as_the_model_says() {
-    // Numbers of distinct estimates from the table of the paper; at 250 jobs between 200 → 20 and 1,000 → 35.
+    // Numbers of distinct estimates from the table of the paper; at 250 jobs between 200 → 20 and
+    // 1,000 → 35.
     for (jobs, distinct) in [(20, 10), (200, 20), (250, 21), (1_000, 35), (10_000, 90), (70_000, 340)] {
         let params = Params { seed: 10, ..Params::new(128, jobs) };
         let workload = generate(&params).expect("valid");

@@ -5,7 +5,8 @@ use drystone::model::{Span, Workload};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
-/// Mean accuracy of the recent-two predictor and of the estimates, every job starting when it is submitted.
+/// Mean accuracy of the recent-two predictor and of the estimates, every job starting when it is
+/// submitted.
 fn accuracy(workload: &Workload) -> (f64, f64) {
     let ratio = |a: f64, b: f64| a.min(b).max(1.0) / a.max(b).max(1.0);
     let mut running = BinaryHeap::new();
@@ -37,8 +38,8 @@ fn accuracy(workload: &Workload) -> (f64, f64) {
     (recent / n, estimates / n)
 }
 
-/// The four logs, measured alike, have 0.53 to 0.60 for the predictor (0.60 to 0.62 in Tsafrir et al. 2007, where
-/// predictions are corrected while jobs run) and 0.30 to 0.47 for estimates.
+/// The four logs, measured alike, have 0.53 to 0.60 for the predictor (0.60 to 0.62 in Tsafrir et
+/// al. 2007, where predictions are corrected while jobs run) and 0.30 to 0.47 for estimates.
 #[test]
 fn history_predicts_as_in_real_logs() {
     for (procs, jobs, load) in [(100, 28_000, 0.7), (128, 60_000, 0.83), (256, 10_000, 0.85), (338, 77_000, 0.84)] {
@@ -71,7 +72,8 @@ fn a_few_users_submit_most_jobs_in_sessions() {
     counts.sort_unstable_by_key(|&c| Reverse(c));
     let tenth: usize = counts[..counts.len() / 10].iter().sum();
     let tenth = tenth as f64 / workload.len() as f64;
-    // KTH, CTC, SDSC SP2 and BLUE: 0.47 to 0.59 of the jobs; 0.55 to 0.62 within 20 minutes; 0.68 to 0.85 of the same size.
+    // KTH, CTC, SDSC SP2 and BLUE: 0.47 to 0.59 of the jobs; 0.55 to 0.62 within 20 minutes; 0.68
+    // to 0.85 of the same size.
     assert!((0.42..=0.64).contains(&tenth), "the most active tenth submits {tenth:.2}");
     assert!((0.45..=0.75).contains(&(soon / again)), "{:.2} within 20 minutes", soon / again);
     assert!((0.65..=0.88).contains(&(same_size / again)), "{:.2} of the same size", same_size / again);

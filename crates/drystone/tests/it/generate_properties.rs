@@ -117,8 +117,9 @@ fn digest(workload: &Workload) -> u64 {
     hash
 }
 
-/// Pinned not because these numbers are right (other tests see to that) but because they must be the same on every
-/// platform, in debug and release, and must not change unnoticed: results in the field refer to these workloads by seed.
+/// Pinned not because these numbers are right (other tests see to that) but because they must be
+/// the same on every platform, in debug and release, and must not change unnoticed: results in the
+/// field refer to these workloads by seed.
 #[test]
 fn workloads_are_the_same_everywhere() {
     let typed = Params { model: Model::Typed, seed: 3, load: Some(0.7), ..Params::new(1_000, 3_000) };

@@ -1,4 +1,5 @@
-//! Goal-oriented scheduling as a policy: whole schedules against the definition, its text, its notes, its time limit.
+//! Goal-oriented scheduling as a policy: whole schedules against the definition, its text, its
+//! notes, its time limit.
 
 use crate::common::{simulate, spec, starts, with_jobs, workload};
 use drystone::engine::{Notes, Replay, Session, Simulation};
@@ -32,7 +33,8 @@ fn workloads() -> impl Strategy<Value = Workload> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
-    /// Every start of whole workloads is that of a scheduler that visits all permutations at every arrival and end.
+    /// Every start of whole workloads is that of a scheduler that visits all permutations at every
+    /// arrival and end.
     #[test]
     fn schedules_agree_with_the_definition(w in workloads(), which in 0usize..12) {
         use Measure::{Excess, ExcessOver, Fair, MaxWait, Slowdown, Special, Wait};
@@ -59,17 +61,19 @@ proptest! {
     }
 }
 
-/// 4 processors, all busy until 100. At that time four jobs wait: one for the whole machine, since 1; and three short ones.
-/// LXF-backfill would start the short ones first; FCFS the wide one.
+/// 4 processors, all busy until 100. At that time four jobs wait: one for the whole machine, since
+/// 1; and three short ones. LXF-backfill would start the short ones first; FCFS the wide one.
 #[test]
 fn the_objective_decides_who_goes_first() {
     let w = workload(4, &[(0, 4, 100, 100), (1, 4, 600, 600), (2, 2, 60, 60), (3, 2, 60, 60), (4, 4, 60, 60)]);
-    // Least slowdown: all short ones before the long one, as in the shop whose shortest job goes first.
+    // Least slowdown: all short ones before the long one, as in the shop whose shortest job goes
+    // first.
     assert_eq!(starts(&w, "goal(lexical(avgX))"), [0, 220, 100, 100, 160]);
     // No job may wait longer than the oldest has waited at each decision, 99 s at 100: any order exceeds that in total by at
     // least as much as wide first exceeds it: the three short jobs 599 + 598 + 657 = 1854 beyond; short ones first 120 + 57.
     assert_eq!(starts(&w, "goal(lexical(Tw))"), [0, 220, 100, 100, 160]);
-    // The longest wait: wide last gives 219, wide first 756. One pair first, then wide, then the last: 159 and 756.
+    // The longest wait: wide last gives 219, wide first 756. One pair first, then wide, then the
+    // last: 159 and 756.
     assert_eq!(starts(&w, "goal(lexical(maxW))"), [0, 220, 100, 100, 160]);
     // No search: the heuristic alone. By arrival the wide job goes first.
     assert_eq!(starts(&w, "goal(lexical(maxW),nodes=0,search=dds-fcfs)"), [0, 100, 700, 700, 760]);
@@ -78,8 +82,9 @@ fn the_objective_decides_who_goes_first() {
 /// What is equally good in exact fractions is no improvement: the schedule found first stays.
 #[test]
 fn equal_schedules_are_equal_whatever_is_rounded() {
-    // At 0 the heuristic starts the first and the third: only the second waits, for 366 s, and 366/183 = 2. With the second first
-    // the two others wait 183 s: 183/366 + 183/122 = 2, too. No job has waited yet: Tw is the sum of waits, 366 for both.
+    // At 0 the heuristic starts the first and the third: only the second waits, for 366 s, and
+    // 366/183 = 2. With the second first the two others wait 183 s: 183/366 + 183/122 = 2, too. No
+    // job has waited yet: Tw is the sum of waits, 366 for both.
     let w = workload(2, &[(0, 1, 366, 366), (0, 2, 183, 183), (0, 1, 122, 122)]);
     assert_eq!(starts(&w, "goal"), [0, 366, 0]);
     // At 35 a change by 14/49 + 1/3 − 7/21 − 14/49 is none, though in floating point it is not 0.
@@ -134,7 +139,8 @@ fn texts_are_read_printed_and_refused() {
     }
 }
 
-/// What each search did is told: here a full machine, then three jobs at one instant, and three ends.
+/// What each search did is told: here a full machine, then three jobs at one instant, and three
+/// ends.
 #[test]
 fn searches_are_noted() {
     let w = workload(2, &[(0, 2, 10, 10), (1, 2, 10, 10), (1, 2, 20, 20), (1, 2, 30, 30)]);
@@ -142,8 +148,9 @@ fn searches_are_noted() {
     let policy = spec("goal(lexical(avgW),prune=never,search=dds-fcfs)");
     Simulation::new(w.machine(), policy.scheduler(), Replay::new(&w)).run(&mut notes).expect("sound");
     let of = |gauge| notes.list.iter().filter(|n| n.gauge == gauge).map(|n| (n.at.0, n.value)).collect::<Vec<_>>();
-    // At 1 no job fits the free processors and nothing is searched. Then 3, 2 and 1 jobs wait: 6, 2 and 1 paths. Three jobs
-    // are 123, 213, 312, 132, 231, 321: 3 + 3 + 3 + 3 + 3 + 2 nodes, the last two paths share nothing but 3 with 312.
+    // At 1 no job fits the free processors and nothing is searched. Then 3, 2 and 1 jobs wait: 6, 2
+    // and 1 paths. Three jobs are 123, 213, 312, 132, 231, 321: 3 + 3 + 3 + 3 + 3 + 2 nodes, the
+    // last two paths share nothing but 3 with 312.
     assert_eq!(of(Gauge::Paths), [(0, 1), (10, 6), (20, 2), (40, 1)]);
     assert_eq!(of(Gauge::Nodes), [(0, 1), (10, 18), (20, 4), (40, 1)]);
     assert_eq!(of(Gauge::Exhausted), [(0, 1), (10, 1), (20, 1), (40, 1)]);
@@ -169,8 +176,8 @@ impl Stopwatch for Counting {
     }
 }
 
-/// With no job waiting, or none that fits, no search is made and the clock is not looked at; and only a policy that has a
-/// time limit is timed at all.
+/// With no job waiting, or none that fits, no search is made and the clock is not looked at; and
+/// only a policy that has a time limit is timed at all.
 #[test]
 fn time_is_spent_only_where_somebody_could_start() {
     let job = |procs| Job::new(Time::ZERO, procs, Span(100));

@@ -1,5 +1,5 @@
-//! The search of goal-oriented scheduling (Chiang & Vasupongayya 2008) against its definition: every permutation, in the
-//! order of visits, each scheduled from nothing.
+//! The search of goal-oriented scheduling (Chiang & Vasupongayya 2008) against its definition:
+//! every permutation, in the order of visits, each scheduled from nothing.
 
 use drystone::model::Time;
 use drystone::policy::Stopwatch;
@@ -49,8 +49,8 @@ fn one_at_a_time(spans: &[i64]) -> Task {
     Task { now: Time(0), free: 1, waiting: spans.iter().copied().zip(1..).map(job).collect(), ..Task::default() }
 }
 
-/// Figure 1: the paths of the first iterations from left to right, and the text around it: "the path 0-2-1-3-4 contains
-/// exactly one discrepancy at depth one".
+/// Figure 1: the paths of the first iterations from left to right, and the text around it: "the
+/// path 0-2-1-3-4 contains exactly one discrepancy at depth one".
 #[test]
 fn figure_1() {
     let (found, lds) = visited(Traversal::Lds, None);
@@ -69,8 +69,9 @@ fn figure_1() {
     assert!(found.exhausted);
 }
 
-/// A node that consecutive paths share is placed once and counted once: DDS places 4 + 3·4 nodes up to iteration 1, and
-/// the first path of iteration 2, 1324, shares nothing with 4123; 1423 shares the 1.
+/// A node that consecutive paths share is placed once and counted once: DDS places 4 + 3·4 nodes up
+/// to iteration 1, and the first path of iteration 2, 1324, shares nothing with 4123; 1423 shares
+/// the 1.
 #[test]
 fn nodes_are_counted_once_and_the_heuristic_path_is_always_completed() {
     for (limit, paths, nodes) in
@@ -110,8 +111,9 @@ fn an_idle_machine_needs_no_search() {
     assert!(found.starts.iter().all(|&s| s == 0));
 }
 
-/// One processor, jobs of 100, 10 and 1 minutes that arrived in this order just now: the least total wait is reached by
-/// the shortest first, 0 + 1 + 11; the least maximum wait, too: 11 beats 101 and 110.
+/// One processor, jobs of 100, 10 and 1 minutes that arrived in this order just now: the least
+/// total wait is reached by the shortest first, 0 + 1 + 11; the least maximum wait, too: 11 beats
+/// 101 and 110.
 #[test]
 fn shortest_first_by_hand() {
     let task = one_at_a_time(&[100, 10, 1].map(|m| 60 * m));
@@ -125,10 +127,11 @@ fn shortest_first_by_hand() {
     }
 }
 
-/// Waits of 1, 2 and 3 that take 10, 20 and 30 s: 123 has (0, 10, 30). Of the smaller of both as reference, what falls to
-/// zero and what rises from zero weigh each other up, and the third decides: 213 (20, 0, 30) changes nothing there; 312 and
-/// 132 (0, 40, 10) lose more of 2 than they gain of 3; 231 (50, 0, 20) gains (30 − 20)/20; 321 (50, 30, 0) is no better than
-/// that, one from zero and one to zero.
+/// Waits of 1, 2 and 3 that take 10, 20 and 30 s: 123 has (0, 10, 30). Of the smaller of both as
+/// reference, what falls to zero and what rises from zero weigh each other up, and the third
+/// decides: 213 (20, 0, 30) changes nothing there; 312 and 132 (0, 40, 10) lose more of 2 than they
+/// gain of 3; 231 (50, 0, 20) gains (30 − 20)/20; 321 (50, 30, 0) is no better than that, one from
+/// zero and one to zero.
 #[test]
 fn one_to_zero_and_one_from_zero_leave_it_to_the_third() {
     let objective = objective("tradeoff(special(user=1):special(user=2):special(user=3))");
@@ -138,8 +141,8 @@ fn one_to_zero_and_one_from_zero_leave_it_to_the_third() {
     assert_eq!((found.starts, found.values), (vec![50, 0, 20], vec![50, 0, 20]));
 }
 
-/// A processor that is busy for 100 s, and jobs of 10, 20 and 50 s. DDS visits 123, 213, 312, 132, 231, 321, which share
-/// nothing: 18 nodes. The best is 123; its waits are 100 + 110 + 130 = 340.
+/// A processor that is busy for 100 s, and jobs of 10, 20 and 50 s. DDS visits 123, 213, 312, 132,
+/// 231, 321, which share nothing: 18 nodes. The best is 123; its waits are 100 + 110 + 130 = 340.
 ///
 /// By the jobs placed nothing is pruned before the third job. With at least 100 s for every other job, 31 has
 /// 100 + 150 + 100 and 32 the same: 312 and 321 end there, 2 nodes less. With what the others would have as the next ones,
@@ -155,10 +158,11 @@ fn pruned_nodes_by_hand() {
     assert_eq!(nodes, [18, 18, 16, 9]);
 }
 
-/// The first job must not wait, and then the sum of waits counts: of jobs of 10, 30 and 20 s, 132 is the best. All nodes
-/// are kept for the local search, which starts from 123. No pair with the first place helps: 213; of 1 and 3 the later one
-/// before, the earlier one behind, and both exchanged, 312, 231, 321. 132 is better and taken at once; its pair comes anew,
-/// which is 123; then the pairs with the first place: 312; 213, 321, 231.
+/// The first job must not wait, and then the sum of waits counts: of jobs of 10, 30 and 20 s, 132
+/// is the best. All nodes are kept for the local search, which starts from 123. No pair with the
+/// first place helps: 213; of 1 and 3 the later one before, the earlier one behind, and both
+/// exchanged, 312, 231, 321. 132 is better and taken at once; its pair comes anew, which is 123;
+/// then the pairs with the first place: 312; 213, 321, 231.
 #[test]
 fn local_search_tries_pairs_in_order() {
     let settings = Settings { local: 100, nodes: Some(100), ..settings(objective("lexical(special(user=1)>avgW)")) };
@@ -169,7 +173,8 @@ fn local_search_tries_pairs_in_order() {
     assert_eq!((found.starts, found.effort.improvements, paths.len()), (vec![0, 30, 10], 1, 12));
 }
 
-/// Two jobs have two paths of two nodes. When both have been visited there is nothing left to look for near the best.
+/// Two jobs have two paths of two nodes. When both have been visited there is nothing left to look
+/// for near the best.
 #[test]
 fn no_local_search_after_an_exhausted_one() {
     let settings = Settings { local: 20, nodes: Some(100), ..settings(objective("lexical(avgW)")) };
@@ -229,7 +234,8 @@ fn goals() -> impl Strategy<Value = (Settings, Goal)> {
     )
 }
 
-/// Random moments on a machine of 16: some jobs running, up to `most` waiting for very different times.
+/// Random moments on a machine of 16: some jobs running, up to `most` waiting for very different
+/// times.
 fn moments(most: usize) -> impl Strategy<Value = (Task, Problem)> {
     let size = prop_oneof![3 => 1u32..=4, 2 => 1u32..=16, 1 => Just(16u32)];
     let span = prop_oneof![2 => 1i64..30, 1 => 1i64..400];
@@ -288,7 +294,8 @@ fn moments(most: usize) -> impl Strategy<Value = (Task, Problem)> {
     })
 }
 
-/// For each pair of jobs: the later one put before the earlier one, the earlier one behind the later one, both exchanged.
+/// For each pair of jobs: the later one put before the earlier one, the earlier one behind the
+/// later one, both exchanged.
 fn neighbours(path: &[usize]) -> Vec<Vec<usize>> {
     let pairs = (1..path.len()).flat_map(|second| (0..second).map(move |first| (first, second)));
     let three = pairs.flat_map(|(first, second)| {
@@ -308,8 +315,9 @@ fn places(path: &[usize]) -> Vec<u32> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(192))]
 
-    /// Up to 6 waiting jobs: the same paths in the same order, the same best path, starts and values as by definition,
-    /// for every model, version, kind of differences, and algorithm; pruned or not.
+    /// Up to 6 waiting jobs: the same paths in the same order, the same best path, starts and
+    /// values as by definition, for every model, version, kind of differences, and algorithm;
+    /// pruned or not.
     #[test]
     fn agrees_with_the_definition((task, problem) in moments(6), (settings, goal) in goals()) {
         let answer = problem.search(&goal);
@@ -343,8 +351,8 @@ proptest! {
         prop_assert_eq!(found.exhausted, count == answer.visited.len());
     }
 
-    /// Models with the uniqueness property: the best of all permutations, whatever the order of visits. The criterion here
-    /// is the one that the paper says each model is equivalent to.
+    /// Models with the uniqueness property: the best of all permutations, whatever the order of
+    /// visits. The criterion here is the one that the paper says each model is equivalent to.
     #[test]
     fn unique_objectives_reach_the_optimum(
         (task, problem) in moments(7), model in 0usize..3, x in 0usize..10, y in 0usize..10, lds in any::<bool>(), lxf in any::<bool>(),
@@ -382,8 +390,8 @@ proptest! {
         }
     }
 
-    /// Pruned and unpruned searches to the end agree on queues that are searched for a long time, too, and no pruned one
-    /// places more nodes.
+    /// Pruned and unpruned searches to the end agree on queues that are searched for a long time,
+    /// too, and no pruned one places more nodes.
     #[test]
     fn pruning_changes_nothing_but_the_effort((task, _) in moments(8), (settings, _) in goals()) {
         let mut search = Search::default();
@@ -396,8 +404,8 @@ proptest! {
         prop_assert_eq!(never.effort.improvements, earliest.effort.improvements);
     }
 
-    /// Longer queues under a limit: every start is possible, and no worse than the heuristic path. A search that goes on
-    /// longer does not end with something that its objective likes less.
+    /// Longer queues under a limit: every start is possible, and no worse than the heuristic path.
+    /// A search that goes on longer does not end with something that its objective likes less.
     #[test]
     fn schedules_are_sound((task, problem) in moments(40), (settings, goal) in goals(), limit in 0u64..3000) {
         let mut search = Search::default();
@@ -409,7 +417,8 @@ proptest! {
         prop_assert_eq!(&values, &short.values);
         let heuristic = search.run(&task, &Settings { nodes: Some(0), ..settings.clone() }, None);
         prop_assert!(short.values == heuristic.values || short.effort.improvements > 0);
-        // A local search from there takes better paths only, within the limit; what it ends with is sound, too.
+        // A local search from there takes better paths only, within the limit; what it ends with is
+        // sound, too.
         let local = search.run(&task, &Settings { nodes: Some(limit), local: 40, ..settings.clone() }, None);
         let order: Vec<usize> = local.path.iter().map(|&place| place as usize).collect();
         let starts: Vec<i64> = local.starts.iter().map(|s| s + problem.now).collect();
@@ -427,11 +436,13 @@ proptest! {
         prop_assert_eq!(Search::default().run(&task, &Settings { nodes: Some(limit), ..settings }, None), short);
     }
 
-    /// A local search that no limit ends is done where no neighbour of the best path is better: no two of its jobs, the later
-    /// one put before the earlier one, the earlier one behind the later one, or both exchanged.
+    /// A local search that no limit ends is done where no neighbour of the best path is better: no
+    /// two of its jobs, the later one put before the earlier one, the earlier one behind the later
+    /// one, or both exchanged.
     #[test]
     fn local_search_ends_where_no_neighbour_is_better((task, problem) in moments(7), (settings, goal) in goals()) {
-        // Where the best schedule depends on the order of comparisons, a search may go round in circles.
+        // Where the best schedule depends on the order of comparisons, a search may go round in
+        // circles.
         prop_assume!(settings.objective.is_unique());
         let found = Search::default().run(&task, &Settings { nodes: Some(1_000_000), local: 100, ..settings }, None);
         let references = problem.references(&goal.measures);
@@ -465,8 +476,9 @@ impl Stopwatch for Looks {
     }
 }
 
-/// A time limit ends the search soon after the stopwatch says so, at queues of any length: no more than some ten
-/// thousand steps of the plan lie between two looks. Without a limit in the settings it never looks.
+/// A time limit ends the search soon after the stopwatch says so, at queues of any length: no more
+/// than some ten thousand steps of the plan lie between two looks. Without a limit in the settings
+/// it never looks.
 #[test]
 fn the_stopwatch_is_looked_at_often_enough() {
     for waiting in [1, 2, 10, 100, 1000, 5000] {
@@ -487,7 +499,8 @@ fn the_stopwatch_is_looked_at_often_enough() {
             assert_eq!(found.exhausted, waiting == 1 || (waiting == 2 && looks > 0), "{waiting} jobs");
             let nodes = found.effort.nodes;
             assert!(nodes * (waiting as u64 + 2) <= 5 * (1 << 14), "{waiting} jobs: {nodes} nodes, {looks} looks");
-            // A job that was not placed has no start; the path is the beginning of the heuristic path.
+            // A job that was not placed has no start; the path is the beginning of the heuristic
+            // path.
             let placed = found.starts.iter().filter(|&&start| start < i64::MAX).count();
             assert_eq!(placed, found.path.len());
             assert_eq!(placed == waiting as usize, !found.values.is_empty());
@@ -503,7 +516,8 @@ fn the_stopwatch_is_looked_at_often_enough() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// The result does not depend on threads: not the schedule, not a single node, with any limit and to the end.
+    /// The result does not depend on threads: not the schedule, not a single node, with any limit
+    /// and to the end.
     #[test]
     fn threads_change_nothing((task, _) in moments(40), (settings, _) in goals(), limit in 8_000u64..60_000, few in 2u32..9) {
         let mut search = Search::default();
@@ -522,8 +536,8 @@ proptest! {
     }
 }
 
-/// What DDS finds within a limit, on one thread as on several, where `n` equal jobs follow each other, no path is better than
-/// the first one, and nothing is pruned.
+/// What DDS finds within a limit, on one thread as on several, where `n` equal jobs follow each
+/// other, no path is better than the first one, and nothing is pruned.
 fn on_any_threads(n: usize, limit: u64) -> Found {
     let task = one_at_a_time(&vec![100; n]);
     let settings = Settings { branching: Branching::Fcfs, prune: Prune::Never, ..settings(Objective::default()) };
@@ -535,16 +549,18 @@ fn on_any_threads(n: usize, limit: u64) -> Found {
     one
 }
 
-/// Nodes of an iteration of DDS for `n` jobs: all there are above the depth of the iteration, there all but the first of each,
-/// and the rest of each path. The first path of an iteration shares nothing with the last one before.
+/// Nodes of an iteration of DDS for `n` jobs: all there are above the depth of the iteration, there
+/// all but the first of each, and the rest of each path. The first path of an iteration shares
+/// nothing with the last one before.
 fn nodes_of_dds(n: u64, iteration: u64) -> u64 {
     let at = |depth: u64| (n - depth + 1..=n).product::<u64>();
     let (above, left) = ((1..iteration).map(at).sum::<u64>(), n - iteration);
     above + at(iteration - 1) * left * (1 + left)
 }
 
-/// Limits where a subtree ends, or where a path ends, or just before or behind that, so large that threads are worth it. In
-/// iteration 2 there are 20 paths of 1 + 20·21 nodes below each of 22 jobs.
+/// Limits where a subtree ends, or where a path ends, or just before or behind that, so large that
+/// threads are worth it. In iteration 2 there are 20 paths of 1 + 20·21 nodes below each of 22
+/// jobs.
 #[test]
 fn threads_stop_at_the_same_node() {
     let first = 22 + nodes_of_dds(22, 1);
@@ -560,7 +576,8 @@ fn threads_stop_at_the_same_node() {
     }
 }
 
-/// In the last iteration for 8 jobs: a limit that is used up by the first subtree leaves others, and the tree is not exhausted.
+/// In the last iteration for 8 jobs: a limit that is used up by the first subtree leaves others,
+/// and the tree is not exhausted.
 #[test]
 fn threads_do_not_take_a_subtree_for_the_tree() {
     let before = 8 + (1..7).map(|iteration| nodes_of_dds(8, iteration)).sum::<u64>();

@@ -1,6 +1,7 @@
 //! Per-job equality with schedules computed by independent implementations.
 //!
-//! The schedules and the log are no part of the project; where they are missing, these tests say so and pass.
+//! The schedules and the log are no part of the project; where they are missing, these tests say so
+//! and pass.
 
 use crate::common::{KTH, assert_equals_golden, log};
 use drystone::log::clean::Study;

@@ -1,4 +1,5 @@
-//! A session as a live cluster drives it: nothing comes to the second, clocks are put back, notices come twice, jobs are impossible.
+//! A session as a live cluster drives it: nothing comes to the second, clocks are put back, notices
+//! come twice, jobs are impossible.
 
 use crate::common::spec;
 use drystone::engine::Session;
@@ -114,7 +115,8 @@ fn every_job_ends(policy: &str, jobs: &[(i64, u32, i64, i64)], clock: Clock) {
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
-    /// However late a cluster is looked at, no policy asks for what is impossible, and every job ends.
+    /// However late a cluster is looked at, no policy asks for what is impossible, and every job
+    /// ends.
     #[test]
     fn lateness_breaks_nothing(
         gaps in prop::collection::vec((0i64..12, 1u32..=PROCS, 1i64..60, 1i64..70), 1..150),
@@ -135,7 +137,8 @@ proptest! {
     }
 }
 
-/// Job 0 ends late, at 12 instead of 10, so job 1 starts then, and job 2, planned for 20, has to wait until 22.
+/// Job 0 ends late, at 12 instead of 10, so job 1 starts then, and job 2, planned for 20, has to
+/// wait until 22.
 #[test]
 fn conservative_takes_a_late_start_into_account() {
     let mut s = session("conservative");
@@ -152,7 +155,8 @@ fn conservative_takes_a_late_start_into_account() {
     assert_eq!(starts(&mut s, 22), [2]);
 }
 
-/// A cluster never stops: what is kept of jobs that have ended does not grow, with corrections, either.
+/// A cluster never stops: what is kept of jobs that have ended does not grow, with corrections,
+/// either.
 #[test]
 fn what_is_kept_does_not_grow_with_the_jobs_that_ever_were() {
     let (mut s, mut now) = (session("easy++"), 0);
@@ -208,7 +212,8 @@ fn what_is_told_twice_or_of_nobody_changes_nothing() {
     assert_eq!((s.free(), s.running()), (PROCS, 0));
 }
 
-/// Two jobs that are said to have ended before they started have run for no time, and are no reason to predict less.
+/// Two jobs that are said to have ended before they started have run for no time, and are no reason
+/// to predict less.
 #[test]
 fn time_does_not_go_back() {
     let mut s = session("easy++");

@@ -1,4 +1,5 @@
-//! Workloads and schedules of Batsim: what its documentation says of them, and nothing lost on the way there and back.
+//! Workloads and schedules of Batsim: what its documentation says of them, and nothing lost on the
+//! way there and back.
 
 use drystone::experiment::Experiment;
 use drystone::generate::{Params, generate};
@@ -45,7 +46,8 @@ fn a_workload_is_read_as_a_log() {
         .zip(workload.truth())
         .map(|(job, truth)| (job.submit.0, job.procs, truth.number, truth.run.0, job.user))
         .collect();
-    // In the order of submits; 10.5 s and 20.25 s are rounded as fractions in logs are; twice (20.25 + 30) s.
+    // In the order of submits; 10.5 s and 20.25 s are rounded as fractions in logs are; twice
+    // (20.25 + 30) s.
     assert_eq!(jobs, [(0, 1, 1, 101, -1), (11, 4, 7, 20, 3), (20, 2, 3, 5, -1)]);
     let estimates: Vec<i64> = workload.jobs().iter().map(|job| job.estimate.0).collect();
     // Without a wall time the run time stands for it, as in logs without estimates.

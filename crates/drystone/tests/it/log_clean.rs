@@ -170,8 +170,9 @@ fn parts_of_a_checkpointed_job_do_not_count_twice() {
     assert_eq!(counts(&loaded.audit), [(Rule::PartialExecution, 2)]);
 }
 
-/// Without a record of the whole the parts are the job: 10 + 20 + 30 s, completed by status 3. Job 2 failed by status 4, its unknown
-/// part counts for nothing. Of job 3 there is one part only, and job 4 is no part.
+/// Without a record of the whole the parts are the job: 10 + 20 + 30 s, completed by status 3. Job
+/// 2 failed by status 4, its unknown part counts for nothing. Of job 3 there is one part only, and
+/// job 4 is no part.
 #[test]
 fn parts_without_a_whole_are_joined() {
     let lines = [

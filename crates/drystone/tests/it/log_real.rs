@@ -1,4 +1,5 @@
-//! The archive's logs: job counts, rewriting byte for byte, and the very jobs that independent implementations simulated.
+//! The archive's logs: job counts, rewriting byte for byte, and the very jobs that independent
+//! implementations simulated.
 //!
 //! The logs are no part of the project. Where they are missing, these tests say so and pass.
 
@@ -182,7 +183,8 @@ fn the_audit_counts_the_quirks_of_the_logs() {
     assert_eq!(sp2.audit.count(Rule::NegativeRun), 5_671);
     let tsafrir = loaded(SP2, &Study::Tsafrir2007.options()).expect("present");
     assert_eq!(tsafrir.audit.count(Rule::NegativeRun) + tsafrir.audit.count(Rule::NoProcessors), 5_671);
-    // BLUE: 10,746 negative run times; of the 19,518 records without allocation 8,899 carry a run time.
+    // BLUE: 10,746 negative run times; of the 19,518 records without allocation 8,899 carry a run
+    // time.
     let blue = loaded(BLUE, &Study::Tsafrir2007.options()).expect("present");
     assert_eq!(blue.audit.count(Rule::NegativeRun), 10_746);
     assert_eq!(blue.audit.count(Rule::NoProcessors), 8_899);
@@ -225,7 +227,8 @@ fn talbys_jobs_are_the_listed_ones() {
             jobs.push(format!("{},{name},{},{},{},{}", truth.number, job.submit, job.procs, job.estimate, truth.run));
         }
     }
-    // Where the list has the logged run times, the workload's are cut at the estimate, as its options say.
+    // Where the list has the logged run times, the workload's are cut at the estimate, as its
+    // options say.
     for line in &mut expected {
         let mut cells: Vec<String> = line.split(',').map(str::to_string).collect();
         let number = |cell: &str| cell.parse::<i64>().expect("a number");
@@ -239,8 +242,8 @@ fn talbys_jobs_are_the_listed_ones() {
     assert_eq!(jobs.len(), expected.len());
 }
 
-/// Stockholm set its clocks back on 1996-10-27 at 01:00 UTC and forth on 1997-03-30; the bounds below are local midnights
-/// computed by hand from that.
+/// Stockholm set its clocks back on 1996-10-27 at 01:00 UTC and forth on 1997-03-30; the bounds
+/// below are local midnights computed by hand from that.
 #[test]
 fn kths_months_begin_at_swedish_midnight() {
     let Some(loaded) = loaded(KTH, &Study::Talby1999.options()) else {

@@ -1,4 +1,5 @@
-//! The reader and the writer: what is read is what was written, and what cannot be read is said clearly.
+//! The reader and the writer: what is read is what was written, and what cannot be read is said
+//! clearly.
 
 #[path = "../../../../fuzz/properties/swf.rs"]
 mod properties;

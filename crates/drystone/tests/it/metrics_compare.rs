@@ -135,8 +135,8 @@ fn impossible_requests_are_refused() {
 
 #[test]
 fn intervals_cover_the_truth_about_as_often_as_they_say() {
-    // Weeks share a load of their own; within it the new policy waits 0.9 times as long on average, with noise of
-    // ± 40 % per week. The truth is −10 %.
+    // Weeks share a load of their own; within it the new policy waits 0.9 times as long on average,
+    // with noise of ± 40 % per week. The truth is −10 %.
     let mut rng = ChaCha8Rng::seed_from_u64(7);
     let options = Options { resamples: 500, ..Options::default() };
     let trials = 400;
@@ -148,6 +148,7 @@ fn intervals_cover_the_truth_about_as_often_as_they_say() {
         let (low, high) = change(&a, &b, WAIT, options).interval.expect("40 weeks");
         covered += u32::from(low <= -0.1 && -0.1 <= high);
     }
-    // 95 % of 400 is 380; percentile intervals of 40 weeks cover a little less. Five standard deviations below: 352.
+    // 95 % of 400 is 380; percentile intervals of 40 weeks cover a little less. Five standard
+    // deviations below: 352.
     assert!((352..=398).contains(&covered), "{covered} of {trials}");
 }

@@ -1,7 +1,8 @@
-//! Averages of schedules made by an independent simulator, against the averages which that simulator's authors report.
+//! Averages of schedules made by an independent simulator, against the averages which that
+//! simulator's authors report.
 //!
-//! Wait and bounded slowdown of Tsafrir's policies on the KTH log, trimmed by Tsafrir's rule. The schedules lie outside the
-//! project: `DRYSTONE_SHARED` says where.
+//! Wait and bounded slowdown of Tsafrir's policies on the KTH log, trimmed by Tsafrir's rule. The
+//! schedules lie outside the project: `DRYSTONE_SHARED` says where.
 #![cfg(feature = "gzip")]
 
 use crate::metrics_support::{Done, report};
@@ -9,7 +10,8 @@ use drystone::metrics::{Config, Report, Selection};
 use std::io::Read;
 use std::path::PathBuf;
 
-/// The report on a golden schedule, its jobs handled by end, then by order of arrival; `None` where it is missing.
+/// The report on a golden schedule, its jobs handled by end, then by order of arrival; `None` where
+/// it is missing.
 fn golden(policy: &str) -> Option<Report> {
     let shared = std::env::var_os("DRYSTONE_SHARED")
         .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared"), PathBuf::from);
@@ -35,8 +37,9 @@ fn golden(policy: &str) -> Option<Report> {
 
 #[test]
 fn averages_of_independent_schedules_are_theirs() {
-    // Minutes of wait and bounded slowdown as reported. The minutes were rounded to hundredths first and then to tenths: the
-    // 101.8 stand for 101.748, whence the half of a hundredth on top of the half of a tenth.
+    // Minutes of wait and bounded slowdown as reported. The minutes were rounded to hundredths
+    // first and then to tenths: the 101.8 stand for 101.748, whence the half of a hundredth on top
+    // of the half of a tenth.
     let reported = [
         ("EASY", 115.1, 90.16),
         ("EASY_SJBF", 101.8, 72.99),

@@ -208,7 +208,8 @@ fn select(jobs: &[Done], selection: Selection) -> (Trimmed, Vec<u32>) {
 
 #[test]
 fn tsafrir_skips_a_hundredth_and_what_ends_after_the_last_arrival() {
-    // 250 jobs: ⌊2.5⌋ = 2 are skipped in the order of termination, whatever their number. The last submit is 249 s.
+    // 250 jobs: ⌊2.5⌋ = 2 are skipped in the order of termination, whatever their number. The last
+    // submit is 249 s.
     let mut jobs: Vec<Done> = (0..250).map(|i| Done::new(i, i64::from(i), i64::from(i), 3, 1)).collect();
     jobs.swap(0, 7); // Job 7 is handled first, job 1 second.
     let (trimmed, kept) = select(&jobs, Selection::Tsafrir);
@@ -241,7 +242,8 @@ fn windows_go_by_submit() {
     assert_eq!(select(&jobs, absurd).0.kept, 0);
 }
 
-/// Ten processors, jobs of one for 10 s from each tenth second to 90: whatever lies beyond the log is no idle time.
+/// Ten processors, jobs of one for 10 s from each tenth second to 90: whatever lies beyond the log
+/// is no idle time.
 #[test]
 fn the_period_of_submits_is_within_the_log() {
     let jobs: Vec<Done> = (0..10).map(|i| Done::new(i, i64::from(i) * 10, i64::from(i) * 10, 10, 1)).collect();

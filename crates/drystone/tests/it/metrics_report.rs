@@ -78,7 +78,8 @@ fn the_machine_by_hand() {
     assert!(close(machine.throughput_per_hour.unwrap_or(0.0), 4.0 * 3600.0 / 170.0));
 }
 
-/// Two months of four processors, each simulated apart: they overlap in the log's time, but not on one machine.
+/// Two months of four processors, each simulated apart: they overlap in the log's time, but not on
+/// one machine.
 #[test]
 fn parts_that_are_simulated_apart_have_the_machine_to_themselves() {
     let (first, second) = (
@@ -100,8 +101,9 @@ fn parts_that_are_simulated_apart_have_the_machine_to_themselves() {
     assert_eq!((machine.makespan, machine.last_end, machine.busy()), (Span(120), Time(120), Span(180)));
 }
 
-/// Each part warms up by itself: of two times 100 jobs that end at once the first of each is skipped, and so is what ends after the
-/// last submit of its part, though jobs of the other part still arrive then.
+/// Each part warms up by itself: of two times 100 jobs that end at once the first of each is
+/// skipped, and so is what ends after the last submit of its part, though jobs of the other part
+/// still arrive then.
 #[test]
 fn parts_are_trimmed_one_by_one() {
     let part = |first: u32| -> Vec<Done> {
@@ -123,7 +125,8 @@ fn parts_are_trimmed_one_by_one() {
         let report = collector.finish();
         let t = report.trimmed;
         assert_eq!((t.seen, t.kept, t.dropped_early, t.dropped_late), (200, 196, 2, 2), "{selection}");
-        // The periods are 99 s each after the first termination, or 97 s between the borders of the window.
+        // The periods are 99 s each after the first termination, or 97 s between the borders of the
+        // window.
         let period = if selection == Selection::Tsafrir { (0, 100_099) } else { (1, 100_098) };
         assert_eq!((report.machine.period_from.0, report.machine.period_until.0), period);
         assert_eq!(report.machine.period_utilisation, Some(0.0));
@@ -132,7 +135,8 @@ fn parts_are_trimmed_one_by_one() {
 
 #[test]
 fn work_of_suspended_jobs_is_spread_over_the_period() {
-    // Runs 30 s of the 90 s from 10 to 100; the period is 0 to 40: a third of 30 s of 2 processors, of 40 s of 4.
+    // Runs 30 s of the 90 s from 10 to 100; the period is 0 to 40: a third of 30 s of 2 processors,
+    // of 40 s of 4.
     let mut suspended = Done::new(0, 0, 10, 30, 2);
     suspended.outcome.end = Time(100);
     suspended.outcome.suspensions = 3;
@@ -259,7 +263,8 @@ fn rows_are_in_order_of_arrival_and_tell_what_counts() {
 fn the_queue_by_hand() {
     let jobs = [Done::new(0, 0, 0, 1, 1), Done::new(1, 30, 30, 1, 1)];
     let mut collector = collector(10, &jobs, Config::light());
-    // 0–10: 2 free, no job waits. 10–20: 2 free, 3 jobs want 12. 20–30: 4 free, one wants 1. 30–50: all free.
+    // 0–10: 2 free, no job waits. 10–20: 2 free, 3 jobs want 12. 20–30: 4 free, one wants 1. 30–50:
+    // all free.
     collector.instant(Time(0), 2, 0, 0);
     collector.instant(Time(10), 2, 3, 12);
     collector.instant(Time(20), 4, 1, 1);
@@ -280,8 +285,9 @@ fn the_queue_by_hand() {
     assert!(close(whole.mean_used.unwrap_or(0.0), 1.0 - 280.0 / 500.0));
 }
 
-/// A job without run time makes an instant of several steps: a job that waits between them only does not wait. The last state of the
-/// last submit counts as one of the arriving, however long it lasts.
+/// A job without run time makes an instant of several steps: a job that waits between them only
+/// does not wait. The last state of the last submit counts as one of the arriving, however long it
+/// lasts.
 #[test]
 fn between_the_steps_of_an_instant_nobody_waits() {
     let jobs = [Done::new(0, 0, 0, 1, 1), Done::new(1, 5, 5, 1, 1)];
@@ -328,7 +334,8 @@ fn suspended_jobs_are_in_the_queue() {
     assert_eq!(whole.loss_of_capacity, Some(0.3));
 }
 
-/// A job of two processors runs from 0 to 10 and from 90 to 100; the last job comes at 20, and waits until then.
+/// A job of two processors runs from 0 to 10 and from 90 to 100; the last job comes at 20, and
+/// waits until then.
 #[test]
 fn a_suspended_job_uses_nothing() {
     let mut jobs = vec![Done::new(0, 0, 0, 100, 2), Done::new(1, 20, 100, 5, 1)];
@@ -437,7 +444,8 @@ proptest! {
     }
 }
 
-/// A log that leaps by 30,000 years: only the weeks with jobs are told, and nothing is kept for the others.
+/// A log that leaps by 30,000 years: only the weeks with jobs are told, and nothing is kept for the
+/// others.
 #[test]
 fn weeks_without_number_are_not_told_one_by_one() {
     let far = 1_000_000_000_000;

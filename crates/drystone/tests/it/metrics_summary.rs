@@ -55,8 +55,8 @@ fn finite_values_whose_sum_is_not_still_count() {
 
 #[test]
 fn sums_of_huge_whole_numbers_are_exact() {
-    // The first values add up to 2^57, where doubles are 32 apart; of the others every 128th is a 1: a plain sum over values
-    // or over blocks of them loses all these.
+    // The first values add up to 2^57, where doubles are 32 apart; of the others every 128th is a
+    // 1: a plain sum over values or over blocks of them loses all these.
     let mut values = vec![2_f64.powi(45); 4_096];
     values.extend((0..1 << 19).map(|i| f64::from(u8::from(i % 128 == 0))));
     let exact = (1_u64 << 57) + 4_096;

@@ -1,5 +1,6 @@
-//! Choices of multiple queues by hand: borders made from history, delays and when their ends are seen, which pivot is deposed, whose
-//! promise stays where it is, and what an overdue job does to others.
+//! Choices of multiple queues by hand: borders made from history, delays and when their ends are
+//! seen, which pivot is deposed, whose promise stays where it is, and what an overdue job does to
+//! others.
 
 use crate::common::{owned, spec, starts, workload};
 use drystone::engine::{Observer, Replay, Session, Simulation};
@@ -38,10 +39,11 @@ fn changes_of_the_tenth(runs: [i64; 10], policy: &str) -> Vec<(Gauge, i64)> {
     gauges.into_iter().filter(|g| g.0 == 9 && of_queues(g.1)).map(|(_, gauge, value)| (gauge, value)).collect()
 }
 
-/// Nine of 200 s and one of 1,200 s: mean 300, and a deviation of √((9·100² + 900²) / 10) = 300, once the mean and not more,
-/// which one queue may have. With 1,220 s it is 306 of 302; the border of two is the sixth, 200. Six of 1 s, three of 10 s and
-/// one of 1,000 s: a border behind the sixth leaves 10, 10, 10 and 1,000 together, a deviation of 429 of 257.5; of three queues
-/// the borders are the fourth and the seventh, which separates all.
+/// Nine of 200 s and one of 1,200 s: mean 300, and a deviation of √((9·100² + 900²) / 10) = 300,
+/// once the mean and not more, which one queue may have. With 1,220 s it is 306 of 302; the border
+/// of two is the sixth, 200. Six of 1 s, three of 10 s and one of 1,000 s: a border behind the
+/// sixth leaves 10, 10, 10 and 1,000 together, a deviation of 429 of 257.5; of three queues the
+/// borders are the fourth and the seventh, which separates all.
 #[test]
 fn as_many_queues_as_uneven_run_times_need() {
     let rare = |run| [200, 200, 200, 200, run, 200, 200, 200, 200, 200];
@@ -54,8 +56,9 @@ fn as_many_queues_as_uneven_run_times_need() {
     );
 }
 
-/// Eight classes of run times, more than the four of the beginning, are 16 queues where one processor and more differ. The
-/// borders are the run times at i·10/8. The last job, the longest, goes to one of the last two queues.
+/// Eight classes of run times, more than the four of the beginning, are 16 queues where one
+/// processor and more differ. The borders are the run times at i·10/8. The last job, the longest,
+/// goes to one of the last two queues.
 #[test]
 fn every_queue_there_may_ever_be_has_room() {
     let runs = std::array::from_fn(|i| 10 * (i as i64 + 1));
@@ -65,8 +68,8 @@ fn every_queue_there_may_ever_be_has_room() {
     assert_eq!(changes_of_the_tenth(runs, policy), expected);
 }
 
-/// Partitions and borders are numbered from 1. Ten processors are 3, 3, 2 and 2; until there is history, borders are the
-/// paper's.
+/// Partitions and borders are numbered from 1. Ten processors are 3, 3, 2 and 2; until there is
+/// history, borders are the paper's.
 #[test]
 fn what_is_recorded_is_numbered_from_one() {
     let gauges = told(&workload(10, &[(5, 1, 10, 10)]), &[], "multiqueue(bounds=auto)").gauges;
@@ -79,9 +82,9 @@ fn what_is_recorded_is_numbered_from_one() {
     assert_eq!(gauges, expected);
 }
 
-/// Jobs 7 and 8 wait for job 6 in the queue up to 100 s. The tenth arrival makes a border of 50 s, the sixth of the ten run
-/// times 20, 50 (six times), 90, 1,000 and 2,000: job 8 is the first of its queue now and is promised the time when job 7
-/// will have run. Job 9 is behind it.
+/// Jobs 7 and 8 wait for job 6 in the queue up to 100 s. The tenth arrival makes a border of 50 s,
+/// the sixth of the ten run times 20, 50 (six times), 90, 1,000 and 2,000: job 8 is the first of
+/// its queue now and is promised the time when job 7 will have run. Job 9 is behind it.
 #[test]
 fn who_waits_is_sorted_anew() {
     let mut jobs: Vec<_> = (0..6).map(|i| (10 * i, 1, 50, 50)).collect();
@@ -90,9 +93,10 @@ fn who_waits_is_sorted_anew() {
     assert_eq!(promises, [(110, 7, 1_100), (130, 8, 1_120), (1_120, 9, 1_210)]);
 }
 
-/// Job 7 is promised 1,100, when job 6 ends, and job 8, the first of another queue, 1,150. The tenth arrival makes all queues
-/// one, with job 7 as its only pivot: job 9 takes the processor that is left beside jobs 6 and 7, which it would not where
-/// job 8 were promised all four. Job 8 follows it at 2,130.
+/// Job 7 is promised 1,100, when job 6 ends, and job 8, the first of another queue, 1,150. The
+/// tenth arrival makes all queues one, with job 7 as its only pivot: job 9 takes the processor that
+/// is left beside jobs 6 and 7, which it would not where job 8 were promised all four. Job 8
+/// follows it at 2,130.
 #[test]
 fn who_is_no_pivot_any_more_blocks_nobody() {
     let mut jobs: Vec<_> = (0..6).map(|i| (10 * i, 1, 1, 1)).collect();
@@ -101,10 +105,11 @@ fn who_is_no_pivot_any_more_blocks_nobody() {
     assert_eq!(starts[6..], [100, 1_100, 2_130, 130]);
 }
 
-/// Every job is delayed by 100 s. Job 1 needs the whole machine and is promised 1,100, when job 0 ends. Job 2, behind it, may
-/// start from 220 on and job 3 from 400 on, and both end before 1,100. That is seen at once where the end of a delay is an
-/// event; else at the next event: the arrival of job 3 at 300; and after 400 the end of job 0, when job 1 takes all until
-/// 1,150. Job 0 finds no job running, so that the end of its delay is an event anyway.
+/// Every job is delayed by 100 s. Job 1 needs the whole machine and is promised 1,100, when job 0
+/// ends. Job 2, behind it, may start from 220 on and job 3 from 400 on, and both end before 1,100.
+/// That is seen at once where the end of a delay is an event; else at the next event: the arrival
+/// of job 3 at 300; and after 400 the end of job 0, when job 1 takes all until 1,150. Job 0 finds
+/// no job running, so that the end of its delay is an event anyway.
 #[test]
 fn the_end_of_a_delay_behind_the_pivot() {
     let w = workload(4, &[(0, 2, 1_000, 1_000), (110, 4, 50, 50), (120, 1, 30, 30), (300, 1, 10, 10)]);
@@ -119,8 +124,8 @@ fn the_end_of_a_delay_behind_the_pivot() {
     }
 }
 
-/// The same where no job is seen before: job 0 appears at 60, for none runs. Job 1 appears at 160, or at the next event, the
-/// arrival of job 2 at 300; and job 2 at 360, or when job 0 ends.
+/// The same where no job is seen before: job 0 appears at 60, for none runs. Job 1 appears at 160,
+/// or at the next event, the arrival of job 2 at 300; and job 2 at 360, or when job 0 ends.
 #[test]
 fn the_end_of_a_delay_in_hiding() {
     let w = workload(2, &[(0, 1, 1_000, 1_000), (100, 1, 10, 10), (300, 1, 10, 10)]);
@@ -130,8 +135,9 @@ fn the_end_of_a_delay_in_hiding() {
     }
 }
 
-/// The delay changes after every completion: it is 1,000 s at first, 1,500 s when job 1 has waited as long as it ran (from 1
-/// to 2 is half of 2), and 1,000 s again when job 3 has not waited. Job 2 comes in between, the others after that.
+/// The delay changes after every completion: it is 1,000 s at first, 1,500 s when job 1 has waited
+/// as long as it ran (from 1 to 2 is half of 2), and 1,000 s again when job 3 has not waited. Job 2
+/// comes in between, the others after that.
 fn while_the_delay_falls(procs: Procs, job2: (Procs, i64), later: &[(i64, Procs, i64)]) -> Workload {
     let mut jobs = vec![(0, procs, 10), (0, procs, 10), (25, job2.0, job2.1), (30, procs, 10)];
     jobs.extend(later);
@@ -140,8 +146,9 @@ fn while_the_delay_falls(procs: Procs, job2: (Procs, i64), later: &[(i64, Procs,
 
 const FALLING: &str = "delay=1000,batch=1,first-change=zero";
 
-/// Job 2 is promised 1,525, when its delay is over. Where the present delay counts, that is over at 1,025, but a promise is
-/// never moved. Job 4 behind it may start at 1,050: the end of a delay is an event, if need be because no job runs.
+/// Job 2 is promised 1,525, when its delay is over. Where the present delay counts, that is over at
+/// 1,025, but a promise is never moved. Job 4 behind it may start at 1,050: the end of a delay is
+/// an event, if need be because no job runs.
 #[test]
 fn a_promise_outlasts_the_delay_it_was_made_for() {
     let w = while_the_delay_falls(4, (2, 200), &[(50, 4, 200)]);
@@ -151,9 +158,10 @@ fn a_promise_outlasts_the_delay_it_was_made_for() {
     }
 }
 
-/// Job 4 is promised 3,060, when job 5 ends, and so is job 6 beside it. At 1,525 job 2 appears, which is older: job 4 is no
-/// pivot any more, job 2 is promised all ten when job 6 has run. Of the four processors that job 4 was promised two are enough
-/// for job 7, which ends in time for job 2; job 4 comes after that.
+/// Job 4 is promised 3,060, when job 5 ends, and so is job 6 beside it. At 1,525 job 2 appears,
+/// which is older: job 4 is no pivot any more, job 2 is promised all ten when job 6 has run. Of the
+/// four processors that job 4 was promised two are enough for job 7, which ends in time for job 2;
+/// job 4 comes after that.
 #[test]
 fn who_was_hidden_deposes_the_pivot() {
     let w =
@@ -164,9 +172,10 @@ fn who_was_hidden_deposes_the_pivot() {
     assert_eq!(told(&w, &[], &policy).promises, expected);
 }
 
-/// Job 4 is promised 3,060, when job 5 ends, and job 6, which needs all ten, the end of job 4 at 23,060. At 1,525 job 2
-/// deposes job 4 and is promised 3,060. Job 6 might come 1,000 s earlier now, but its promise stays, also when that of job 2
-/// is kept; so job 4 starts at 3,060, too, and ends in time. Job 7 would end after that and has nothing of what job 4 gave up.
+/// Job 4 is promised 3,060, when job 5 ends, and job 6, which needs all ten, the end of job 4 at
+/// 23,060. At 1,525 job 2 deposes job 4 and is promised 3,060. Job 6 might come 1,000 s earlier
+/// now, but its promise stays, also when that of job 2 is kept; so job 4 starts at 3,060, too, and
+/// ends in time. Job 7 would end after that and has nothing of what job 4 gave up.
 #[test]
 fn promises_behind_a_deposed_pivot_stay() {
     let w = while_the_delay_falls(
@@ -177,17 +186,18 @@ fn promises_behind_a_deposed_pivot_stay() {
     assert_eq!(starts(&w, &format!("multiqueue({FALLING},hold=yes)")), [0, 10, 3_060, 30, 3_060, 60, 23_060, 25_060]);
 }
 
-/// Job 4, which needs nine, is promised 3,060, when job 5 ends, and job 6 the end of job 4 at 23,060. At 1,525 job 2 deposes
-/// job 4 and starts on the two that are free, also beside job 6; so job 4 has to wait until it ends at 31,525. No job ends at
-/// 23,060 then, and job 6 starts all the same.
+/// Job 4, which needs nine, is promised 3,060, when job 5 ends, and job 6 the end of job 4 at
+/// 23,060. At 1,525 job 2 deposes job 4 and starts on the two that are free, also beside job 6; so
+/// job 4 has to wait until it ends at 31,525. No job ends at 23,060 then, and job 6 starts all the
+/// same.
 #[test]
 fn a_promise_behind_a_deposed_pivot_is_kept() {
     let w = while_the_delay_falls(10, (2, 30_000), &[(50, 9, 20_000), (60, 8, 3_000), (1_100, 8, 2_000)]);
     assert_eq!(starts(&w, &format!("multiqueue({FALLING},hold=yes)")), [0, 10, 1_525, 30, 31_525, 60, 23_060]);
 }
 
-/// Job 1 has waited 20,000,000 times its run time, so the delay grows by 10¹² s as often: beyond the end of time. Job 2 is
-/// promised nothing, however often it is looked at.
+/// Job 1 has waited 20,000,000 times its run time, so the delay grows by 10¹² s as often: beyond
+/// the end of time. Job 2 is promised nothing, however often it is looked at.
 #[test]
 fn a_delay_beyond_all_time_promises_nothing() {
     let wait = 20_000_000;
@@ -200,8 +210,9 @@ fn a_delay_beyond_all_time_promises_nothing() {
     }
 }
 
-/// Job 2 is promised 150, when job 0 ends, and job 3 the 50 s before, when job 1 ends. It will have gone then: two processors
-/// are left beside job 2, of which job 4 may have the one that is free now.
+/// Job 2 is promised 150, when job 0 ends, and job 3 the 50 s before, when job 1 ends. It will have
+/// gone then: two processors are left beside job 2, of which job 4 may have the one that is free
+/// now.
 #[test]
 fn a_promise_takes_nothing_from_the_next() {
     let w = workload(
@@ -211,9 +222,10 @@ fn a_promise_takes_nothing_from_the_next() {
     assert_eq!(starts(&w, "multiqueue"), [0, 0, 150, 100, 30]);
 }
 
-/// Job 2 is promised 100 and job 3 would still run then. Job 0 outlives its 100 s. At 102 it is taken to end at 103, as job 1
-/// will, so job 2 is put off to 103, where it leaves four: job 3 takes three of them, before the newcomer, for whom one is not
-/// enough. Job 2 starts when job 0 ends at 120, and job 4 after it.
+/// Job 2 is promised 100 and job 3 would still run then. Job 0 outlives its 100 s. At 102 it is
+/// taken to end at 103, as job 1 will, so job 2 is put off to 103, where it leaves four: job 3
+/// takes three of them, before the newcomer, for whom one is not enough. Job 2 starts when job 0
+/// ends at 120, and job 4 after it.
 #[test]
 fn where_a_promise_is_put_off_the_oldest_come_first() {
     let w = workload(15, &[(0, 5, 100, 120), (0, 4, 103, 103), (10, 11, 50, 50), (20, 3, 90, 90), (102, 2, 10, 10)]);
@@ -222,8 +234,9 @@ fn where_a_promise_is_put_off_the_oldest_come_first() {
     }
 }
 
-/// A cluster tells of an arrival before it tells of an end in the same second. What was to end by then is taken to end in the
-/// next second, when the newcomer is promised its start; but it ends as planned, and nothing else would happen then.
+/// A cluster tells of an arrival before it tells of an end in the same second. What was to end by
+/// then is taken to end in the next second, when the newcomer is promised its start; but it ends as
+/// planned, and nothing else would happen then.
 #[test]
 fn an_end_may_come_after_an_arrival_of_its_second() {
     let mut session = Session::new(Machine::new(1), spec("multiqueue").scheduler());
@@ -242,8 +255,9 @@ fn an_end_may_come_after_an_arrival_of_its_second() {
     assert_eq!(started(&mut session, 100), 1);
 }
 
-/// Job 0 ends early, after 500 s, so that every job is predicted to run as long. Jobs 1 and 2 are ready, but not job 3 in the
-/// same queue: job 1 starts at once with all processors, the two others when it ends.
+/// Job 0 ends early, after 500 s, so that every job is predicted to run as long. Jobs 1 and 2 are
+/// ready, but not job 3 in the same queue: job 1 starts at once with all processors, the two others
+/// when it ends.
 #[test]
 fn predicted_anew_beside_a_delayed_job() {
     let w = workload(4, &[(0, 4, 1_000, 500), (10, 4, 2_000, 300), (20, 2, 2_000, 40), (550, 1, 3_000, 10)]);
@@ -251,10 +265,11 @@ fn predicted_anew_beside_a_delayed_job() {
     assert_eq!(starts(&w, policy), [100, 600, 900, 900]);
 }
 
-/// Each class has eight processors. Job 0 has six of the long ones and outlives its 200 s, when job 1 gives back the two
-/// others. Job 3 needs ten and is promised 250, when job 2 ends; job 5 needs four, was promised 200 and comes, in the order of
-/// arrival, after job 4, which needs two. Job 0 still runs at that time: with four for job 5 nothing is left of the eight.
-/// So job 4 waits, behind job 3, until job 0 ends at 260, as does job 5.
+/// Each class has eight processors. Job 0 has six of the long ones and outlives its 200 s, when job
+/// 1 gives back the two others. Job 3 needs ten and is promised 250, when job 2 ends; job 5 needs
+/// four, was promised 200 and comes, in the order of arrival, after job 4, which needs two. Job 0
+/// still runs at that time: with four for job 5 nothing is left of the eight. So job 4 waits,
+/// behind job 3, until job 0 ends at 260, as does job 5.
 #[test]
 fn an_overdue_job_keeps_what_others_might_borrow() {
     let w = workload(
@@ -271,9 +286,10 @@ fn an_overdue_job_keeps_what_others_might_borrow() {
     assert_eq!(starts(&w, "multiqueue(bounds=100,own=split)"), [0, 0, 150, 250, 260, 260]);
 }
 
-/// Where a pivot is deposed, a job that was refused because of its promise is looked at again with the next event. Job 8 is
-/// promised 3021, beside job 4, which leaves nothing for job 5 (2,500 s). At 1525 the delay of job 6 is over, which takes the place of
-/// job 8 and starts; 2 processors stay free. Job 9 arrives at 1600: job 5 starts, for at 3021 job 4 leaves 3 now.
+/// Where a pivot is deposed, a job that was refused because of its promise is looked at again with
+/// the next event. Job 8 is promised 3021, beside job 4, which leaves nothing for job 5 (2,500 s).
+/// At 1525 the delay of job 6 is over, which takes the place of job 8 and starts; 2 processors stay
+/// free. Job 9 arrives at 1600: job 5 starts, for at 3021 job 4 leaves 3 now.
 #[test]
 fn who_was_refused_for_a_deposed_pivot() {
     let jobs = [
@@ -292,7 +308,8 @@ fn who_was_refused_for_a_deposed_pivot() {
     assert_eq!(starts, [0, 10, 21, 21, 3021, 1600, 1525, 26, 4521, 24521]);
 }
 
-/// A slowdown that changes by exactly what is tolerated leaves the delay as it is: from 1 to 2 is a change of one half.
+/// A slowdown that changes by exactly what is tolerated leaves the delay as it is: from 1 to 2 is a
+/// change of one half.
 #[test]
 fn a_change_that_is_just_tolerated() {
     let w = workload(1, &[(0, 1, 10, 10), (0, 1, 10, 10), (25, 1, 200, 200)]);
@@ -300,14 +317,16 @@ fn a_change_that_is_just_tolerated() {
     assert_eq!(starts(&w, policy), [0, 10, 1025]);
 }
 
-/// With `promise=arrival`, too, a delayed job behind the pivot waits for the end of its delay, though processors are free.
+/// With `promise=arrival`, too, a delayed job behind the pivot waits for the end of its delay,
+/// though processors are free.
 #[test]
 fn a_delay_behind_a_pivot_that_was_promised_at_arrival() {
     let w = workload(4, &[(0, 1, 50, 50), (0, 1, 50, 50)]);
     assert_eq!(starts(&w, "multiqueue(bounds=none,delay=100,adapt=fixed,promise=arrival)"), [100, 100]);
 }
 
-/// A waiting job behind the pivot is predicted shorter, as its user's last one was, and ends before the pivot's time now.
+/// A waiting job behind the pivot is predicted shorter, as its user's last one was, and ends before
+/// the pivot's time now.
 #[test]
 fn who_waits_behind_a_pivot_is_predicted_anew() {
     let jobs = [(0, 1, 400, 100), (0, 1, 1000, 1000), (10, 4, 50, 50), (20, 1, 2000, 100)];
@@ -315,7 +334,8 @@ fn who_waits_behind_a_pivot_is_predicted_anew() {
     assert_eq!(starts(&workload(4, &jobs), policy), [0, 0, 1000, 100]);
 }
 
-/// A pivot is predicted anew with another promise behind it: job 2 for 50 s from 200 on, so that job 3 follows at 250.
+/// A pivot is predicted anew with another promise behind it: job 2 for 50 s from 200 on, so that
+/// job 3 follows at 250.
 #[test]
 fn a_pivot_is_predicted_anew() {
     let w = workload(2, &[(0, 1, 1000, 50), (0, 1, 200, 200), (10, 2, 5000, 50), (20, 2, 40, 40)]);
@@ -323,7 +343,8 @@ fn a_pivot_is_predicted_anew() {
     assert_eq!(starts(&w, "multiqueue(bounds=100,predict=recent(1,propagate=waiting))"), [0, 0, 200, 250]);
 }
 
-/// With `read=now` a delayed job behind the pivot may go when the delay has fallen, at 1026; else when its own is over.
+/// With `read=now` a delayed job behind the pivot may go when the delay has fallen, at 1026; else
+/// when its own is over.
 #[test]
 fn a_delay_that_falls_while_a_job_waits_behind_the_pivot() {
     let jobs = [(0, 4, 10, 10), (0, 4, 10, 10), (25, 2, 200, 200), (26, 1, 200, 200), (30, 4, 10, 10)];
@@ -333,7 +354,8 @@ fn a_delay_that_falls_while_a_job_waits_behind_the_pivot() {
     }
 }
 
-/// Job 0 should have ended at 10. At 15 job 1 can be promised the next second at the earliest, and starts when job 0 does end.
+/// Job 0 should have ended at 10. At 15 job 1 can be promised the next second at the earliest, and
+/// starts when job 0 does end.
 #[test]
 fn a_promise_at_arrival_beside_an_overdue_job() {
     let w = workload(1, &[(0, 1, 10, 20), (15, 1, 10, 10)]);
@@ -342,8 +364,8 @@ fn a_promise_at_arrival_beside_an_overdue_job() {
     assert_eq!(starts(&w, "multiqueue(promise=arrival)"), [0, 20]);
 }
 
-/// As [`who_was_hidden_deposes_the_pivot`], but beside job 6 the deposed pivot left nothing: what is given back is all that job 7
-/// can have.
+/// As [`who_was_hidden_deposes_the_pivot`], but beside job 6 the deposed pivot left nothing: what
+/// is given back is all that job 7 can have.
 #[test]
 fn a_deposed_pivot_beside_which_nothing_was_left() {
     let later = [(50, 4, 20_000), (60, 8, 3_000), (1_100, 6, 500), (1_600, 2, 1_900)];
@@ -352,8 +374,9 @@ fn a_deposed_pivot_beside_which_nothing_was_left() {
     assert_eq!(starts(&w, &policy), [0, 10, 3_560, 30, 22_560, 60, 3_060, 1_600]);
 }
 
-/// Job 1 is promised 10, when job 0 should end and does not. That time is no event by itself: the next is the end at 20. Where
-/// pivots may be deposed promised times are events, and at 10 the promise is put off to the next second.
+/// Job 1 is promised 10, when job 0 should end and does not. That time is no event by itself: the
+/// next is the end at 20. Where pivots may be deposed promised times are events, and at 10 the
+/// promise is put off to the next second.
 #[test]
 fn a_promised_time_at_which_nothing_ends() {
     let w = workload(1, &[(0, 1, 10, 20), (5, 1, 10, 10)]);
@@ -365,8 +388,8 @@ fn a_promised_time_at_which_nothing_ends() {
     }
 }
 
-/// The borders may move in the very second of the first arrivals, from four queues to two: no queue is without a partition. No job
-/// runs for longer than that second, so every job starts in it.
+/// The borders may move in the very second of the first arrivals, from four queues to two: no queue
+/// is without a partition. No job runs for longer than that second, so every job starts in it.
 #[test]
 fn borders_may_move_before_the_first_pass() {
     let jobs: Vec<_> = (0..10).map(|i| (0, if i == 8 { 2 } else { 1 }, if i < 8 { 1 } else { 2 }, 0)).collect();
@@ -376,7 +399,8 @@ fn borders_may_move_before_the_first_pass() {
     }
 }
 
-/// Where the end of a delay is no event, it is none either for a job that looks at the present delay: job 1 starts when job 0 ends.
+/// Where the end of a delay is no event, it is none either for a job that looks at the present
+/// delay: job 1 starts when job 0 ends.
 #[test]
 fn without_events_of_its_own_a_delay_is_seen_at_the_next_one() {
     let jobs = [(0, 1, 9_000, 9_000), (0, 1, 20_000, 20_000)];

@@ -1,4 +1,5 @@
-//! Multiple queues, job by job, against the schedules of an independent implementation: all eight of them.
+//! Multiple queues, job by job, against the schedules of an independent implementation: all eight
+//! of them.
 
 use crate::common::{KTH, assert_equals_golden, log};
 use drystone::log::clean::Study;

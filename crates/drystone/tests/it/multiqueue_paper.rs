@@ -1,6 +1,7 @@
-//! The slowdown ratio R of multiple queues over one, on the paper's four logs, against what an independent implementation
-//! found: every variant, overall and for the longest jobs, to the last digit that was noted, and the number of pivots that
-//! start after their promise. `cargo test -p drystone --test it multiqueue_paper -- --nocapture` prints the table.
+//! The slowdown ratio R of multiple queues over one, on the paper's four logs, against what an
+//! independent implementation found: every variant, overall and for the longest jobs, to the last
+//! digit that was noted, and the number of pivots that start after their promise.
+//! `cargo test -p drystone --test it multiqueue_paper -- --nocapture` prints the table.
 
 use crate::common::{CTC, KTH, SP2, log, spec};
 use drystone::engine::{Replay, Simulation};
@@ -30,7 +31,8 @@ fn run(workload: &Workload, policy: &str) -> (Vec<JobRow>, u64) {
     (observer.0.0.finish().jobs.expect("kept"), observer.1.kept().broken)
 }
 
-/// A policy and what was found per log: R overall, R of class 4, late pivots where they were counted.
+/// A policy and what was found per log: R overall, R of class 4, late pivots where they were
+/// counted.
 type Found = (&'static str, [(f64, f64, Option<u64>); 4]);
 
 const FOUND: [Found; 10] = [
@@ -134,7 +136,8 @@ fn line(r: &SlowdownRatios) -> String {
     format!("R {} [{}], batches {better} better {worse} worse", ratio(r.overall), classes.join(" "))
 }
 
-/// Figure 5: better overall and for classes 1 to 3, worse for class 4, and by less; figure 6: few batches are worse.
+/// Figure 5: better overall and for classes 1 to 3, worse for class 4, and by less; figure 6: few
+/// batches are worse.
 #[test]
 fn signs_are_those_of_the_paper() {
     for (name, procs) in LOGS {

@@ -1,5 +1,5 @@
-//! What multiple queues guarantee, on made-up workloads: promises are kept, partitions sum to the machine, no job starves,
-//! whatever the predictions.
+//! What multiple queues guarantee, on made-up workloads: promises are kept, partitions sum to the
+//! machine, no job starves, whatever the predictions.
 
 use crate::common::{spec, starts, workload};
 use drystone::engine::{Levels, Observer, Replay, Simulation};
@@ -23,7 +23,8 @@ fn raw() -> impl Strategy<Value = Raw> {
     )
 }
 
-/// A workload with exact estimates, or with those given; `outlived` lets every third job outlive its estimate.
+/// A workload with exact estimates, or with those given; `outlived` lets every third job outlive
+/// its estimate.
 fn made(raw: &Raw, exact: bool, outlived: bool) -> Workload {
     let mut submit = 0;
     let jobs = raw.iter().enumerate().map(|(i, &(gap, procs, run, more))| {
@@ -181,8 +182,8 @@ const EVERY: [&str; 14] = [
 proptest! {
     #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
 
-    /// With exact estimates a promise is never moved and is kept to the second. The job that has waited longest is the first of its
-    /// queue and has one; the last job has to wait for another.
+    /// With exact estimates a promise is never moved and is kept to the second. The job that has
+    /// waited longest is the first of its queue and has one; the last job has to wait for another.
     #[test]
     fn exact_estimates_keep_every_promise(raw in raw()) {
         let wide = [(0, PROCS, 500, 0); 2];
@@ -219,7 +220,8 @@ proptest! {
         }
     }
 
-    /// No job waits behind a pivot that would delay no promise, however wrong estimates are, and whenever jobs come.
+    /// No job waits behind a pivot that would delay no promise, however wrong estimates are, and
+    /// whenever jobs come.
     #[test]
     fn no_job_is_overlooked(raw in raw(), outlived in any::<bool>()) {
         let workload = made(&raw, false, outlived);
@@ -228,7 +230,8 @@ proptest! {
         }
     }
 
-    /// Every variant brings every job to its end, whatever is predicted, and partitions stay partitions.
+    /// Every variant brings every job to its end, whatever is predicted, and partitions stay
+    /// partitions.
     #[test]
     fn every_variant_is_sound(raw in raw(), pass in prop::sample::select(vec!["instant", "event"])) {
         let workload = made(&raw, false, true);
@@ -241,8 +244,8 @@ proptest! {
         }
     }
 
-    /// Stopped after any instant and resumed in a fresh program, it goes on as if nothing had happened. Some jobs are
-    /// withdrawn.
+    /// Stopped after any instant and resumed in a fresh program, it goes on as if nothing had
+    /// happened. Some jobs are withdrawn.
     #[test]
     fn a_restored_policy_goes_on(raw in raw(), stop in 0usize..80, withdrawn in prop::collection::vec((0i64..30_000, 0u32..70), 0..6)) {
         let workload = made(&raw, false, true);
@@ -273,8 +276,8 @@ proptest! {
     }
 }
 
-/// Short narrow jobs arrive for ever and would keep the machine busy; a job as wide as the machine starts when those end
-/// that were there before it was promised its start.
+/// Short narrow jobs arrive for ever and would keep the machine busy; a job as wide as the machine
+/// starts when those end that were there before it was promised its start.
 #[test]
 fn a_job_as_wide_as_the_machine_does_not_starve() {
     let stream = (0..4_000i64).map(|i| (i * 3, 1, 48, 48));
@@ -284,13 +287,14 @@ fn a_job_as_wide_as_the_machine_does_not_starve() {
         let wide = jobs.iter().position(|j| j.1 == PROCS).expect("there");
         let workload = workload(PROCS, &jobs);
         for policy in ["multiqueue", "multiqueue(promise=eager)", "multiqueue(bounds=none)"] {
-            // In the queue of the short jobs it is not the pivot at once: up to 16 may be before it.
+            // In the queue of the short jobs it is not the pivot at once: up to 16 may be before
+            // it.
             let wait = starts(&workload, policy)[wide] - 1_000;
             let before = if run == 100 || policy.contains("none") { 48 } else { 0 };
             assert!((least..=most + before).contains(&wait), "{policy}, {run} s: waits {wait} s");
         }
-        // The oldest job comes first where promises follow arrival. (Figure 4 to the letter lets jobs of its own queue
-        // overtake it as long as the stream lasts.)
+        // The oldest job comes first where promises follow arrival. (Figure 4 to the letter lets
+        // jobs of its own queue overtake it as long as the stream lasts.)
         let wait = starts(&workload, "multiqueue(promise=arrival)")[wide] - 1_000;
         assert!((0..=96).contains(&wait), "promise=arrival, {run} s: waits {wait} s");
         // A delay comes on top, and is over at some time.
@@ -303,8 +307,9 @@ fn a_job_as_wide_as_the_machine_does_not_starve() {
     }
 }
 
-/// Four processors, by hand. The wide job of class 2 is promised 60, when the first ends. The short job that would still
-/// run then may not start; the one that ends by 60 may. The long one of class 4 may not use what class 2 was promised.
+/// Four processors, by hand. The wide job of class 2 is promised 60, when the first ends. The short
+/// job that would still run then may not start; the one that ends by 60 may. The long one of class
+/// 4 may not use what class 2 was promised.
 #[test]
 fn a_schedule_by_hand() {
     let jobs = [(0, 3, 60, 60), (10, 4, 200, 200), (20, 1, 50, 50), (20, 1, 40, 40), (25, 1, 20_000, 20_000)];

@@ -1,5 +1,5 @@
-//! What watches a simulation: everything is told, in order, through references and pairs as well; what is made of it, by
-//! hand.
+//! What watches a simulation: everything is told, in order, through references and pairs as well;
+//! what is made of it, by hand.
 
 use crate::common::{Outcomes, spec, workload};
 use drystone::engine::{
@@ -236,9 +236,10 @@ fn outcomes(w: &Workload, policy: &str) -> Vec<Outcome> {
     seen.0.into_iter().map(|o| o.expect("every job ends")).collect()
 }
 
-/// Jobs with a reservation: a job that waits and then starts as the head counts from its start where no plan was announced for it;
-/// one that starts upon arrival, or overtakes, does not; and under policies without reservations none does. 3 processors: job 0
-/// holds 2 until 10 and job 1 one until 5; job 2 needs all, and job 3, for which nothing is free at first, overtakes it at 5.
+/// Jobs with a reservation: a job that waits and then starts as the head counts from its start
+/// where no plan was announced for it; one that starts upon arrival, or overtakes, does not; and
+/// under policies without reservations none does. 3 processors: job 0 holds 2 until 10 and job 1
+/// one until 5; job 2 needs all, and job 3, for which nothing is free at first, overtakes it at 5.
 #[test]
 fn first_reservations_by_hand() {
     let w = workload(3, &[(0, 2, 10, 10), (0, 1, 5, 5), (1, 3, 10, 10), (2, 1, 2, 2)]);
@@ -247,15 +248,18 @@ fn first_reservations_by_hand() {
     };
     assert_eq!(reserved("greedy"), [(0, None), (0, None), (10, None), (5, None)]);
     assert_eq!(reserved("fcfs"), [(0, None), (0, None), (10, None), (20, None)]);
-    // Selective suspension, which gives processors names: at 5 job 3 is the head, (3 + 2) / 2 being more than (4 + 10) / 10.
+    // Selective suspension, which gives processors names: at 5 job 3 is the head, (3 + 2) / 2 being
+    // more than (4 + 10) / 10.
     assert_eq!(reserved("ss"), [(0, None), (0, None), (10, None), (5, None)]);
     // EASY announces at 1 that job 2 is due at 10.
     assert_eq!(reserved("easy"), [(0, None), (0, None), (10, Some(10)), (5, None)]);
-    // One of 4 processors is free until 10: job 1 is told so at 1. Job 2 is the head only when it has started, and so starts too.
+    // One of 4 processors is free until 10: job 1 is told so at 1. Job 2 is the head only when it
+    // has started, and so starts too.
     let w = workload(4, &[(0, 3, 10, 10), (1, 2, 10, 10), (2, 2, 20, 20)]);
     let seen: Vec<_> = outcomes(&w, "easy").iter().map(|o| (o.start.0, o.first_reservation.map(|t| t.0))).collect();
     assert_eq!(seen, [(0, None), (10, Some(10)), (10, Some(10))]);
-    // With `arrive=fits` job 1 is not looked at before job 0 ends, and no job had a start announced before.
+    // With `arrive=fits` job 1 is not looked at before job 0 ends, and no job had a start announced
+    // before.
     let w = workload(1, &[(0, 1, 100, 100), (10, 1, 5, 5)]);
     for (policy, reserved) in [("easy(arrive=fits)", Some(100)), ("easy(arrive=fits,reserve=0)", None), ("fcfs", None)]
     {
@@ -264,11 +268,13 @@ fn first_reservations_by_hand() {
     }
 }
 
-/// Accuracy over a life, weighted by time (Tsafrir et al. 2007, section 3.3). On one processor the first two jobs run for 2
-/// and 4 of an estimated 100: 0.02 and 0.04 from start to end. All others are predicted to run for 3.
+/// Accuracy over a life, weighted by time (Tsafrir et al. 2007, section 3.3). On one processor the
+/// first two jobs run for 2 and 4 of an estimated 100: 0.02 and 0.04 from start to end. All others
+/// are predicted to run for 3.
 ///
-/// Job 2 runs from 10 to 19: for 3 s it is predicted to run for 3, then, a minute more being beyond it, for its estimate, 50.
-/// Job 3 arrives at 12 and runs from 19 to 25: for 10 s predicted 3 of 6, then 50.
+/// Job 2 runs from 10 to 19: for 3 s it is predicted to run for 3, then, a minute more being beyond
+/// it, for its estimate, 50. Job 3 arrives at 12 and runs from 19 to 25: for 10 s predicted 3 of 6,
+/// then 50.
 #[test]
 fn accuracy_over_a_life_by_hand() {
     let w = workload(1, &[(0, 1, 100, 2), (2, 1, 100, 4), (10, 1, 50, 9), (12, 1, 50, 6), (25, 1, 50, 3)]);
@@ -289,8 +295,9 @@ fn accuracy_over_a_life_by_hand() {
     assert_eq!(seen.iter().map(|o| o.corrections).collect::<Vec<_>>(), [0, 0, 1, 1, 0]);
 }
 
-/// Memory as the log has it: 10 MB per processor at 4 MB/s take 2.5 s, which is 3. Job 0 is suspended at 60, when job 1 has
-/// waited as long as it will run, and goes on at 120 for what it is still due, the writing of its memory included.
+/// Memory as the log has it: 10 MB per processor at 4 MB/s take 2.5 s, which is 3. Job 0 is
+/// suspended at 60, when job 1 has waited as long as it will run, and goes on at 120 for what it is
+/// still due, the writing of its memory included.
 #[test]
 fn memory_of_the_log_by_hand() {
     let plain = workload(4, &[(0, 3, 6_000, 6_000), (0, 4, 60, 60)]);
@@ -334,8 +341,9 @@ fn arrivals_out_of_order_are_refused() {
     assert!(matches!(error, SimulationError::Disorder { now: Time(5), next: Time(-4) }), "{error}");
 }
 
-/// Conservative plans by hand, as they are announced: job 1 is promised 100 and job 2 110, and when job 0 ends at 10 instead
-/// of 100, job 1 starts, and job 2 is promised 20. A job that can start at once is promised nothing, and none twice the same.
+/// Conservative plans by hand, as they are announced: job 1 is promised 100 and job 2 110, and when
+/// job 0 ends at 10 instead of 100, job 1 starts, and job 2 is promised 20. A job that can start at
+/// once is promised nothing, and none twice the same.
 #[test]
 fn conservative_announces_what_has_changed() {
     #[derive(Default)]
@@ -356,8 +364,8 @@ fn conservative_announces_what_has_changed() {
     assert_eq!(first, [None, Some(100), Some(110), Some(120)]);
 }
 
-/// A policy may forget all jobs before the oldest. At 20 job 1 is done, but job 0 is not; when that ends at 100, so are
-/// all three until then.
+/// A policy may forget all jobs before the oldest. At 20 job 1 is done, but job 0 is not; when that
+/// ends at 100, so are all three until then.
 #[test]
 fn the_oldest_job_is_the_first_that_is_not_done() {
     #[derive(Default)]

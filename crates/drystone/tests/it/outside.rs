@@ -29,7 +29,8 @@ impl Observer for Told {
     }
 }
 
-/// A simulation that stops at each pass and lets the policy make it tells the same as one that runs through.
+/// A simulation that stops at each pass and lets the policy make it tells the same as one that runs
+/// through.
 #[test]
 fn stopping_at_each_pass_changes_nothing() {
     let workload = generated();
@@ -60,7 +61,8 @@ fn first(view: &View<'_>) -> Option<Actions> {
     Some(actions)
 }
 
-/// A driver that decides what the policy would have decided gets its schedule, and sees each action's effect at once.
+/// A driver that decides what the policy would have decided gets its schedule, and sees each
+/// action's effect at once.
 #[test]
 fn decisions_from_outside_are_as_good() {
     let workload = generated();
@@ -118,7 +120,8 @@ fn it_is_saved_at_a_pass_as_well() {
     }
 }
 
-/// What cannot be is refused: actions between passes, and jobs that do not fit. Doing nothing leaves jobs for ever.
+/// What cannot be is refused: actions between passes, and jobs that do not fit. Doing nothing
+/// leaves jobs for ever.
 #[test]
 fn what_is_impossible_outside_is_refused() {
     let workload = workload(4, &[(0, 3, 100, 100), (0, 2, 100, 100)]);

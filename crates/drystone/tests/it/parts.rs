@@ -1,5 +1,5 @@
-//! The parts of policies against their naive definitions, at sizes where every one of their shapes comes up: running sets
-//! and queues of thousands of jobs are trees of several levels.
+//! The parts of policies against their naive definitions, at sizes where every one of their shapes
+//! comes up: running sets and queues of thousands of jobs are trees of several levels.
 
 use drystone::model::{JobId, Procs, Span, Time};
 use drystone::parts::{
@@ -47,7 +47,8 @@ fn changes() -> impl Strategy<Value = Vec<(u8, u32, i64, u32)>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
 
-    /// A running set does what a sorted list does, while it grows to thousands, changes, and shrinks to nothing.
+    /// A running set does what a sorted list does, while it grows to thousands, changes, and
+    /// shrinks to nothing.
     #[test]
     fn a_running_set_is_a_sorted_list(ends in prop::collection::vec((0i64..600, 1u32..50), 1_500..3_000), changes in changes()) {
         let mut set = RunningSet::default();
@@ -200,8 +201,9 @@ fn queue_agrees(queue: &WaitQueue, list: &mut [Waiting], fits: &[(u32, i64, u32)
     Ok(())
 }
 
-/// Where everything fits, the first job is found, however long it runs: a machine wider than any class of sizes, all the time
-/// there is, and predictions at and beyond the 31 bits that summaries keep of them.
+/// Where everything fits, the first job is found, however long it runs: a machine wider than any
+/// class of sizes, all the time there is, and predictions at and beyond the 31 bits that summaries
+/// keep of them.
 #[test]
 fn the_longest_jobs_are_found_on_the_widest_machines() {
     let long = i64::from(i32::MAX);
@@ -224,7 +226,8 @@ fn the_longest_jobs_are_found_on_the_widest_machines() {
     }
 }
 
-/// Expansion factors by hand: (wait + run) / run, where a run of less than a second counts as one, and ties go to the older.
+/// Expansion factors by hand: (wait + run) / run, where a run of less than a second counts as one,
+/// and ties go to the older.
 #[test]
 fn expansion_factors_by_hand() {
     let job =
@@ -263,7 +266,8 @@ fn an_unmarked_profile_has_no_past() {
     assert_eq!(marked, with(3), "nor is what a mark that was dropped held");
 }
 
-/// Steps by hand, where the property's array of seconds ends: the end of all times, and the time before the profile begins.
+/// Steps by hand, where the property's array of seconds ends: the end of all times, and the time
+/// before the profile begins.
 #[test]
 fn the_borders_of_a_profile() {
     let mut profile = Profile::new(Time(10), 8);
@@ -300,14 +304,16 @@ fn the_borders_of_a_profile() {
     assert!(profile.steps().eq([(Time(33), 5)]));
 }
 
-/// Of all orders only that by expansion factors is another later on without anything having happened.
+/// Of all orders only that by expansion factors is another later on without anything having
+/// happened.
 #[test]
 fn one_order_changes_with_time() {
     let dynamic: Vec<Order> = Order::ALL.into_iter().filter(|order| order.is_dynamic()).collect();
     assert_eq!(dynamic, [Order::Lxf]);
 }
 
-/// By arrival or width a job keeps its place when it is predicted anew. Names can be set in columns.
+/// By arrival or width a job keeps its place when it is predicted anew. Names can be set in
+/// columns.
 #[test]
 fn orders_that_follow_predictions() {
     let lag: Vec<Order> = Order::ALL.into_iter().filter(|order| !order.heeds_predictions()).collect();

@@ -1,5 +1,5 @@
-//! Plans by hand where predictions change while jobs wait and run: what late notice sees, and what a plan gives jobs that are
-//! predicted to run for no time.
+//! Plans by hand where predictions change while jobs wait and run: what late notice sees, and what
+//! a plan gives jobs that are predicted to run for no time.
 
 use crate::common::{owned, spec, starts, workload};
 use drystone::engine::{Observer, Replay, Simulation};
@@ -22,9 +22,9 @@ fn told(w: &Workload, policy: &str, job: u32) -> Vec<(i64, i64)> {
     told.1
 }
 
-/// The end that the plan has a job at is an event known beforehand, also where the job gets more time just then. A is
-/// estimated at 10 s and runs for 100; B ends at 5, 45 s early; C needs the processors of B and is planned for 50. At 10, when
-/// A should end, it is seen that B has gone.
+/// The end that the plan has a job at is an event known beforehand, also where the job gets more
+/// time just then. A is estimated at 10 s and runs for 100; B ends at 5, 45 s early; C needs the
+/// processors of B and is planned for 50. At 10, when A should end, it is seen that B has gone.
 #[test]
 fn late_notice_sees_an_end_that_is_put_off() {
     let w = workload(3, &[(0, 1, 10, 100), (0, 2, 50, 5), (1, 2, 20, 20)]);
@@ -42,9 +42,10 @@ fn late_notice_sees_an_end_that_is_put_off() {
     }
 }
 
-/// For how long a job is over its prediction is seen when a job waits, whatever the notice. A is estimated at 10 s and runs
-/// for 1,000; C needs the whole machine and comes at 30, when A is 20 s over: it is planned to go on for another minute. At
-/// 90 it is 80 s over, and so on; from 650 it is planned until 1,290. Late notice does not see its end before then.
+/// For how long a job is over its prediction is seen when a job waits, whatever the notice. A is
+/// estimated at 10 s and runs for 1,000; C needs the whole machine and comes at 30, when A is 20 s
+/// over: it is planned to go on for another minute. At 90 it is 80 s over, and so on; from 650 it
+/// is planned until 1,290. Late notice does not see its end before then.
 #[test]
 fn no_job_is_overdue_before_another_waits() {
     let w = workload(2, &[(0, 1, 10, 1_000), (30, 2, 20, 20)]);
@@ -58,9 +59,10 @@ fn no_job_is_overdue_before_another_waits() {
     }
 }
 
-/// Even a job that is predicted to run for no time needs its processors for an instant, also where that is predicted in the
-/// very second of its start. A ends at 60, when B and C of another user start. B ends at once, and C is predicted to. D, which
-/// needs the whole machine, is planned for the next second; then C is a second over, which makes another minute.
+/// Even a job that is predicted to run for no time needs its processors for an instant, also where
+/// that is predicted in the very second of its start. A ends at 60, when B and C of another user
+/// start. B ends at once, and C is predicted to. D, which needs the whole machine, is planned for
+/// the next second; then C is a second over, which makes another minute.
 #[test]
 fn a_running_job_is_planned_for_a_second_at_least() {
     let w = workload(2, &[(0, 2, 60, 60), (0, 1, 20, 0), (0, 1, 20, 7), (0, 2, 20, 20)]);

@@ -60,7 +60,8 @@ fn values_at_their_borders() {
         ("slack(sf=-0.5)", false),
         ("slack(sf=inf)", false),
         ("slack(sf=nan)", false),
-        // Objectives: up to eight measures, none of them twice; lengths of time from 0 on, windows longer.
+        // Objectives: up to eight measures, none of them twice; lengths of time from 0 on, windows
+        // longer.
         ("goal(objective=lexical(maxw>avgw>avgx>areaw>unused>tw>late(1)>late(2)))", true),
         ("goal(objective=lexical(maxw>avgw>avgx>areaw>unused>tw>late(1)>late(2)>late(3)))", false),
         ("goal(objective=lexical(avgw>avgw))", false),
@@ -93,7 +94,8 @@ fn values_at_their_borders() {
     }
 }
 
-/// A short name stands for more in the variant of a study that had more choices of its own, and in that one only.
+/// A short name stands for more in the variant of a study that had more choices of its own, and in
+/// that one only.
 #[test]
 fn short_names_in_variants() {
     for (short, long) in [
@@ -111,7 +113,8 @@ fn short_names_in_variants() {
     }
 }
 
-/// Repeating a study means its variant of a policy, where it has one, unless the text names another.
+/// Repeating a study means its variant of a policy, where it has one, unless the text names
+/// another.
 #[test]
 fn policies_of_a_study_are_those_it_had() {
     for (text, study, meant) in [

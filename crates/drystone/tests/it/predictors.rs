@@ -18,7 +18,8 @@ fn predicted(predictor: &str, history: &[(i64, i64)], estimate: i64) -> Predicti
     p.predict(JobId(history.len() as u32), &job(estimate), None)
 }
 
-/// What history foretells may be as long as the estimate, not longer: then the estimate is taken, and nothing was learned.
+/// What history foretells may be as long as the estimate, not longer: then the estimate is taken,
+/// and nothing was learned.
 #[test]
 fn predictions_above_the_estimate() {
     let history = [(200, 100), (200, 100)];
@@ -85,8 +86,9 @@ fn steps_count_from_what_was_outlived() {
     assert_eq!([correct(180_100, 500_000, 10), correct(360_100, 500_000, 11)], [360_100, 500_000]);
 }
 
-/// Job 2 is predicted to run for 10 s, as job 1 did, and outlives 70, 310, 910, 1,810 and 3,610 s. Job 3 is predicted anew, to run
-/// for 6,000 s like job 2, before it starts: 1, 5 and 15 minutes more than that are enough for 6,500 s.
+/// Job 2 is predicted to run for 10 s, as job 1 did, and outlives 70, 310, 910, 1,810 and 3,610 s.
+/// Job 3 is predicted anew, to run for 6,000 s like job 2, before it starts: 1, 5 and 15 minutes
+/// more than that are enough for 6,500 s.
 #[test]
 fn steps_count_from_a_prediction_that_was_made_anew() {
     let jobs = [(0, 10), (15, 6_000), (20, 6_500)];

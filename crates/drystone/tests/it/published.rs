@@ -19,11 +19,12 @@ fn mean(report: &Report, measure: Measure) -> f64 {
     report.measures.get(measure).mean.expect("jobs counted")
 }
 
-/// One published row: log, policy, published values. The figures are of Tsafrir, Etsion & Feitelson 2007.
+/// One published row: log, policy, published values. The figures are of Tsafrir, Etsion & Feitelson
+/// 2007.
 type Row = (&'static str, &'static str, &'static [f64]);
 
-/// Compares what `measure` says of each row with the published values: within `tolerance` of each, or within `rounding`
-/// half units of its last printed digit, whichever is wider.
+/// Compares what `measure` says of each row with the published values: within `tolerance` of each,
+/// or within `rounding` half units of its last printed digit, whichever is wider.
 fn check(rows: &[Row], tolerance: f64, digits: &[i32], measure: impl Fn(&Workload, &str) -> Vec<f64>) {
     for &(name, policy, published) in rows {
         let Some(workload) = log(name, Study::Tsafrir2007, None) else { return };
@@ -52,8 +53,9 @@ fn easy_on_four_logs() {
     });
 }
 
-/// Tables 2 and 3: wait, bounded slowdown, accuracy in percent, corrections per job. The specification reports at most
-/// 2.4 % of deviation for these rows (5.3 % for the slowdown of EASY+ on BLUE, which is left out here).
+/// Tables 2 and 3: wait, bounded slowdown, accuracy in percent, corrections per job. The
+/// specification reports at most 2.4 % of deviation for these rows (5.3 % for the slowdown of EASY+
+/// on BLUE, which is left out here).
 #[test]
 fn accuracy_and_corrections() {
     let rows: [Row; 7] = [
@@ -78,8 +80,9 @@ fn accuracy_and_corrections() {
     });
 }
 
-/// Tables 4 and 5: rate, mean, median and standard deviation of |start − first reservation| and of delays beyond it; rates in
-/// percent, times in minutes. Within 3 %, or what rounding hides; BLUE, where the specification reports up to 10 %, not.
+/// Tables 4 and 5: rate, mean, median and standard deviation of |start − first reservation| and of
+/// delays beyond it; rates in percent, times in minutes. Within 3 %, or what rounding hides; BLUE,
+/// where the specification reports up to 10 %, not.
 #[test]
 fn reservations_and_starts() {
     let imm = "easy++@tsafrir2007(predict=recent(2,window=immediate))";
@@ -126,7 +129,8 @@ fn prediction_rates() {
     });
 }
 
-/// Table 10: stalled rate in percent, stall time in minutes, thieves; within the 3.7 % that the specification reports.
+/// Table 10: stalled rate in percent, stall time in minutes, thieves; within the 3.7 % that the
+/// specification reports.
 #[test]
 fn heel_and_toe() {
     let rows: [Row; 8] = [
@@ -149,8 +153,9 @@ fn heel_and_toe() {
     });
 }
 
-/// What another implementation of the same semantics found, per log ([`SP2`], [`CTC`], [`KTH`], [`BLUE`]): wait in minutes and
-/// bounded slowdown; and what the paper prints, of tables 2, 3, 6, 7, 8 and 9.
+/// What another implementation of the same semantics found, per log ([`SP2`], [`CTC`], [`KTH`],
+/// [`BLUE`]): wait in minutes and bounded slowdown; and what the paper prints, of tables 2, 3, 6,
+/// 7, 8 and 9.
 type Averages = (&'static str, [[f64; 2]; 4], [[f64; 2]; 4]);
 
 const AVERAGES: [Averages; 16] = [
@@ -209,7 +214,8 @@ const AVERAGES: [Averages; 16] = [
         [[363.5, 80.55], [17.0, 3.58], [98.1, 66.83], [101.4, 19.18]],
         [[363.0, 81.0], [17.0, 3.6], [98.0, 67.0], [100.0, 19.0]],
     ),
-    // The paper's own figures of these five are met by no policy; see the deviations that the test prints.
+    // The paper's own figures of these five are met by no policy; see the deviations that the test
+    // prints.
     (
         "x2+",
         [[359.3, 88.64], [16.5, 3.58], [99.3, 71.98], [107.7, 30.06]],
@@ -237,8 +243,8 @@ const AVERAGES: [Averages; 16] = [
     ),
 ];
 
-/// The same of tables 4 and 5: rate in percent, mean, median and deviation in minutes of |start − first reservation|, then of
-/// delays beyond it.
+/// The same of tables 4 and 5: rate in percent, mean, median and deviation in minutes of |start −
+/// first reservation|, then of delays beyond it.
 const RESERVATIONS: [(&str, [[f64; 8]; 4]); 3] = [
     (
         "easy",
@@ -275,8 +281,8 @@ const PREDICTIONS: [(&str, [[f64; 2]; 4]); 2] = [
     ("easy++", [[60.2, 89.4], [62.3, 90.2], [60.6, 83.8], [61.9, 90.3]]),
 ];
 
-/// Every policy of the paper on its four logs: to the digit what another implementation found, and therefore with its
-/// deviations from the paper, which are printed.
+/// Every policy of the paper on its four logs: to the digit what another implementation found, and
+/// therefore with its deviations from the paper, which are printed.
 #[test]
 fn every_table_as_another_implementation_found_it() {
     let mut wrong = Vec::new();
@@ -289,7 +295,8 @@ fn every_table_as_another_implementation_found_it() {
             };
             let report = tsafrir(&workload, &text);
             let mut close = |what: &str, ours: f64, theirs: f64, digits: i32| {
-                // Theirs were rounded twice, to one more digit first: 325.254 became 325.25 and then 325.2.
+                // Theirs were rounded twice, to one more digit first: 325.254 became 325.25 and
+                // then 325.2.
                 let half = 0.55 * 10f64.powi(-digits);
                 if (ours - theirs).abs() > half {
                     wrong.push(format!("{name} {policy}: {what} {ours}, expected {theirs}"));
@@ -328,8 +335,8 @@ fn every_table_as_another_implementation_found_it() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Gaussier, Glesser, Reis & Trystram 2015: mean bounded slowdown and largest flow of every row, to every printed digit
-/// but the last ones, which depend on the order in which a mean is added up.
+/// Gaussier, Glesser, Reis & Trystram 2015: mean bounded slowdown and largest flow of every row, to
+/// every printed digit but the last ones, which depend on the order in which a mean is added up.
 #[test]
 fn every_row_of_gaussier_2015() {
     const HISTORY: &str = "predict=recent(2,recency=termination,above=clip)";

@@ -1,5 +1,6 @@
-//! What is fuzzed, in short: every input of the kept corpora has the properties that the fuzzer looks for, and so have
-//! random changes of it. Cases that the fuzzer found are kept in the corpora.
+//! What is fuzzed, in short: every input of the kept corpora has the properties that the fuzzer
+//! looks for, and so have random changes of it. Cases that the fuzzer found are kept in the
+//! corpora.
 
 #[path = "../../../../fuzz/properties/files.rs"]
 mod files;

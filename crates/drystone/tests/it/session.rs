@@ -55,8 +55,9 @@ fn only_a_scheduler_that_foresees_needs_the_truth() {
     assert_eq!(s.view().prediction(id), Span(7));
 }
 
-/// The first two jobs run for 2 and 4 of an estimated 100, so the third is predicted to run for 3, from 20 to 23. Then it gets
-/// a minute, 15 minutes, which is beyond its estimate, and beyond that a minute and 15 minutes more.
+/// The first two jobs run for 2 and 4 of an estimated 100, so the third is predicted to run for 3,
+/// from 20 to 23. Then it gets a minute, 15 minutes, which is beyond its estimate, and beyond that
+/// a minute and 15 minutes more.
 #[test]
 fn predictions_expire_and_are_corrected() {
     // A policy that plans every job has to decide after every correction.
@@ -74,7 +75,8 @@ fn predictions_expire_and_are_corrected() {
     assert_eq!(s.view().predicted_end(id), Time(23));
     assert!(s.expire(Time(23)));
     assert_eq!((s.view().predicted_end(id), s.deadline()), (Time(83), Some(Time(83))));
-    // The first two, predicted to run until 100 and 110, are gone; all corrections of the third by this time are due at once.
+    // The first two, predicted to run until 100 and 110, are gone; all corrections of the third by
+    // this time are due at once.
     assert!(s.expire(Time(200)));
     let ends = [83, 20 + 100, 20 + 100 + 60, 20 + 100 + 60 + 900];
     assert_eq!((s.view().predicted_end(id).0, s.deadline()), (ends[3], Some(Time(ends[3]))));
@@ -85,7 +87,8 @@ fn predictions_expire_and_are_corrected() {
     assert_eq!(s.deadline(), None);
 }
 
-/// A conservative plan wakes when the next start is due, also where it was saved and restored, and nothing wakes it twice.
+/// A conservative plan wakes when the next start is due, also where it was saved and restored, and
+/// nothing wakes it twice.
 #[test]
 fn a_plan_wakes_in_time() {
     let mut s = session(2, "conservative(notice=late)");
@@ -106,8 +109,9 @@ fn a_plan_wakes_in_time() {
     }
 }
 
-/// History may change what is predicted to jobs that the policy has not had a pass for yet: job 3, which would be the longer
-/// one by its estimate, is predicted to run for as long as its user's job that ends right after it came.
+/// History may change what is predicted to jobs that the policy has not had a pass for yet: job 3,
+/// which would be the longer one by its estimate, is predicted to run for as long as its user's job
+/// that ends right after it came.
 #[test]
 fn jobs_that_have_just_come_are_predicted_anew() {
     for policy in ["fcfs(order=sjf,", "easy(order=sjf,", "greedy(order=sjf,", "easy(order=sjf,backfill=lxf,"] {
@@ -127,8 +131,8 @@ fn jobs_that_have_just_come_are_predicted_anew() {
     }
 }
 
-/// The table of jobs does not grow for ever where a cluster does not stop: a job that has ended is dropped with the next decision,
-/// unless an older job is still here.
+/// The table of jobs does not grow for ever where a cluster does not stop: a job that has ended is
+/// dropped with the next decision, unless an older job is still here.
 #[test]
 fn a_job_that_has_ended_is_forgotten() {
     let mut s = session(2, "fcfs");
@@ -146,7 +150,8 @@ fn a_job_that_has_ended_is_forgotten() {
     assert_eq!(s.arrive(Time(4), &job(4, 1, 100), None).expect("possible"), JobId(2));
 }
 
-/// Only policies whose passes follow from predicted ends alone leave any out; no other does, at any time.
+/// Only policies whose passes follow from predicted ends alone leave any out; no other does, at any
+/// time.
 #[test]
 fn who_leaves_out_no_passes_says_so_before_the_origin_too() {
     for policy in ["conservative", "slack", "multiqueue", "ss", "tss", "is", "goal"] {

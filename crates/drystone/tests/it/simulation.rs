@@ -1,5 +1,6 @@
-//! What the simulated machine does, by hand: withdrawals of jobs that were suspended at a price, limits of what a machine may
-//! charge, workloads that a policy cannot be simulated on, actions that are refused, and why each job starts.
+//! What the simulated machine does, by hand: withdrawals of jobs that were suspended at a price,
+//! limits of what a machine may charge, workloads that a policy cannot be simulated on, actions
+//! that are refused, and why each job starts.
 
 use crate::common::{spec, workload};
 use drystone::engine::{Observer, Platform, Replay, Schedule, Scheduler, Simulation, SimulationError, Unfit};
@@ -35,8 +36,9 @@ fn run(w: &Workload, policy: &str, platform: &str, withdrawn: &[(Time, JobId)]) 
     seen
 }
 
-/// Job 0 runs from 0 to 60 and makes way for job 1; at 120 it has its processors again and first makes up for writing its
-/// memory, 200 MB at 2 MB/s. Withdrawn at 300 it has had 60 + 80 s, withdrawn at 150 only the first 60, and 30 were overhead.
+/// Job 0 runs from 0 to 60 and makes way for job 1; at 120 it has its processors again and first
+/// makes up for writing its memory, 200 MB at 2 MB/s. Withdrawn at 300 it has had 60 + 80 s,
+/// withdrawn at 150 only the first 60, and 30 were overhead.
 #[test]
 fn withdrawn_while_it_pays() {
     let w = workload(4, &[(0, 3, 6_000, 6_000), (0, 4, 60, 60)]);
@@ -48,8 +50,8 @@ fn withdrawn_while_it_pays() {
     }
 }
 
-/// Job 2 is withdrawn in the second in which job 0 ends and job 1, which needs all processors, is served at its expense. It
-/// ends there, and is not suspended to be resumed.
+/// Job 2 is withdrawn in the second in which job 0 ends and job 1, which needs all processors, is
+/// served at its expense. It ends there, and is not suspended to be resumed.
 #[test]
 fn withdrawn_before_another_end_in_whose_favour_it_would_be_suspended() {
     let w = workload(16, &[(0, 1, 1, 1), (0, 16, 1, 1), (0, 1, 1, 2)]);
@@ -58,12 +60,14 @@ fn withdrawn_before_another_end_in_whose_favour_it_would_be_suspended() {
     assert_eq!((last.start.0, last.end.0, last.ran.0, last.suspensions), (0, 1, 1, 0));
 }
 
-/// Drawn memory lies between its limits, both included, and every job has its own: at 1 MB/s, seconds are megabytes.
+/// Drawn memory lies between its limits, both included, and every job has its own: at 1 MB/s,
+/// seconds are megabytes.
 #[test]
 fn memory_is_drawn_between_its_limits() {
     let mut seen = [0; 2];
     for number in 0..40 {
-        // Jobs of the log are numbered from 1: those before only make the number grow, and are gone when it begins.
+        // Jobs of the log are numbered from 1: those before only make the number grow, and are gone
+        // when it begins.
         let mut jobs: Vec<_> = (0..number).map(|_| (0, 1, 1, 0)).collect();
         jobs.extend([(600, 3, 6_000, 6_000), (600, 4, 60, 60)]);
         let w = workload(4, &jobs);
@@ -95,8 +99,8 @@ fn impossible_machines_are_refused() {
     }
 }
 
-/// A policy that counts a job past its prediction as gone cannot be simulated where jobs outlive theirs: three of
-/// four do, by up to a second.
+/// A policy that counts a job past its prediction as gone cannot be simulated where jobs outlive
+/// theirs: three of four do, by up to a second.
 #[test]
 fn policies_that_need_punctual_jobs_say_who_is_not() {
     let w = workload(1, &[(0, 1, 10, 10), (1, 1, 10, 11), (2, 1, 5, 8), (3, 1, 1, 100)]);
@@ -203,7 +207,8 @@ fn broken_contracts_are_found_out() {
             Scheduler { policy: Box::new(Rash { come: Vec::new(), then }), forecast: Forecast::default(), pass };
         Simulation::new(w.machine(), scheduler, Replay::new(&w)).run(&mut ()).expect_err("broken").to_string()
     };
-    // With passes as pyss makes them, a job may have processors that another one gives back in the same second, but no later.
+    // With passes as pyss makes them, a job may have processors that another one gives back in the
+    // same second, but no later.
     let jobs = [(0, 1, 20, 20), (0, 2, 10, 10)];
     assert!(error(2, &jobs, 0, Pass::Pyss).contains("at 0, the policy: 1 processors more are in use than there are"));
     assert!(error(2, &jobs, 0, Pass::Instant).contains("at 0, job #1: cannot start on 2 processors: 1 are free"));
@@ -218,7 +223,8 @@ fn broken_contracts_are_found_out() {
     );
 }
 
-/// Why each job starts. Of 3 processors job 0 holds 2 until 10, job 1 needs all, and job 2 is short and narrow.
+/// Why each job starts. Of 3 processors job 0 holds 2 until 10, job 1 needs all, and job 2 is short
+/// and narrow.
 #[test]
 fn reasons_by_hand() {
     let w = workload(3, &[(0, 2, 10, 10), (1, 3, 10, 10), (2, 1, 5, 5)]);
@@ -236,8 +242,9 @@ fn reasons_by_hand() {
     }
 }
 
-/// A plan keeps track of running jobs whose predictions change: from 2 on, job 1, which was believed to run until 100, is
-/// predicted to end at once, and ends at 50. Only then can job 2 have both processors; the others find the machine empty.
+/// A plan keeps track of running jobs whose predictions change: from 2 on, job 1, which was
+/// believed to run until 100, is predicted to end at once, and ends at 50. Only then can job 2 have
+/// both processors; the others find the machine empty.
 #[test]
 fn plans_follow_predictions_of_running_jobs() {
     let w = workload(2, &[(0, 1, 100, 2), (0, 1, 100, 50), (1, 2, 100, 5), (60, 1, 100, 5), (500, 2, 100, 5)]);
@@ -260,7 +267,8 @@ fn priorities_are_not_ignored() {
     }
 }
 
-/// Says at each pass that each running job will have run for a second in all, and starts every job that fits.
+/// Says at each pass that each running job will have run for a second in all, and starts every job
+/// that fits.
 #[derive(Serialize, Deserialize, Default)]
 struct Hopes {
     waiting: Vec<u32>,
@@ -294,7 +302,8 @@ impl Policy for Hopes {
     }
 }
 
-/// A prediction that the job has outlived already expires neither in the past nor again and again at one instant.
+/// A prediction that the job has outlived already expires neither in the past nor again and again
+/// at one instant.
 #[test]
 fn a_job_that_has_run_for_longer_is_not_predicted_to_have_ended() {
     let w = workload(4, &[(0, 3, 100, 90), (5, 4, 100, 80), (10, 1, 50, 40), (20, 2, 30, 30), (30, 1, 500, 300)]);

@@ -1,4 +1,5 @@
-//! Slack-based backfilling by hand: jobs that outlive what was declared or predicted, and which orders are priced.
+//! Slack-based backfilling by hand: jobs that outlive what was declared or predicted, and which
+//! orders are priced.
 
 use crate::common::{owned, simulate, spec, starts, workload};
 use drystone::engine::Session;
@@ -10,8 +11,9 @@ fn spans(w: &Workload, policy: &str) -> Vec<(i64, i64)> {
     simulate(w, policy).spans.iter().map(|s| s.map(|(start, end)| (start.0, end.0)).expect("every job ends")).collect()
 }
 
-/// A has declared 100 s and runs for 150. Ten seconds more at 100, and so on, delay no job where none waits but B,
-/// which has room beside it; nor where W waits for L, which runs for 1,000 s, even though W bears no delay at all.
+/// A has declared 100 s and runs for 150. Ten seconds more at 100, and so on, delay no job where
+/// none waits but B, which has room beside it; nor where W waits for L, which runs for 1,000 s,
+/// even though W bears no delay at all.
 #[test]
 fn who_disturbs_nobody_gets_more_time() {
     let beside = workload(2, &[(0, 1, 100, 150), (100, 1, 50, 50)]);
@@ -20,10 +22,10 @@ fn who_disturbs_nobody_gets_more_time() {
     assert_eq!(spans(&behind, "slack(tick=extend,sf=0)"), [(0, 150), (0, 1_000), (1_000, 1_050)]);
 }
 
-/// A has declared 100 s and runs for 150; W waits for the whole machine of 6 processors and is planned for 100. The
-/// priority of A is 1/3, that of W, which waits for half of two average waits, 1/2, and its slack sf/2 x 90 s. A tenth
-/// more for A, 10 s, costs 6 x 10 x 3/2 = 90, times what W has had of its slack to what it has left; killing A costs
-/// 100 per processor.
+/// A has declared 100 s and runs for 150; W waits for the whole machine of 6 processors and is
+/// planned for 100. The priority of A is 1/3, that of W, which waits for half of two average waits,
+/// 1/2, and its slack sf/2 x 90 s. A tenth more for A, 10 s, costs 6 x 10 x 3/2 = 90, times what W
+/// has had of its slack to what it has left; killing A costs 100 per processor.
 #[test]
 fn more_time_is_priced_against_killing() {
     for (procs, slack_factor, end) in [
@@ -45,8 +47,9 @@ fn more_time_is_priced_against_killing() {
     }
 }
 
-/// A job that runs beyond its declared 100 or 110 s is killed when another needs its processors, the one that should have ended first
-/// going first, and no sooner nor more of them than are needed.
+/// A job that runs beyond its declared 100 or 110 s is killed when another needs its processors,
+/// the one that should have ended first going first, and no sooner nor more of them than are
+/// needed.
 #[test]
 fn guests_go_one_after_the_other() {
     let (a, b) = ((0, 1, 100, 300), (0, 1, 110, 300));
@@ -63,8 +66,9 @@ fn guests_go_one_after_the_other() {
     }
 }
 
-/// A has declared 100 s and runs for 1,000; W comes at 30, needs the whole machine and bears no delay. Corrections at 100 and
-/// later give A no more than it had declared: it is killed then. Where no job waits, only `kill` does that.
+/// A has declared 100 s and runs for 1,000; W comes at 30, needs the whole machine and bears no
+/// delay. Corrections at 100 and later give A no more than it had declared: it is killed then.
+/// Where no job waits, only `kill` does that.
 #[test]
 fn a_correction_gives_no_more_than_was_declared() {
     let disturbing = workload(2, &[(0, 1, 100, 1_000), (30, 2, 20, 20)]);
@@ -81,9 +85,9 @@ fn a_correction_gives_no_more_than_was_declared() {
     }
 }
 
-/// Job 2 is predicted to run for 10 s, as the two before it did, but its user has declared 200. So it is believed to
-/// end at 110, then a minute later, at 230, which is as long again as it is overdue, and then at 300 and not at 350:
-/// there it is killed.
+/// Job 2 is predicted to run for 10 s, as the two before it did, but its user has declared 200. So
+/// it is believed to end at 110, then a minute later, at 230, which is as long again as it is
+/// overdue, and then at 300 and not at 350: there it is killed.
 #[test]
 fn a_short_prediction_is_outlived_up_to_what_was_declared() {
     let plain = workload(1, &[(0, 1, 200, 10), (10, 1, 200, 10), (100, 1, 200, 500), (105, 1, 50, 50)]);
@@ -94,8 +98,9 @@ fn a_short_prediction_is_outlived_up_to_what_was_declared() {
     }
 }
 
-/// A job that is to be killed holds its processors until the machine says that it has ended. Until then nothing is
-/// decided, and nothing wakes the policy for what is due meanwhile: not at 110 for the next one.
+/// A job that is to be killed holds its processors until the machine says that it has ended. Until
+/// then nothing is decided, and nothing wakes the policy for what is due meanwhile: not at 110 for
+/// the next one.
 #[test]
 fn kills_are_waited_for() {
     let mut s = Session::new(Machine::new(2), spec("slack(tick=kill)").scheduler());
@@ -113,9 +118,10 @@ fn kills_are_waited_for() {
     assert_eq!(decide(&mut s, 112), [Action::Kill(b)]);
 }
 
-/// On one processor R runs until 10, and each job that comes is planned behind the others: F of 1 s for 10, D of 6 s
-/// for 11, E of 4 s for 17. They wait for more than two average waits of 1 s, so their priority is 1/3, twice that of a
-/// newcomer: a second of their delay costs 2 of its own. (E would save 6 s before D, for 8.)
+/// On one processor R runs until 10, and each job that comes is planned behind the others: F of 1 s
+/// for 10, D of 6 s for 11, E of 4 s for 17. They wait for more than two average waits of 1 s, so
+/// their priority is 1/3, twice that of a newcomer: a second of their delay costs 2 of its own. (E
+/// would save 6 s before D, for 8.)
 fn serial(origin: i64, order: &str) -> Vec<i64> {
     let jobs = [(0, 1, 10, 10), (1, 1, 1, 1), (2, 1, 6, 6), (3, 1, 4, 4), (4, 1, 1, 1)];
     let jobs = jobs.map(|(submit, procs, estimate, run)| (origin + submit, procs, estimate, run));
@@ -123,9 +129,10 @@ fn serial(origin: i64, order: &str) -> Vec<i64> {
     starts.into_iter().map(|start| start - origin).collect()
 }
 
-/// J of 1 s is the newcomer, at 4. It can start at 21, behind all; at 17, which delays E by 1 s, for 17 + 2; at 11 for
-/// 11 + 4, or, with E before D, for 11 + 2 x 5 - 2 x 5; at 10 for 10 + 6, or, with E before D, for 10 + 2 + 10 - 10. So
-/// it starts at 11, and E goes before D if the orders of two jobs are priced.
+/// J of 1 s is the newcomer, at 4. It can start at 21, behind all; at 17, which delays E by 1 s,
+/// for 17 + 2; at 11 for 11 + 4, or, with E before D, for 11 + 2 x 5 - 2 x 5; at 10 for 10 + 6, or,
+/// with E before D, for 10 + 2 + 10 - 10. So it starts at 11, and E goes before D if the orders of
+/// two jobs are priced.
 #[test]
 fn as_many_orders_are_priced_as_was_asked_for() {
     for (order, d, e) in

@@ -7,7 +7,8 @@ use drystone::engine::{Observer, Replay, Simulation};
 use drystone::model::{JobId, Time, Workload};
 use drystone::policy::{PolicySpec, Priorities};
 
-/// Priorities in the policy's text and others beside it contradict each other, whatever they are about.
+/// Priorities in the policy's text and others beside it contradict each other, whatever they are
+/// about.
 #[test]
 fn a_text_and_a_file_are_not_mixed() {
     let given = |text: &str| Priorities::from_text(text).expect(text);
@@ -65,27 +66,29 @@ fn told(w: &Workload, policy: &str, priorities: &str, withdrawn: &[(Time, JobId)
     told.0
 }
 
-/// A has both processors from 0 to 10. B arrives at 1, is planned for 10, and told so at once: it waits for 9 s of
-/// twice the average, so that its priority is 0.15 and its slack 0.85 x 3 x 10 = 25.5 s, of which half a second is
-/// worth nothing. A started at once and was promised nothing.
+/// A has both processors from 0 to 10. B arrives at 1, is planned for 10, and told so at once: it
+/// waits for 9 s of twice the average, so that its priority is 0.15 and its slack 0.85 x 3 x 10 =
+/// 25.5 s, of which half a second is worth nothing. A started at once and was promised nothing.
 #[test]
 fn a_job_that_has_to_wait_is_told_when_it_arrives() {
     let w = workload(2, &[(0, 2, 10, 10), (1, 2, 10, 10)]);
     assert_eq!(told(&w, "slack(awt=10)", "", &[]), [(1, 1, 10, 35)]);
 }
 
-/// B is planned for 100 and waits for half of two average waits of 90 s: its priority is 1/6, its slack 5/6 x 3 x 90 =
-/// 225 s. But A outlives its estimate: B is planned for 160, a minute later, and has used up 60 s. When A ends at 150,
-/// B has its processors at once, and that gives no slack back.
+/// B is planned for 100 and waits for half of two average waits of 90 s: its priority is 1/6, its
+/// slack 5/6 x 3 x 90 = 225 s. But A outlives its estimate: B is planned for 160, a minute later,
+/// and has used up 60 s. When A ends at 150, B has its processors at once, and that gives no slack
+/// back.
 #[test]
 fn delays_use_up_slack() {
     let w = workload(2, &[(0, 2, 100, 150), (10, 2, 50, 50)]);
     assert_eq!(told(&w, "slack(awt=90)", "", &[]), [(10, 1, 100, 325), (100, 1, 160, 325), (150, 1, 150, 315)]);
 }
 
-/// The average wait begins with one of 3,600 s. When L has started at once, it is 1,800 s, and B, which comes at 20 and
-/// is planned for 2,720, waits for three quarters of twice that: its priority is 1/4, its slack 3/4 x 3 x 1,800 = 4,050
-/// s. Two jobs of absolute zero have started meanwhile, one at once and one after 10 s; they do not count.
+/// The average wait begins with one of 3,600 s. When L has started at once, it is 1,800 s, and B,
+/// which comes at 20 and is planned for 2,720, waits for three quarters of twice that: its priority
+/// is 1/4, its slack 3/4 x 3 x 1,800 = 4,050 s. Two jobs of absolute zero have started meanwhile,
+/// one at once and one after 10 s; they do not count.
 #[test]
 fn average_waits_are_those_of_jobs_that_count() {
     let (l, z, b) = ((0, 1, 2_720, 2_720), (0, 1, 10, 10), (20, 2, 10, 10));
@@ -96,8 +99,8 @@ fn average_waits_are_those_of_jobs_that_count() {
     }
 }
 
-/// Of one user's jobs one at a time is within the quota; each beyond it may be delayed at will. B is withdrawn in the
-/// second in which it came, and has never been counted: C is one too many.
+/// Of one user's jobs one at a time is within the quota; each beyond it may be delayed at will. B
+/// is withdrawn in the second in which it came, and has never been counted: C is one too many.
 #[test]
 fn who_goes_before_being_planned_was_never_charged() {
     let w = owned(&workload(1, &[(0, 1, 100, 100), (10, 1, 10, 10), (20, 1, 10, 10)]), &[7, 7, 7]);
@@ -106,8 +109,9 @@ fn who_goes_before_being_planned_was_never_charged() {
     assert_eq!(told(&w, "slack", quota, &[(Time(10), JobId(1))]), [at_will]);
 }
 
-/// Of one user's processors one at a time is within the quota. A has gone when C comes, so that C is within it: it is planned
-/// for 115, waits for half of two average waits of 95 s, and has a slack of 5/6 x 3 x 95 = 237.5 s.
+/// Of one user's processors one at a time is within the quota. A has gone when C comes, so that C
+/// is within it: it is planned for 115, waits for half of two average waits of 95 s, and has a
+/// slack of 5/6 x 3 x 95 = 237.5 s.
 #[test]
 fn who_has_gone_leaves_the_quota() {
     let w = owned(&workload(1, &[(0, 1, 10, 10), (15, 1, 100, 100), (20, 1, 10, 10)]), &[7, 8, 7]);

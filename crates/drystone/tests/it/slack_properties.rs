@@ -1,5 +1,5 @@
-//! Slack-based backfilling on random workloads: against the naive definition, against conservative backfilling, and its
-//! promises.
+//! Slack-based backfilling on random workloads: against the naive definition, against conservative
+//! backfilling, and its promises.
 
 use crate::slack_support::{run_with, schedule, watch};
 use drystone::engine::{Observer, Replay, Schedule, Simulation};
@@ -153,7 +153,8 @@ proptest! {
         prop_assert_eq!(audit.kept().broken, 0, "{}: {:?}", policy, audit.kept());
     }
 
-    /// They are kept by a machine that kills or prices extensions, too, where jobs outlive their estimates.
+    /// They are kept by a machine that kills or prices extensions, too, where jobs outlive their
+    /// estimates.
     #[test]
     fn a_tick_strategy_keeps_promises(
         raw in unruly(),
@@ -186,7 +187,8 @@ proptest! {
         prop_assert_eq!(starts(&slack, None, &workload, &cancelled).0, conservative);
     }
 
-    /// A policy that kills at the estimate does what a log does whose jobs were killed there; corrections give no job more.
+    /// A policy that kills at the estimate does what a log does whose jobs were killed there;
+    /// corrections give no job more.
     #[test]
     fn killing_is_as_if_the_log_had_been_cut(
         raw in unruly(),
@@ -226,8 +228,8 @@ proptest! {
         prop_assert_eq!(seen, whole);
     }
 
-    /// Running on until a job needs the processors delays none: every job starts when it would with killing, and a job
-    /// that is alone runs to its end.
+    /// Running on until a job needs the processors delays none: every job starts when it would with
+    /// killing, and a job that is alone runs to its end.
     #[test]
     fn guests_leave_when_they_are_in_the_way(raw in unruly()) {
         let alone: Vec<Raw> = raw.iter().take(1).copied().collect();

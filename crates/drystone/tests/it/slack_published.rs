@@ -1,7 +1,9 @@
-//! The tables and the figure of Talby & Feitelson 1999, side by side with the simulation of the settled semantics.
+//! The tables and the figure of Talby & Feitelson 1999, side by side with the simulation of the
+//! settled semantics.
 //!
-//! "Ours" is what an independent implementation of the same semantics found (to a tenth of a second); the paper's own numbers
-//! are met within the deviation found then, because its job lists are not known to the last job.
+//! "Ours" is what an independent implementation of the same semantics found (to a tenth of a
+//! second); the paper's own numbers are met within the deviation found then, because its job lists
+//! are not known to the last job.
 
 use crate::slack_support::{log_of, mean_wait, paper_months, schedule, text};
 use drystone::log::clean::Overrun;
@@ -32,7 +34,8 @@ fn published(name: &str) -> Option<Vec<Vec<f64>>> {
     Some(text.lines().skip(1).map(row).collect())
 }
 
-/// Checks that `found` deviates from the paper by no more than the given percentage, to its last digit.
+/// Checks that `found` deviates from the paper by no more than the given percentage, to its last
+/// digit.
 fn assert_within(what: &str, found: f64, paper: f64, percent: f64) {
     let deviation = 100.0 * (found - paper) / paper;
     assert!(
@@ -170,7 +173,8 @@ fn the_tick_strategy() {
     assert_about("extend", wait(&months, "slack@talby1999(tick=extend)", |_| true), 2010.5);
 }
 
-/// Without slack it is conservative backfilling on every log, start by start, killed at estimates or not.
+/// Without slack it is conservative backfilling on every log, start by start, killed at estimates
+/// or not.
 #[test]
 fn without_slack_it_is_conservative_on_every_log() {
     for (name, notice) in [

@@ -98,8 +98,9 @@ impl Observer for Told {
     }
 }
 
-/// Job 0 holds the machine until job 1, much shorter, has waited long enough (`ss` looks each minute: 60 s, so that its expansion
-/// factor is 2); it is withdrawn while it is suspended, and has used 4 processors for 60 s. Job 2 never starts.
+/// Job 0 holds the machine until job 1, much shorter, has waited long enough (`ss` looks each
+/// minute: 60 s, so that its expansion factor is 2); it is withdrawn while it is suspended, and has
+/// used 4 processors for 60 s. Job 2 never starts.
 #[test]
 fn a_suspended_job_that_is_withdrawn_ends_with_what_it_has_received() {
     let jobs = [(0, 4, 600, 600), (0, 4, 60, 60), (70, 4, 600, 600)];

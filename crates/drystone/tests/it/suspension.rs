@@ -1,4 +1,5 @@
-//! Preemption: two tasks by hand, invariants on random workloads, edge cases, and what suspension costs.
+//! Preemption: two tasks by hand, invariants on random workloads, edge cases, and what suspension
+//! costs.
 
 use crate::common::{KTH, Outcomes, golden, golden_suspensions, owned, shared, spec, workload};
 use drystone::engine::{Platform, Replay, Segments, Simulation, SimulationError, Then};
@@ -17,9 +18,10 @@ fn outcomes(w: &Workload, policy: &str) -> Vec<Outcome> {
     run(w, policy, &Platform::default()).unwrap_or_else(|e| panic!("{policy}: {e}")).0
 }
 
-/// Section 4.1: two equal tasks that need the whole machine arrive together. With SF = 2^(1/(n+1)) they suspend each other at
-/// most n times. SF is rounded up in its last decimal here, and the routine runs every second; the n-th suspension happens when
-/// the waiting task's expansion factor has become SF^n, that is, after (SF^n − 1) of their length, as the paper derives.
+/// Section 4.1: two equal tasks that need the whole machine arrive together. With SF = 2^(1/(n+1))
+/// they suspend each other at most n times. SF is rounded up in its last decimal here, and the
+/// routine runs every second; the n-th suspension happens when the waiting task's expansion factor
+/// has become SF^n, that is, after (SF^n − 1) of their length, as the paper derives.
 #[test]
 fn two_equal_tasks_suspend_each_other_as_often_as_computed() {
     const LENGTH: i64 = 1_000_000;
@@ -33,7 +35,8 @@ fn two_equal_tasks_suspend_each_other_as_often_as_computed() {
         let down = exact - 0.001;
         let more = outcomes(&w, &format!("ss(sf={down:.6},every=1)"));
         assert_eq!(more.iter().map(|o| o.suspensions).sum::<u32>(), n + 1, "SF = {down}");
-        // A job that waits has waited all the time that the other ran: its factor is 1 + (waited) / LENGTH.
+        // A job that waits has waited all the time that the other ran: its factor is 1 + (waited) /
+        // LENGTH.
         let mut starts: Vec<i64> = segments.list.iter().map(|s| s.start.0).collect();
         starts.sort_unstable();
         let mut waited = [0, 0];
@@ -54,11 +57,13 @@ fn a_factor_of_one_alternates_with_the_granularity_of_the_routine() {
     let w = workload(4, &[(0, 4, 300, 300), (0, 4, 300, 300)]);
     let found = outcomes(&w, "ss(sf=1)");
     let all: u32 = found.iter().map(|o| o.suspensions).sum();
-    // Ticks at 60, 120, …: task 0 runs [0, 60), [120, 180), … Its last minute is [480, 540), and task 1 ends at 600.
+    // Ticks at 60, 120, …: task 0 runs
+    // [0, 60), [120, 180), … Its last minute is [480, 540), and task 1 ends at 600.
     assert_eq!((all, found[0].end.0, found[1].end.0), (8, 540, 600));
 }
 
-/// The same, but task 0 is withdrawn at 60, when it would be suspended: it ends there and then, and task 1 has the machine.
+/// The same, but task 0 is withdrawn at 60, when it would be suspended: it ends there and then, and
+/// task 1 has the machine.
 #[test]
 fn who_is_withdrawn_is_not_suspended_instead() {
     let w = workload(4, &[(0, 4, 300, 300), (0, 4, 300, 300)]);
@@ -73,8 +78,8 @@ fn who_is_withdrawn_is_not_suspended_instead() {
     }
 }
 
-/// Task 0 has had its slice of 10 s by 10, when task 1 takes the machine, and is withdrawn at 15. So no job is there to resume
-/// but task 1, which task 2 interrupts from 20 to 70.
+/// Task 0 has had its slice of 10 s by 10, when task 1 takes the machine, and is withdrawn at 15.
+/// So no job is there to resume but task 1, which task 2 interrupts from 20 to 70.
 #[test]
 fn who_is_withdrawn_while_suspended_never_goes_on() {
     let w = workload(4, &[(0, 4, 1000, 1000), (5, 4, 1000, 1000), (20, 4, 50, 50)]);
@@ -88,7 +93,8 @@ fn who_is_withdrawn_while_suspended_never_goes_on() {
     assert_eq!(watching.0[0].as_ref().map(|o| o.ran.0), Some(10));
 }
 
-/// A wide job arrives while a narrow one runs on 0; the narrow newcomer may not take what the suspended one owns.
+/// A wide job arrives while a narrow one runs on 0; the narrow newcomer may not take what the
+/// suspended one owns.
 #[test]
 fn owned_processors_are_not_taken_by_hand() {
     // 4 processors. Job 0 runs on 0-2 from 0 (estimate 6000). Job 1 (4 wide, 60 s) arrives at 0: tau reaches 2 at 60.
@@ -100,8 +106,9 @@ fn owned_processors_are_not_taken_by_hand() {
     let spans: Vec<_> = found.iter().map(|o| (o.start.0, o.end.0, o.suspensions)).collect();
     // Job 2 takes 0-1 or 3 and one of 0-2; job 0 waits 720 to 1320.
     assert_eq!(spans, [(0, 6_660, 2), (60, 120, 0), (720, 1_320, 0)]);
-    // Where ownership does not count, job 2, whose factor is 650/600 at 120 and that of job 0 6060/6000, starts then on 0-1. Job
-    // 0, whose factor never is twice that, goes on when it has ended, for its last 5,940 s.
+    // Where ownership does not count, job 2, whose factor is 650/600 at 120 and that of job 0
+    // 6060/6000, starts then on 0-1. Job 0, whose factor never is twice that, goes on when it has
+    // ended, for its last 5,940 s.
     let lowest = outcomes(&w, "ss(place=lowest)");
     assert_eq!((lowest[2].start.0, lowest[2].end.0, lowest[0].end.0), (120, 720, 6_660));
 }
@@ -126,7 +133,8 @@ fn a_slice_longer_than_any_job() {
     let found = outcomes(&w, "is(slice=1000)");
     assert!(found.iter().all(|o| o.suspensions == 0));
     assert_eq!(found.iter().map(|o| o.start.0).collect::<Vec<_>>(), [0, 500, 20, 600]);
-    // With the slice of the paper, job 1 suspends job 0 only when it has run for 600 s: it has ended by then.
+    // With the slice of the paper, job 1 suspends job 0 only when it has run for 600 s: it has
+    // ended by then.
     assert_eq!(outcomes(&w, "is"), found);
 }
 
@@ -150,8 +158,8 @@ fn impossible_parameters_are_refused() {
     }
 }
 
-/// Never two jobs on one processor, run time received is run time due, and, unless told otherwise, every segment of a job on
-/// the same processors.
+/// Never two jobs on one processor, run time received is run time due, and, unless told otherwise,
+/// every segment of a job on the same processors.
 fn sound(w: &Workload, found: &[Outcome], segments: &Segments, policy: &str) {
     let mut events = Vec::new();
     for (i, (outcome, truth)) in found.iter().zip(w.truth()).enumerate() {
@@ -228,7 +236,8 @@ proptest! {
         }
     }
 
-    /// A simulation on a machine where suspension costs something is saved and loaded again and again, and nothing changes.
+    /// A simulation on a machine where suspension costs something is saved and loaded again and
+    /// again, and nothing changes.
     #[test]
     fn stopping_and_resuming_changes_nothing(w in random_jobs(), at in 0usize..16) {
         prop_assume!(!POLICIES[at].contains("sf=1,"));
@@ -246,7 +255,8 @@ proptest! {
     }
 }
 
-/// Where every suspension costs more than is run between two, no job would ever end: that is said, not computed for ever.
+/// Where every suspension costs more than is run between two, no job would ever end: that is said,
+/// not computed for ever.
 #[test]
 fn endless_thrashing_is_found_out() {
     let w = workload(4, &[(0, 4, 6_000, 6_000), (0, 4, 6_000, 6_000)]);
@@ -258,7 +268,8 @@ fn endless_thrashing_is_found_out() {
     assert!(found.iter().all(|o| o.suspensions <= 3));
 }
 
-/// What suspension costs, by hand: job 0 is suspended at 60 and goes on at 120. 200 MB at 2 MB/s take 100 s.
+/// What suspension costs, by hand: job 0 is suspended at 60 and goes on at 120. 200 MB at 2 MB/s
+/// take 100 s.
 #[test]
 fn overhead_by_hand() {
     let w = workload(4, &[(0, 3, 6_000, 6_000), (0, 4, 60, 60)]);
@@ -279,8 +290,9 @@ fn overhead_by_hand() {
     }
 }
 
-/// The first output of splitmix64 for 1, the number of the job in its log, leaves 605 when divided by 901: 705 MB per
-/// processor (rule S11), which take 353 s at 2 MB/s. Another seed draws other sizes.
+/// The first output of splitmix64 for 1, the number of the job in its log, leaves 605 when divided
+/// by 901: 705 MB per processor (rule S11), which take 353 s at 2 MB/s. Another seed draws other
+/// sizes.
 #[test]
 fn memory_is_drawn_by_job_and_seed() {
     let w = workload(4, &[(0, 3, 6_000, 6_000), (0, 4, 60, 60)]);
@@ -297,7 +309,8 @@ fn memory_is_drawn_by_job_and_seed() {
     assert_eq!(others.len(), 6, "{others:?}");
 }
 
-/// The independent schedule in which every suspension is paid for by writing the job's memory (rule S11).
+/// The independent schedule in which every suspension is paid for by writing the job's memory (rule
+/// S11).
 #[test]
 fn overhead_of_writing_on_kth() {
     let options = Options { take: Some(5_000), procs: Some(100), ..Study::Kettimuthu2005.options() };
@@ -315,8 +328,8 @@ fn overhead_of_writing_on_kth() {
     assert_eq!(Some(suspensions), golden_suspensions("preempt/kth5000-ss2-overhead-write"));
 }
 
-/// Job 1 is predicted to run for 10 s, as its user's job 0 did. It runs from 10 to 14 and from 15 to 23: after 10 s of its own,
-/// at 21, and no later, it is corrected.
+/// Job 1 is predicted to run for 10 s, as its user's job 0 did. It runs from 10 to 14 and from 15
+/// to 23: after 10 s of its own, at 21, and no later, it is corrected.
 #[test]
 fn what_ran_before_a_suspension_counts_for_the_prediction() {
     let w = owned(&workload(1, &[(0, 1, 100, 10), (10, 1, 100, 12), (13, 1, 1, 1)]), &[1, 1, 2]);
@@ -325,8 +338,9 @@ fn what_ran_before_a_suspension_counts_for_the_prediction() {
     assert_eq!(corrections, [0, 1, 0]);
 }
 
-/// Job 0 is suspended from 4 to 5, when its user's job 2 ends. That it was not running then does not make it forgotten: when
-/// job 1 ends at 40 it is predicted to run for 40 s, as job 1 did, and is corrected at 41.
+/// Job 0 is suspended from 4 to 5, when its user's job 2 ends. That it was not running then does
+/// not make it forgotten: when job 1 ends at 40 it is predicted to run for 40 s, as job 1 did, and
+/// is corrected at 41.
 #[test]
 fn a_job_that_was_suspended_is_predicted_anew_later() {
     let w = owned(&workload(2, &[(0, 1, 100, 50), (0, 1, 100, 40), (3, 1, 1, 1)]), &[1, 1, 1]);

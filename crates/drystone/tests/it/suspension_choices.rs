@@ -1,5 +1,6 @@
-//! Choices of selective suspension by hand: which free processors a newcomer may take, how wide a victim may be and how
-//! often it may be one, what becomes of a factor when a prediction changes, and what is said of a start.
+//! Choices of selective suspension by hand: which free processors a newcomer may take, how wide a
+//! victim may be and how often it may be one, what becomes of a factor when a prediction changes,
+//! and what is said of a start.
 
 use crate::common::{owned, parts, spec, starts, workload};
 use drystone::engine::{Observer, Replay, Simulation};
@@ -40,7 +41,8 @@ fn whose_processors_a_newcomer_may_take() {
     }
 }
 
-/// Free are 0-1 and 3-5 at 10. In one piece 3 processors are 3-5, and 2 of them the piece that is just long enough.
+/// Free are 0-1 and 3-5 at 10. In one piece 3 processors are 3-5, and 2 of them the piece that is
+/// just long enough.
 #[test]
 fn in_one_piece() {
     let running = [(0, 2, 10, 10), (0, 1, 100, 100), (0, 3, 10, 10), (0, 2, 100, 100)];
@@ -51,8 +53,9 @@ fn in_one_piece() {
     }
 }
 
-/// Job 1 needs 2 processors and job 0 has all 4 of them until 10,000. As wide as that a victim may be only if twice as wide
-/// is allowed, when at 120 (110 + 60) / 60 is more than 2; or from the factor 5 on, at 300, when (290 + 60) / 60 is more.
+/// Job 1 needs 2 processors and job 0 has all 4 of them until 10,000. As wide as that a victim may
+/// be only if twice as wide is allowed, when at 120 (110 + 60) / 60 is more than 2; or from the
+/// factor 5 on, at 300, when (290 + 60) / 60 is more.
 #[test]
 fn width_does_not_matter_to_whom_relief_is_due() {
     let w = workload(4, &[(0, 4, 10_000, 10_000), (10, 2, 60, 60)]);
@@ -70,9 +73,10 @@ fn width_does_not_matter_to_whom_relief_is_due() {
     }
 }
 
-/// Job 0 has run for 10, so job 2 of the same user is predicted to, waits for 20, and runs from 40 on at (20 + 10) / 10 = 3. At 50
-/// it is known to need more, and its factor is that of its estimate: (20 + 1,000) / 1,000 = 1.02. So job 3 suspends it at
-/// 180, when (140 + 100) / 100 is twice as much and (80 + 100) / 100 a minute ago was not.
+/// Job 0 has run for 10, so job 2 of the same user is predicted to, waits for 20, and runs from 40
+/// on at (20 + 10) / 10 = 3. At 50 it is known to need more, and its factor is that of its
+/// estimate: (20 + 1,000) / 1,000 = 1.02. So job 3 suspends it at 180, when (140 + 100) / 100 is
+/// twice as much and (80 + 100) / 100 a minute ago was not.
 #[test]
 fn factors_follow_predictions() {
     let plain = workload(4, &[(0, 1, 1_000, 10), (10, 4, 30, 30), (20, 4, 1_000, 500), (40, 4, 100, 100)]);
@@ -82,10 +86,11 @@ fn factors_follow_predictions() {
     assert_eq!((times(2), times(3)), (vec![(40, 180), (280, 640)], vec![(180, 280)]));
 }
 
-/// With `place=never` a fresh job may have free processors of suspended jobs at a tick. V has all 10 from 0. X needs 5 and is
-/// twice as urgent as V at 1001, so it takes V's place at the tick of 1020 and leaves 5 free, which are V's. G needs 6: it would
-/// have to be twice as urgent as X, 4.04, which it is at 1404, in time for the tick of 1440. F needs 3 at 1110 and has them at
-/// the next tick, whenever G's turn is.
+/// With `place=never` a fresh job may have free processors of suspended jobs at a tick. V has all
+/// 10 from 0. X needs 5 and is twice as urgent as V at 1001, so it takes V's place at the tick of
+/// 1020 and leaves 5 free, which are V's. G needs 6: it would have to be twice as urgent as X,
+/// 4.04, which it is at 1404, in time for the tick of 1440. F needs 3 at 1110 and has them at the
+/// next tick, whenever G's turn is.
 #[test]
 fn owned_processors_are_had_at_the_next_tick() {
     let (v, x, f) = ((0, 10, 100_000, 100_000), (1, 5, 1000, 1000), (1110, 3, 1000, 1000));
@@ -94,16 +99,17 @@ fn owned_processors_are_had_at_the_next_tick() {
     assert_eq!(starts(&with_g, "ss(place=never)")[3], 1140);
 }
 
-/// The same where the next that may suspend a job is the owner itself: X, whose 60 s are wrong, takes V's place at the
-/// tick of 120, (119 + 60) / 60, and V has to wait for almost 5,000 s to be twice as urgent again. F is there at 130.
+/// The same where the next that may suspend a job is the owner itself: X, whose 60 s are wrong,
+/// takes V's place at the tick of 120, (119 + 60) / 60, and V has to wait for almost 5,000 s to be
+/// twice as urgent again. F is there at 130.
 #[test]
 fn owned_processors_are_had_while_their_owner_has_to_wait() {
     let w = workload(10, &[(0, 10, 1_000, 20_000), (1, 5, 60, 20_000), (130, 3, 100_000, 100_000)]);
     assert_eq!(starts(&w, "ss(place=never)"), [0, 120, 180]);
 }
 
-/// Two jobs as wide as the machine take turns every minute, each until it has been suspended `cap` times: then it runs
-/// to its end, and the other after it. 300 s each, 600 s in all.
+/// Two jobs as wide as the machine take turns every minute, each until it has been suspended `cap`
+/// times: then it runs to its end, and the other after it. 300 s each, 600 s in all.
 #[test]
 fn no_job_is_suspended_more_often_than_the_cap() {
     let w = workload(4, &[(0, 4, 300, 300), (0, 4, 300, 300)]);
@@ -117,9 +123,10 @@ fn no_job_is_suspended_more_often_than_the_cap() {
     }
 }
 
-/// V has all 10 processors from 0. At the tick of 120 B, (118 + 100) / 100, is twice as urgent and takes V's place: 5
-/// are left. A came first in that pass, (119 + 60) / 60, and could not have V's place, ten times as wide as A. So A has
-/// one of them when the next job arrives, C at 130, or else at the tick of 180, before B ends at 220.
+/// V has all 10 processors from 0. At the tick of 120 B, (118 + 100) / 100, is twice as urgent and
+/// takes V's place: 5 are left. A came first in that pass, (119 + 60) / 60, and could not have V's
+/// place, ten times as wide as A. So A has one of them when the next job arrives, C at 130, or else
+/// at the tick of 180, before B ends at 220.
 #[test]
 fn what_victims_leave_is_for_everybody_at_the_next_arrival() {
     let (v, a, b) = ((0, 10, 100_000, 100_000), (1, 1, 60, 60), (2, 5, 100, 100));
@@ -128,9 +135,10 @@ fn what_victims_leave_is_for_everybody_at_the_next_arrival() {
     assert_eq!(starts(&with_c, "ss(place=avoid)")[..3], [0, 130, 120]);
 }
 
-/// At 0 job 0 is first and fits, job 1 does not, and job 2 gets ahead of it. With `ss` job 1 has the machine to itself
-/// from 100 on, and at 180, where (70 + 5) / 5 is more than twice (100 + 100) / 100, job 3 takes its place; with `is`
-/// job 1 takes the place of both when their slice is over, at 60, and job 3 that of job 1 at 120.
+/// At 0 job 0 is first and fits, job 1 does not, and job 2 gets ahead of it. With `ss` job 1 has
+/// the machine to itself from 100 on, and at 180, where (70 + 5) / 5 is more than twice (100 + 100)
+/// / 100, job 3 takes its place; with `is` job 1 takes the place of both when their slice is over,
+/// at 60, and job 3 that of job 1 at 120.
 #[test]
 fn why_jobs_start() {
     let w = workload(4, &[(0, 3, 100, 100), (0, 4, 100, 100), (0, 1, 100, 100), (110, 4, 5, 5)]);
@@ -142,8 +150,8 @@ fn why_jobs_start() {
     }
 }
 
-/// Job 2 has waited for 20 of 10 s at 71: its factor is 3, twice 1.5, and that of job 1 is 1.5, exactly the limit, from which
-/// on it would be sheltered if it were beyond.
+/// Job 2 has waited for 20 of 10 s at 71: its factor is 3, twice 1.5, and that of job 1 is 1.5,
+/// exactly the limit, from which on it would be sheltered if it were beyond.
 #[test]
 fn the_limit_itself_shelters_nobody() {
     let w = workload(4, &[(0, 4, 50, 50), (0, 4, 100, 100), (51, 4, 10, 10)]);
@@ -153,8 +161,9 @@ fn the_limit_itself_shelters_nobody() {
     assert_eq!(spans, [(50, 71), (81, 160)]);
 }
 
-/// Of 128 processors job 1 has the last. Job 2 takes the others at 10 and job 0 takes them back at 3,010, when its factor is
-/// (3,000 + 1,000) / 1,000, twice the 2 of job 2. Job 1 is in no job's way.
+/// Of 128 processors job 1 has the last. Job 2 takes the others at 10 and job 0 takes them back at
+/// 3,010, when its factor is (3,000 + 1,000) / 1,000, twice the 2 of job 2. Job 1 is in no job's
+/// way.
 #[test]
 fn neighbours_are_not_in_the_way() {
     let w = workload(128, &[(0, 127, 1000, 1000), (0, 1, 5000, 5000), (0, 127, 10, 4000)]);

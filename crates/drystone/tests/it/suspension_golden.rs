@@ -1,5 +1,5 @@
-//! Selective suspension and immediate service, job by job and suspension by suspension, against the schedules of an
-//! independent implementation (of 24, the one with overhead is in `suspension.rs`).
+//! Selective suspension and immediate service, job by job and suspension by suspension, against the
+//! schedules of an independent implementation (of 24, the one with overhead is in `suspension.rs`).
 
 use crate::common;
 

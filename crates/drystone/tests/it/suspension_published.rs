@@ -1,5 +1,5 @@
-//! Kettimuthu et al. 2005 on the first 5,000 jobs of the logs of CTC (430 processors) and SDSC (128): their tables, and what an
-//! independent implementation of the settled rules found.
+//! Kettimuthu et al. 2005 on the first 5,000 jobs of the logs of CTC (430 processors) and SDSC
+//! (128): their tables, and what an independent implementation of the settled rules found.
 //!
 //! The logs are no part of the project; where they are missing, these tests say so and pass.
 
@@ -54,8 +54,8 @@ fn assert_prints(found: f64, printed: f64, decimals: i32, what: &str) {
     assert!((found - printed).abs() <= half, "{what}: {found} against {printed}");
 }
 
-/// Tables 2, 3, 7 and 8, in percent. The paper prints table 2 transposed: its rows are classes of processors. One share of
-/// SDSC, 3.50 of 3, lies on the edge of rounding.
+/// Tables 2, 3, 7 and 8, in percent. The paper prints table 2 transposed: its rows are classes of
+/// processors. One share of SDSC, 3.50 of 3, lies on the edge of rounding.
 #[test]
 fn shares_of_categories() {
     let tables = [
@@ -84,8 +84,9 @@ const CTC_NS: [f64; 16] =
 const SDSC_NS: [f64; 16] =
     [2.53, 14.41, 37.78, 113.31, 1.15, 2.43, 4.83, 15.56, 1.19, 1.24, 1.96, 2.79, 1.03, 1.09, 1.18, 1.43];
 
-/// Tables 4 and 5: mean slowdowns without suspension. Mean and largest deviation (of the logarithms) are those that the
-/// specification found attainable with the rules of section 2.1.2, and with candidates by expansion factor.
+/// Tables 4 and 5: mean slowdowns without suspension. Mean and largest deviation (of the
+/// logarithms) are those that the specification found attainable with the rules of section 2.1.2,
+/// and with candidates by expansion factor.
 #[test]
 fn without_suspension() {
     for (name, procs, policy, published, overall, mean, largest) in [
@@ -98,14 +99,16 @@ fn without_suspension() {
         let (found, categories, ..) = measure(&w, policy);
         assert_prints(found, overall, 3, &format!("{name} {policy}"));
         let off: Vec<f64> = categories.iter().zip(published).map(|(ours, theirs)| (ours / theirs).ln().abs()).collect();
-        // The specification took logarithms of means that were rounded to two decimals: one unit more or less.
+        // The specification took logarithms of means that were rounded to two decimals: one unit
+        // more or less.
         let (ours, worst) = (off.iter().sum::<f64>() / 16.0, off.iter().copied().fold(0.0, f64::max));
         assert!((ours - mean).abs() <= 0.001 + 1e-9, "{name} {policy}, mean deviation {ours}");
         assert!((worst - largest).abs() <= 0.01 + 1e-9, "{name} {policy}, largest deviation {worst}");
     }
 }
 
-/// SS with SF = 2: overall, the 16 categories, turnaround and utilisation of an independent implementation.
+/// SS with SF = 2: overall, the 16 categories, turnaround and utilisation of an independent
+/// implementation.
 #[test]
 fn selective_suspension() {
     let ctc = [1.25, 1.21, 1.50, 1.70, 1.15, 1.20, 1.44, 2.11, 1.09, 1.29, 1.35, 1.39, 1.07, 1.07, 1.16, 1.24];
@@ -124,8 +127,8 @@ fn selective_suspension() {
     }
 }
 
-/// One choice changed at a time: overall slowdown, turnaround, utilisation and the slowdown of the longest and widest jobs,
-/// as an independent implementation found them.
+/// One choice changed at a time: overall slowdown, turnaround, utilisation and the slowdown of the
+/// longest and widest jobs, as an independent implementation found them.
 #[test]
 #[expect(clippy::approx_constant, reason = "6.28 is a slowdown")]
 fn changed_choices() {

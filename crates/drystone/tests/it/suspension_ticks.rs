@@ -1,9 +1,10 @@
-//! When suspending policies look again: by hand, at the borders of what they compute beforehand; and SF as it follows
-//! the number of suspensions.
+//! When suspending policies look again: by hand, at the borders of what they compute beforehand;
+//! and SF as it follows the number of suspensions.
 
 use crate::common::{parts, starts, workload};
 
-/// Jobs one after the other on one processor, some of which suspend another, and then what shows SF.
+/// Jobs one after the other on one processor, some of which suspend another, and then what shows
+/// SF.
 #[derive(Default)]
 struct Story {
     now: i64,
@@ -20,8 +21,9 @@ impl Story {
         self
     }
 
-    /// Pairs, so that each is two completions and one suspension: a job that needs 1 s has a factor of 1 plus the seconds
-    /// waited, so up to SF = 10 it suspends the other, which has a factor of 1, before its 10 s are over.
+    /// Pairs, so that each is two completions and one suspension: a job that needs 1 s has a factor
+    /// of 1 plus the seconds waited, so up to SF = 10 it suspends the other, which has a factor of
+    /// 1, before its 10 s are over.
     fn suspensions(mut self, number: usize) -> Story {
         for _ in 0..number {
             self.jobs.extend([(self.now, 1, 10, 10), (self.now, 1, 1, 1)]);
@@ -30,8 +32,8 @@ impl Story {
         self
     }
 
-    /// SF in thousandths: a job that needs 1,000 s takes the place of a job that never waited when it has waited SF − 1 times
-    /// as long.
+    /// SF in thousandths: a job that needs 1,000 s takes the place of a job that never waited when
+    /// it has waited SF − 1 times as long.
     fn factor(mut self, policy: &str) -> i64 {
         self.jobs.extend([(self.now, 1, 100_000, 100_000), (self.now, 1, 1_000, 1_000)]);
         let starts = starts(&workload(1, &self.jobs), policy);
@@ -39,8 +41,9 @@ impl Story {
     }
 }
 
-/// SF is 2 at first. After every 100 completions it is divided by 1.1, rounded down, unless there were more suspensions
-/// per completion than the target: then it is multiplied by 1.1. It never is less than 1.1.
+/// SF is 2 at first. After every 100 completions it is divided by 1.1, rounded down, unless there
+/// were more suspensions per completion than the target: then it is multiplied by 1.1. It never is
+/// less than 1.1.
 #[test]
 fn the_factor_follows_the_number_of_suspensions() {
     let new = Story::default;
@@ -68,9 +71,9 @@ fn the_factor_follows_the_number_of_suspensions() {
     }
 }
 
-/// Job 1 takes job 0's place at 10, when its slice is over. Job 0 may take it back, not before job 1 has had a slice,
-/// as soon as t / 10, its instantaneous factor, is `resume` times (t - 5) / (t - 10), that of job 1: at the very
-/// second.
+/// Job 1 takes job 0's place at 10, when its slice is over. Job 0 may take it back, not before job
+/// 1 has had a slice, as soon as t / 10, its instantaneous factor, is `resume` times (t - 5) / (t -
+/// 10), that of job 1: at the very second.
 #[test]
 fn who_was_suspended_goes_on_at_the_very_second() {
     let w = workload(4, &[(0, 4, 1_000, 1_000), (5, 4, 1_000, 1_000)]);
@@ -81,14 +84,16 @@ fn who_was_suspended_goes_on_at_the_very_second() {
     }
 }
 
-/// A tick may have several passes. At the first of them job 0 finds one job in its way that gives way and one that does not; when
-/// the second has ended in that very second, it goes on. Found by a program that was written from the rules alone.
+/// A tick may have several passes. At the first of them job 0 finds one job in its way that gives
+/// way and one that does not; when the second has ended in that very second, it goes on. Found by a
+/// program that was written from the rules alone.
 #[test]
 fn who_was_suspended_goes_on_at_the_second_pass_of_a_tick() {
     let spans = |jobs: &[(i64, u32, i64, i64)], policy: &str, job: usize| -> Vec<(i64, i64)> {
         parts(&workload(3, jobs), policy)[job].iter().map(|part| (part.0, part.1)).collect()
     };
-    // Jobs 2 and 3 end at 1,200: at the first pass job 3 is still there, and job 1 has had its slice since 600.
+    // Jobs 2 and 3 end at 1,200: at the first pass job 3 is still there, and job 1 has had its
+    // slice since 600.
     let jobs = [(0, 3, 3_000, 3_000), (600, 1, 5_000, 5_000), (660, 1, 540, 540), (660, 1, 540, 540)];
     for policy in ["is", "is(pass=event)"] {
         assert_eq!(spans(&jobs, policy, 0)[..2], [(0, 600), (1_200, 2_280)], "{policy}");
@@ -100,16 +105,16 @@ fn who_was_suspended_goes_on_at_the_second_pass_of_a_tick() {
     assert_eq!(spans(&jobs, "is(slice=60)", 1), [(120, 180), (240, 420)]);
 }
 
-/// Lengths whose products need more than 64 bits, and a quotient without remainder: (3.6e9 + 3.6e9) / 3.6e9 is 2 at a
-/// tick.
+/// Lengths whose products need more than 64 bits, and a quotient without remainder: (3.6e9 + 3.6e9)
+/// / 3.6e9 is 2 at a tick.
 #[test]
 fn centuries_are_counted_to_the_second() {
     let w = workload(4, &[(0, 4, 7_200_000_000, 7_200_000_000), (0, 4, 3_600_000_000, 3_600_000_000)]);
     assert_eq!(starts(&w, "ss"), [0, 3_600_000_000]);
 }
 
-/// Times before the origin are times like any other: a job that comes earlier by a multiple of `every` is served as much
-/// earlier.
+/// Times before the origin are times like any other: a job that comes earlier by a multiple of
+/// `every` is served as much earlier.
 #[test]
 fn nothing_is_slept_through_before_time_zero() {
     const EARLIER: i64 = 6_000;

@@ -1,8 +1,10 @@
-//! FCFS, first fit, and EASY backfilling with every choice that published results make differently as an option.
+//! FCFS, first fit, and EASY backfilling with every choice that published results make differently
+//! as an option.
 //!
-//! The machine has identical processors; a job that outlives its prediction keeps running ("run-on"; to kill jobs, cut
-//! their run times before). Events are terminations, prediction expiries and arrivals, in this order at equal times, then
-//! by index. The rules in the comments are those of Tsafrir et al. (2007) as settled against their tables.
+//! The machine has identical processors; a job that outlives its prediction keeps running
+//! ("run-on"; to kill jobs, cut their run times before). Events are terminations, prediction
+//! expiries and arrivals, in this order at equal times, then by index. The rules in the comments
+//! are those of Tsafrir et al. (2007) as settled against their tables.
 
 mod engine;
 mod options;
@@ -49,10 +51,11 @@ pub struct Record {
     pub predictions: Vec<(i64, i64)>,
     /// Whether the first prediction came from the user's history (and was not discarded).
     pub from_history: bool,
-    /// Rule 20: the shadow of the first pass in which the job was the head that does not fit, or its start if it waited and
-    /// started as head without ever having been one.
+    /// Rule 20: the shadow of the first pass in which the job was the head that does not fit, or
+    /// its start if it waited and started as head without ever having been one.
     pub first_reservation: Option<i64>,
-    /// Rule 21, E0: when the head could start by the real ends of the running jobs, at its first pass as head.
+    /// Rule 21, E0: when the head could start by the real ends of the running jobs, at its first
+    /// pass as head.
     pub real_earliest: Option<i64>,
     /// Rule 21: backfilled jobs that moved that time.
     pub thieves: u32,

@@ -6,10 +6,12 @@ use crate::predict::Forecast;
 /// When the scheduler looks at the queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Pass {
-    /// Once per instant, after all terminations, expiries and arrivals of that second. What a pass itself causes at the
-    /// same second (a job of no run time ends) is applied next, with another pass.
+    /// Once per instant, after all terminations, expiries and arrivals of that second. What a pass
+    /// itself causes at the same second (a job of no run time ends) is applied next, with another
+    /// pass.
     PerInstant,
-    /// After every single event; a pass then sees running jobs that end at this very second but have not been handled.
+    /// After every single event; a pass then sees running jobs that end at this very second but
+    /// have not been handled.
     PerEvent,
 }
 
@@ -18,7 +20,8 @@ pub enum Pass {
 pub enum Extra {
     /// Everything free at the shadow time: all running jobs that end up to it are counted.
     All,
-    /// The walk over the running jobs, by (predicted end, index), stops at the first one that makes the head fit.
+    /// The walk over the running jobs, by (predicted end, index), stops at the first one that makes
+    /// the head fit.
     FirstSufficient,
 }
 
@@ -27,7 +30,8 @@ pub enum Extra {
 pub enum Overdue {
     /// The job counts as ending now: the shadow is never in the past.
     EndsNow,
-    /// The passed end is used as it is: the shadow may lie in the past, and then only extra processors can be used.
+    /// The passed end is used as it is: the shadow may lie in the past, and then only extra
+    /// processors can be used.
     Stale,
 }
 
@@ -40,10 +44,12 @@ pub enum Reservations {
     ///
     /// * 0: a job that fits starts, after the front of the queue in backfill order.
     /// * 1: EASY; the shadow and the extra processors decide ([`Extra`], [`Overdue`]).
-    /// * k ≥ 2: the queue is walked in queue order. A job that can start now without disturbing the reservations made so far
-    ///   in this pass starts; any other gets one at its earliest start. The walk stops with the k-th reservation; the jobs
-    ///   behind it are tried in backfill order and start where they disturb none. Overdue jobs count as ending now for the
-    ///   plan, but no job starts on processors that are not free. A prediction of 0 occupies one second of the plan.
+    /// * k ≥ 2: the queue is walked in queue order. A job that can start now without disturbing the
+    ///   reservations made so far in this pass starts; any other gets one at its earliest start.
+    ///   The walk stops with the k-th reservation; the jobs behind it are tried in backfill order
+    ///   and start where they disturb none. Overdue jobs count as ending now for the plan, but no
+    ///   job starts on processors that are not free. A prediction of 0 occupies one second of the
+    ///   plan.
     First(usize),
 }
 
@@ -70,9 +76,11 @@ pub struct Easy {
     pub corrected: bool,
     /// How it grows up to the estimate.
     pub growth: Growth,
-    /// Section 4: a job is backfilled only if its estimated end respects the reservation, not just its predicted one.
+    /// Section 4: a job is backfilled only if its estimated end respects the reservation, not just
+    /// its predicted one.
     pub guarded: bool,
-    /// A job that has waited longer than so many seconds heads the queue; of several the first to arrive.
+    /// A job that has waited longer than so many seconds heads the queue; of several the first to
+    /// arrive.
     pub starve: Option<i64>,
 }
 

@@ -20,8 +20,8 @@ pub enum Order {
     Narrowest,
     /// Most processors first.
     Widest,
-    /// Largest expansion factor (wait + prediction) / prediction first, as of now, compared exactly. A prediction of 0
-    /// counts as 1 second.
+    /// Largest expansion factor (wait + prediction) / prediction first, as of now, compared
+    /// exactly. A prediction of 0 counts as 1 second.
     LargestExpansion,
     /// Smallest value of a formula first, as of the beginning of the pass.
     Formula(&'static Expr),

@@ -1,4 +1,5 @@
-//! The prediction in force of every job: made at arrival, made anew with new history, corrected when it is outlived.
+//! The prediction in force of every job: made at arrival, made anew with new history, corrected
+//! when it is outlived.
 
 use super::predictor::History;
 use super::{Predictor, Propagation};
@@ -22,8 +23,8 @@ impl Default for Forecast {
     }
 }
 
-/// How a prediction that was outlived grows up to its limit, the estimate times the factor (section 7). Beyond the limit, rule
-/// 8, except for [`Growth::Doubling`].
+/// How a prediction that was outlived grows up to its limit, the estimate times the factor (section
+/// 7). Beyond the limit, rule 8, except for [`Growth::Doubling`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Growth {
     /// To the limit at once.
@@ -32,8 +33,8 @@ pub enum Growth {
     Gradual,
     /// By a fifth, at least a minute.
     Exponential,
-    /// To the prediction that the first correction found plus 1, 5, 15, 30 min, 1, 2, 5, 10, 20, 50, 100 h at the job's i-th
-    /// correction, then to the limit (Gaussier et al. 2015).
+    /// To the prediction that the first correction found plus 1, 5, 15, 30 min, 1, 2, 5, 10, 20,
+    /// 50, 100 h at the job's i-th correction, then to the limit (Gaussier et al. 2015).
     Steps,
     /// To twice as much, at least a second, whatever the limit (Gaussier et al. 2015).
     Doubling,
@@ -100,8 +101,8 @@ impl<'a> Predictions<'a> {
         from_history
     }
 
-    /// A job has terminated: other predictions of the user are made anew. None falls behind what a job has run already.
-    /// Answers whose predictions have changed.
+    /// A job has terminated: other predictions of the user are made anew. None falls behind what a
+    /// job has run already. Answers whose predictions have changed.
     pub(crate) fn terminate(&mut self, terminated: usize, now: i64, here: impl Fn(usize) -> Here) -> Vec<usize> {
         self.history.insert(self.forecast.predictor, self.jobs, terminated, now);
         let propagation = match self.forecast.predictor {
@@ -128,7 +129,8 @@ impl<'a> Predictions<'a> {
         changed
     }
 
-    /// Rule 8: a job has outlived its prediction. Up to the limit, then one minute, then a quarter of an hour, doubling.
+    /// Rule 8: a job has outlived its prediction. Up to the limit, then one minute, then a quarter
+    /// of an hour, doubling.
     pub(crate) fn correct(&mut self, j: usize, now: i64) {
         let Some(growth) = self.forecast.correction else { return };
         let limit = self.forecast.factor * self.jobs[j].estimate;

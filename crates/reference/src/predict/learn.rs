@@ -1,5 +1,6 @@
-//! Run times learned online (Gaussier, Glesser, Reis & Trystram 2015): normalised adaptive gradient descent on a linear model
-//! of a job's features and of all products of two of them. Written out from the definition, feature by feature.
+//! Run times learned online (Gaussier, Glesser, Reis & Trystram 2015): normalised adaptive gradient
+//! descent on a linear model of a job's features and of all products of two of them. Written out
+//! from the definition, feature by feature.
 
 use crate::JobIn;
 
@@ -117,7 +118,8 @@ impl Model {
         let job = &jobs[index];
         let past: Vec<(usize, i64)> = self.terminated.iter().filter(|t| jobs[t.0].user == job.user).copied().collect();
         let n = past.len();
-        // The run time of the k-th last job to terminate; the estimate where there is none, and at most that.
+        // The run time of the k-th last job to terminate; the estimate where there is none, and at
+        // most that.
         let last = |k: usize| {
             let run = n.checked_sub(k).map_or(job.estimate, |at| jobs[past[at].0].run);
             run.min(job.estimate) as f64

@@ -1,4 +1,5 @@
-//! How long jobs are taken to run: predictors, and what becomes of a prediction while its job waits and runs.
+//! How long jobs are taken to run: predictors, and what becomes of a prediction while its job waits
+//! and runs.
 //!
 //! The rules in the comments are those of Tsafrir et al. (2007) as settled against their tables.
 

@@ -1,4 +1,5 @@
-//! What the run time of an arriving job is taken to be (rules 9 to 11, and the parameters of section 7).
+//! What the run time of an arriving job is taken to be (rules 9 to 11, and the parameters of
+//! section 7).
 
 use super::learn::{Learned, Model};
 use crate::JobIn;
@@ -13,8 +14,8 @@ pub enum Predictor {
     Actual,
     /// The user's recent jobs.
     Recent(Recent),
-    /// Of the user's last `size` jobs in order of termination the nearest-rank quantile, at most the estimate; the estimate
-    /// as long as fewer than `least` are known.
+    /// Of the user's last `size` jobs in order of termination the nearest-rank quantile, at most
+    /// the estimate; the estimate as long as fewer than `least` are known.
     Quantile {
         /// In hundredths.
         percent: usize,
@@ -38,8 +39,8 @@ pub struct Recent {
     pub full: bool,
     /// What is said of their run times.
     pub metric: Metric,
-    /// Whether a job without a window gets its estimate times the user's mean of min(1, run time / estimate), rounded down,
-    /// instead of its estimate.
+    /// Whether a job without a window gets its estimate times the user's mean of min(1, run time /
+    /// estimate), rounded down, instead of its estimate.
     pub relative: bool,
     /// Whether the last to terminate are recent, not the last to be submitted.
     pub by_termination: bool,
@@ -127,7 +128,8 @@ impl History {
         self.terminated.entry(jobs[index].user).or_default().push(index);
     }
 
-    /// The prediction for an arriving job, not doubled, and whether it comes from the user's history.
+    /// The prediction for an arriving job, not doubled, and whether it comes from the user's
+    /// history.
     pub(super) fn predict(&mut self, predictor: Predictor, jobs: &[JobIn], index: usize) -> (i64, bool) {
         let job = &jobs[index];
         let past = self.terminated.get(&job.user).map_or(&[][..], Vec::as_slice);

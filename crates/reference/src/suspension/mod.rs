@@ -1,7 +1,9 @@
-//! Selective suspension, with and without limits, and immediate service (Kettimuthu et al. 2005; rules S3 to S12).
+//! Selective suspension, with and without limits, and immediate service (Kettimuthu et al. 2005;
+//! rules S3 to S12).
 //!
-//! Processors have numbers, because a suspended job resumes on the very processors it had. It *owns* them while suspended;
-//! which free processors a fresh job may take is the choice that decides everything ([`Place`]).
+//! Processors have numbers, because a suspended job resumes on the very processors it had. It
+//! *owns* them while suspended; which free processors a fresh job may take is the choice that
+//! decides everything ([`Place`]).
 
 mod immediate;
 mod machine;
@@ -27,7 +29,8 @@ pub enum Policy {
 /// Settings of selective suspension.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Selective {
-    /// SF as a fraction (numerator, denominator): a job may suspend those whose priority is at most 1/SF of its own.
+    /// SF as a fraction (numerator, denominator): a job may suspend those whose priority is at most
+    /// 1/SF of its own.
     pub factor: (i64, i64),
     /// Whose suspension is ruled out altogether.
     pub limit: Limit,
@@ -53,7 +56,8 @@ impl Selective {
     }
 }
 
-/// Rule S9: a job whose priority exceeds 1.5 × the mean slowdown of its category is not suspended any more (TSS).
+/// Rule S9: a job whose priority exceeds 1.5 × the mean slowdown of its category is not suspended
+/// any more (TSS).
 #[derive(Clone, PartialEq, Debug)]
 pub enum Limit {
     /// No limit (SS).
@@ -82,10 +86,11 @@ pub enum Place {
 pub enum Victims {
     /// Of all eligible ones the widest first.
     WidestFirst,
-    /// Eligible ones are collected in order of priority, lowest first, until they are enough; of these the widest first (the
-    /// printed pseudocode, skipping ineligible jobs).
+    /// Eligible ones are collected in order of priority, lowest first, until they are enough; of
+    /// these the widest first (the printed pseudocode, skipping ineligible jobs).
     InOrder,
-    /// The same, but the first ineligible job ends the search (the printed pseudocode with its early exit).
+    /// The same, but the first ineligible job ends the search (the printed pseudocode with its
+    /// early exit).
     UntilIneligible,
 }
 
@@ -114,11 +119,12 @@ pub fn bounded_slowdown(job: &JobIn, end: i64) -> f64 {
     (end - job.submit - job.run + floor) as f64 / floor as f64
 }
 
-/// Runs a policy over jobs in order of arrival on a machine of so many processors. `overhead[j]` is what each suspension adds
-/// to the remaining time of job `j` (rule S11); empty: nothing.
+/// Runs a policy over jobs in order of arrival on a machine of so many processors. `overhead[j]` is
+/// what each suspension adds to the remaining time of job `j` (rule S11); empty: nothing.
 ///
 /// # Panics
-/// If a job is wider than the machine, or has no run time or no estimate; on machines of more than 512 processors.
+/// If a job is wider than the machine, or has no run time or no estimate; on machines of more than
+/// 512 processors.
 #[must_use]
 pub fn run(policy: &Policy, jobs: &[JobIn], processors: i64, overhead: &[i64]) -> Suspended {
     assert!(processors <= set::Set::LIMIT, "more processors than this simulation can number");

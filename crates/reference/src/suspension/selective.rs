@@ -30,7 +30,8 @@ fn plain_start(machine: &mut Machine<'_>, settings: &Selective, i: usize) -> boo
     set.map(|set| machine.start(i, set)).is_some()
 }
 
-/// Free processors that a fresh job may take: the preferred ones, and the others. Those of its own victims are preferred.
+/// Free processors that a fresh job may take: the preferred ones, and the others. Those of its own
+/// victims are preferred.
 fn pools(machine: &Machine<'_>, settings: &Selective, i: usize, victims: Set) -> (Set, Set) {
     let free = machine.free();
     let protects = |owner: usize| match settings.place {
@@ -45,7 +46,8 @@ fn pools(machine: &Machine<'_>, settings: &Selective, i: usize, victims: Set) ->
     }
 }
 
-/// The processors that a fresh job gets, if there are enough: the lowest of the preferred ones, then of the others.
+/// The processors that a fresh job gets, if there are enough: the lowest of the preferred ones,
+/// then of the others.
 fn place(machine: &Machine<'_>, settings: &Selective, i: usize, victims: Set) -> Option<Set> {
     let need = machine.jobs[i].procs;
     if machine.free().len() < need {
@@ -93,7 +95,8 @@ pub(super) fn preempt(machine: &mut Machine<'_>, settings: &Selective, limits: &
     }
 }
 
-/// The victims of a fresh job that has so many free processors already; `None` if all candidates are not enough.
+/// The victims of a fresh job that has so many free processors already; `None` if all candidates
+/// are not enough.
 fn choose(
     machine: &Machine<'_>,
     settings: &Selective,

@@ -1,23 +1,28 @@
-//! Conservative, slack-based priority, and EASY backfilling on the same events (Talby & Feitelson 1999).
+//! Conservative, slack-based priority, and EASY backfilling on the same events (Talby & Feitelson
+//! 1999).
 //!
-//! The study plans with estimates, which no job outlives there ([`run`]; cut the run times before). The numbers in the comments
-//! are the rules of the settled semantics.
+//! The study plans with estimates, which no job outlives there ([`run`]; cut the run times before).
+//! The numbers in the comments are the rules of the settled semantics.
 //!
-//! Conservative and priority scheduling plan with any predictions, too ([`run_predicted`]). What the study does not need to
-//! say then:
+//! Conservative and priority scheduling plan with any predictions, too ([`run_predicted`]). What
+//! the study does not need to say then:
 //!
-//! - A prediction takes the place of the estimate in all rules. A plan gives every job at least a second.
-//! - Early is what comes before the plan has it end.
-//! - A new prediction of a waiting job is its new length in the plan, one of a running job moves the end that the plan has it
-//!   at. Either can make the plan impossible, or too loose: all waiting jobs are put back (rule 8), whatever [`Removal`] says,
-//!   once for all that has changed at an instant.
-//! - A job that still runs at the end that the plan has it at, because its prediction is not corrected, is planned to run for
-//!   as long again as it is over its prediction, at least a minute; then jobs are put back, too.
-//! - Putting back can delay jobs now. A delay uses up slack, down to none, and may break the promise.
-//! - Nothing is planned before a job waits: how long a job is over its prediction is seen then.
-//! - With late notice nothing of this is seen before the next instant that the plan knew about; what predicts learns of every
-//!   end at once. The end that the plan had a job at is such an instant even if the job is given more time in that very
+//! - A prediction takes the place of the estimate in all rules. A plan gives every job at least a
 //!   second.
+//! - Early is what comes before the plan has it end.
+//! - A new prediction of a waiting job is its new length in the plan, one of a running job moves
+//!   the end that the plan has it at. Either can make the plan impossible, or too loose: all
+//!   waiting jobs are put back (rule 8), whatever [`Removal`] says, once for all that has changed
+//!   at an instant.
+//! - A job that still runs at the end that the plan has it at, because its prediction is not
+//!   corrected, is planned to run for as long again as it is over its prediction, at least a
+//!   minute; then jobs are put back, too.
+//! - Putting back can delay jobs now. A delay uses up slack, down to none, and may break the
+//!   promise.
+//! - Nothing is planned before a job waits: how long a job is over its prediction is seen then.
+//! - With late notice nothing of this is seen before the next instant that the plan knew about;
+//!   what predicts learns of every end at once. The end that the plan had a job at is such an
+//!   instant even if the job is given more time in that very second.
 
 mod priority;
 
@@ -32,21 +37,26 @@ use crate::{JobIn, JobOut};
 pub enum Notice {
     /// At once.
     Immediate,
-    /// At the next instant it knew about anyway: an arrival, the planned start of a waiting job, or the estimated end of a
-    /// running one. Until then the job holds its processors. This is what the simulator behind the paper did.
+    /// At the next instant it knew about anyway: an arrival, the planned start of a waiting job, or
+    /// the estimated end of a running one. Until then the job holds its processors. This is what
+    /// the simulator behind the paper did.
     Late,
 }
 
 /// What decides.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Scheduler<'a> {
-    /// Every job gets a start time when it arrives; early ends move jobs up, never back (rules 7 and 8).
+    /// Every job gets a start time when it arrives; early ends move jobs up, never back (rules 7
+    /// and 8).
     Conservative,
-    /// The same for some of the waiting jobs only; the others wait without a plan, and are asked again at every pass.
+    /// The same for some of the waiting jobs only; the others wait without a plan, and are asked
+    /// again at every pass.
     Horizon(Horizon),
-    /// EASY; equal estimated ends are counted together; a pass after every arrival and at the end of every instant (rule 9).
+    /// EASY; equal estimated ends are counted together; a pass after every arrival and at the end
+    /// of every instant (rule 9).
     Easy,
-    /// Slack-based backfilling: waiting jobs may be moved within their slack, for a price (rules 10 to 20).
+    /// Slack-based backfilling: waiting jobs may be moved within their slack, for a price (rules 10
+    /// to 20).
     Priority(&'a Priority),
 }
 
@@ -64,13 +74,15 @@ pub enum Horizon {
 pub struct Planned {
     /// Starts and ends, in order of arrival.
     pub schedule: Vec<JobOut>,
-    /// The latest start promised to each job when it arrived: its planned start, plus its slack under priority scheduling;
-    /// `None` under EASY, which plans none, and where the slack is infinite.
+    /// The latest start promised to each job when it arrived: its planned start, plus its slack
+    /// under priority scheduling; `None` under EASY, which plans none, and where the slack is
+    /// infinite.
     pub promised: Vec<Option<i64>>,
-    /// What was announced to each job while it waited: its place in the plan where that was not a start at once, and every
-    /// change of it.
+    /// What was announced to each job while it waited: its place in the plan where that was not a
+    /// start at once, and every change of it.
     pub announced: Vec<Vec<Announced>>,
-    /// The predictions in force for each job, each with the time from which it held; the first one at submit.
+    /// The predictions in force for each job, each with the time from which it held; the first one
+    /// at submit.
     pub predictions: Vec<Vec<(i64, i64)>>,
 }
 
@@ -100,7 +112,8 @@ pub fn run(scheduler: Scheduler<'_>, notice: Notice, jobs: &[JobIn], machine: i6
 /// Runs conservative or priority scheduling with predictions, which jobs may outlive.
 ///
 /// # Panics
-/// If a job is wider than the machine, and with [`Scheduler::Easy`]: for that there is [`crate::easy`].
+/// If a job is wider than the machine, and with [`Scheduler::Easy`]: for that there is
+/// [`crate::easy`].
 #[must_use]
 pub fn run_predicted(
     scheduler: Scheduler<'_>,
@@ -185,8 +198,8 @@ struct Running {
 }
 
 impl World<'_> {
-    /// Rule 4: the next arrival, planned start, real end, or end of a prediction that is corrected, and with late notice, while
-    /// a job waits, the next end that the plan has.
+    /// Rule 4: the next arrival, planned start, real end, or end of a prediction that is corrected,
+    /// and with late notice, while a job waits, the next end that the plan has.
     fn next_instant(&self) -> Option<i64> {
         let arrival = self.jobs.get(self.arrived).map(|job| job.submit);
         let planned = self.waiting.iter().filter_map(|w| w.start).min();
@@ -229,7 +242,8 @@ impl World<'_> {
         if self.arrived > known_arrived || self.anyone_waits() && looks {
             self.pass(known_arrived..self.arrived);
         }
-        // A job of no run time ends at the instant of its start, a prediction of no time is over then.
+        // A job of no run time ends at the instant of its start, a prediction of no time is over
+        // then.
         self.running.iter().any(|r| self.happens(r).is_some_and(|at| at <= now))
     }
 
@@ -281,7 +295,8 @@ impl World<'_> {
     /// Looks at the plan: first what has changed, then these newcomers, then jobs that are due.
     fn pass(&mut self, newcomers: std::ops::Range<usize>) {
         let now = self.now;
-        // a. Ends. One compression if at least one of them is early, or where predictions have changed or were outlived.
+        // a. Ends. One compression if at least one of them is early, or where predictions have
+        // changed or were outlived.
         self.running.retain(|r| !r.over);
         for i in 0..self.running.len() {
             let r = self.running[i];
@@ -370,8 +385,8 @@ impl World<'_> {
         }
     }
 
-    /// Rule 8: all waiting jobs out, then back one by one, in order of planned start. Rule 15: what that gains does not touch
-    /// slacks.
+    /// Rule 8: all waiting jobs out, then back one by one, in order of planned start. Rule 15: what
+    /// that gains does not touch slacks.
     fn compress(&mut self) {
         let mut order = std::mem::take(&mut self.waiting);
         order.sort_by_key(|w| (w.start, w.job));
@@ -389,7 +404,8 @@ impl World<'_> {
         self.waiting.sort_by_key(|w| w.job);
     }
 
-    /// Rule 6: the machine without the running jobs until their planned ends and without the reservations.
+    /// Rule 6: the machine without the running jobs until their planned ends and without the
+    /// reservations.
     fn plan(&self) -> Profile {
         let mut plan = Profile::new(self.now, self.machine);
         for r in &self.running {

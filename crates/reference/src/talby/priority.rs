@@ -1,4 +1,5 @@
-//! The slack-based priority scheduler: every way to fit a new job in has a price (rules 10 to 18 and 20).
+//! The slack-based priority scheduler: every way to fit a new job in has a price (rules 10 to 18
+//! and 20).
 
 use super::World;
 use crate::profile::Profile;
@@ -21,7 +22,8 @@ pub struct Priority {
 }
 
 impl Default for Priority {
-    /// The paper's setting: SF = 3, AWT = 2401 s, all exponents 1, order of start times, equal priorities of zero.
+    /// The paper's setting: SF = 3, AWT = 2401 s, all exponents 1, order of start times, equal
+    /// priorities of zero.
     fn default() -> Priority {
         Priority {
             slack_factor: 3.0,
@@ -88,9 +90,11 @@ pub enum Heuristic {
 /// What happens when a job ends early.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Removal {
-    /// Rule 15: the conservative compression; slacks and priorities stay. What the tables of the paper need.
+    /// Rule 15: the conservative compression; slacks and priorities stay. What the tables of the
+    /// paper need.
     Compress,
-    /// Rule 20: the text of the paper taken literally: the cheapest rearrangement, as if a job of no size were inserted.
+    /// Rule 20: the text of the paper taken literally: the cheapest rearrangement, as if a job of
+    /// no size were inserted.
     Priced,
 }
 
@@ -114,15 +118,16 @@ impl Waiting {
         Waiting { job, start, priority: 0.0, slack: 0.0, first_slack: 0.0 }
     }
 
-    /// The latest start. Starts are whole, so that a fraction of a second of slack is worth nothing.
+    /// The latest start. Starts are whole, so that a fraction of a second of slack is worth
+    /// nothing.
     pub(super) fn latest(&self) -> Option<i64> {
         let slack = Some(self.slack).filter(|slack| slack.is_finite())?;
         Some(self.start? + slack.floor() as i64)
     }
 }
 
-/// Rules 11c, 17 and 18: the price of moving a waiting job by `delay` seconds for the sake of one of priority `for_priority`.
-/// `None` if the move is impossible.
+/// Rules 11c, 17 and 18: the price of moving a waiting job by `delay` seconds for the sake of one
+/// of priority `for_priority`. `None` if the move is impossible.
 #[must_use]
 pub fn cost(moved: &Waiting, procs: i64, delay: i64, for_priority: f64, exponents: &Exponents) -> Option<f64> {
     if delay == 0 || moved.priority == f64::NEG_INFINITY {
@@ -147,7 +152,8 @@ fn power(base: f64, exponent: f64) -> f64 {
     if exponent == 1.0 { base } else { base.powf(exponent) }
 }
 
-/// One way to rearrange: the start of the new job, the moved jobs with their new starts, and the price.
+/// One way to rearrange: the start of the new job, the moved jobs with their new starts, and the
+/// price.
 struct Candidate {
     start: i64,
     moves: Vec<(usize, i64)>,
@@ -222,7 +228,8 @@ impl World<'_> {
         starts
     }
 
-    /// Rules 11a to 11d: what it takes to put the newcomer at `start`; `None` if that is impossible.
+    /// Rules 11a to 11d: what it takes to put the newcomer at `start`; `None` if that is
+    /// impossible.
     fn rearranged(&self, settings: &Priority, new: Newcomer, start: i64) -> Option<Candidate> {
         let is_fixed = |w: &Waiting| w.start.is_some_and(|s| s < start);
         let mut plan = Profile::new(self.now, self.machine);

@@ -184,7 +184,8 @@ proptest! {
         prop_assert_eq!(check(MACHINE, &jobs, &segments(&easy::first_fit(&jobs, MACHINE))), Ok(()));
     }
 
-    /// With exact run times nothing ends early: planning everything anew at every pass changes no plan.
+    /// With exact run times nothing ends early: planning everything anew at every pass changes no
+    /// plan.
     #[test]
     fn reserving_for_everybody_is_conservative_when_estimates_are_exact(jobs in some_jobs()) {
         let exact: Vec<JobIn> = jobs.iter().map(|j| JobIn { run: j.estimate, ..*j }).collect();
@@ -194,7 +195,8 @@ proptest! {
     }
 }
 
-/// The head leaves two processors over, which the last job may use, unless the job behind the head has a reservation too.
+/// The head leaves two processors over, which the last job may use, unless the job behind the head
+/// has a reservation too.
 #[test]
 fn a_second_reservation_protects_the_second_job() {
     let jobs = [job(0, 6, 10), job(1, 8, 5), job(1, 9, 8), job(1, 2, 100)];

@@ -20,7 +20,8 @@ fn simulate(workload: &Workload, policy: &str) -> Vec<JobOut> {
     schedule.spans.iter().map(|s| out(s).expect("every job ends")).collect()
 }
 
-/// Both schedules are the same; if not, the difference that comes first in time is shown with all jobs.
+/// Both schedules are the same; if not, the difference that comes first in time is shown with all
+/// jobs.
 fn assert_same(policy: &str, jobs: &[JobIn], ours: &[JobOut], theirs: &[JobOut]) {
     assert_eq!(ours.len(), theirs.len());
     let different = (0..jobs.len()).filter(|&i| ours[i] != theirs[i]);
@@ -50,8 +51,8 @@ const ORDERS: [(&str, Order); 8] = [
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(192))]
 
-    /// The EASY family: every order of queue and backfilling, every reading of extra processors and overdue jobs, one pass
-    /// or many, 0 to 5 reservations or no backfilling at all.
+    /// The EASY family: every order of queue and backfilling, every reading of extra processors and
+    /// overdue jobs, one pass or many, 0 to 5 reservations or no backfilling at all.
     #[test]
     fn the_easy_family(
         w in workloads(true, 0),
@@ -72,15 +73,16 @@ proptest! {
             (text, Reservations::First(reserve))
         };
         let definition = Easy { pass, extra, overdue, queue, backfill, reservations, ..Easy::default() };
-        // For how long a job that is predicted to run for no time holds its processors in a plan is a matter of taste.
+        // For how long a job that is predicted to run for no time holds its processors in a plan is
+        // a matter of taste.
         let w = if (2..=5).contains(&reserve) { with_estimates(w) } else { w };
         let jobs = jobs_of(&w);
         let theirs = easy::run(&definition, &jobs, 16).schedule();
         assert_same(&policy, &jobs, &simulate(&w, &policy), &theirs);
     }
 
-    /// The predictors and corrections of Tsafrir et al. 2007 with every parameter of section 7, quantiles, and guarded
-    /// backfilling, in every order.
+    /// The predictors and corrections of Tsafrir et al. 2007 with every parameter of section 7,
+    /// quantiles, and guarded backfilling, in every order.
     #[test]
     fn predictions_from_history(
         w in prop_oneof![workloads(true, 0), workloads(true, 0).prop_map(with_few_estimates)],
@@ -174,7 +176,8 @@ proptest! {
             ("steps", Corrector::Tsafrir),
             ("doubling", Corrector::RecursiveDoubling),
         ][corrector];
-        // A prediction of 0 doubled stays 0 in the study's simulator, which would correct it for ever.
+        // A prediction of 0 doubled stays 0 in the study's simulator, which would correct it for
+        // ever.
         let zero_for_ever = correct == "doubling" && predict.starts_with("recent");
         let policy = format!("easy@gaussier2015(backfill={backfill},arrive={arrive},predict={predict},correct={correct})");
         let jobs = jobs_of(&w);

@@ -1,4 +1,5 @@
-//! Orders by formula in the product against their naive definition, start by start and value by value.
+//! Orders by formula in the product against their naive definition, start by start and value by
+//! value.
 
 use crate::drawn::workloads;
 use drystone::engine::{Replay, Schedule, Simulation};
@@ -46,8 +47,8 @@ fn starts(workload: &Workload, policy: &str) -> Vec<i64> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(192))]
 
-    /// Any formula as the order of the queue, of backfilling, or of both, with every number of reservations and with
-    /// the guard against starvation.
+    /// Any formula as the order of the queue, of backfilling, or of both, with every number of
+    /// reservations and with the guard against starvation.
     #[test]
     fn any_formula_orders_as_defined(
         w in workloads(true, 1), queue in formulas(), backfill in formulas(),

@@ -60,7 +60,8 @@ fn check(log: &str, machine: i64, name: &str) {
         let mut matches = true;
         let mut compare = |printed: &str, value: f64| {
             let expected: f64 = printed.parse().expect("a number");
-            // 15 to 17 digits are printed, the last few of which depend on the order in which doubles were added.
+            // 15 to 17 digits are printed, the last few of which depend on the order in which
+            // doubles were added.
             matches &= (value - expected).abs() <= 1e-13 * expected;
         };
         if f[7] != "NA" {

@@ -1,7 +1,8 @@
 //! Golden schedules of a generated workload, which come with the source: `golden/*.csv`.
 //!
-//! Each was written by the naive definition of its policy, not by the product. One test holds the definitions to the files and one
-//! the product, so that neither can change a schedule unseen. `DRYSTONE_WRITE_GOLDEN=1` writes the files anew from the definitions.
+//! Each was written by the naive definition of its policy, not by the product. One test holds the
+//! definitions to the files and one the product, so that neither can change a schedule unseen.
+//! `DRYSTONE_WRITE_GOLDEN=1` writes the files anew from the definitions.
 
 use drystone::engine::{Replay, Schedule, Simulation};
 use drystone::log::clean::{Options, Overrun};

@@ -1,4 +1,5 @@
-//! Drystone on machines that lose processors against the naive definition, start by start, on random jobs and outages.
+//! Drystone on machines that lose processors against the naive definition, start by start, on
+//! random jobs and outages.
 
 use drystone::engine::{Happenings, Observer, Simulation, SimulationError};
 use drystone::model::{
@@ -31,7 +32,8 @@ fn workload(rows: &[Row], exact: bool) -> Workload {
     Workload::new(Machine::new(PROCS), jobs, truth, Provenance::default()).expect("sound")
 }
 
-/// Outages by first processor, count, beginning, length, notice, what is expected, what becomes of jobs.
+/// Outages by first processor, count, beginning, length, notice, what is expected, what becomes of
+/// jobs.
 type Lost = (u32, u32, i64, i64, i64, u8, u8);
 
 fn lost() -> impl Strategy<Value = Vec<Lost>> {

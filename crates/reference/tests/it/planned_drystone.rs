@@ -1,5 +1,5 @@
-//! Drystone's plans against the naive definition where predictions change while jobs wait and run: every start and end, and
-//! everything that was announced to jobs while they waited.
+//! Drystone's plans against the naive definition where predictions change while jobs wait and run:
+//! every start and end, and everything that was announced to jobs while they waited.
 
 use crate::drawn::forecasts;
 use drystone::engine::{Observer, Replay, Simulation};
@@ -14,8 +14,9 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 
-/// Jobs of at most three users on a small machine: crowds at one instant, full width, no run time; estimates of a few kinds, so
-/// that windows of similar jobs fill, which are right, too long or too short by seconds or by hours.
+/// Jobs of at most three users on a small machine: crowds at one instant, full width, no run time;
+/// estimates of a few kinds, so that windows of similar jobs fill, which are right, too long or too
+/// short by seconds or by hours.
 fn workloads() -> impl Strategy<Value = Workload> {
     let estimate = prop_oneof![4 => prop::sample::select(vec![20i64, 60, 100, 600]), 2 => 1i64..200, 1 => Just(0i64)];
     let share = prop_oneof![3 => Just(1.0), 1 => Just(0.0), 4 => 0.0..1.0f64, 3 => 1.0..4.0f64, 1 => 4.0..60.0f64];
@@ -157,8 +158,8 @@ proptest! {
     }
 }
 
-/// Predictions of waiting and of running jobs do change, plans move back and up, and promises are broken: else the
-/// comparisons would say little.
+/// Predictions of waiting and of running jobs do change, plans move back and up, and promises are
+/// broken: else the comparisons would say little.
 #[test]
 fn what_is_drawn_puts_plans_to_the_test() {
     let mut runner = TestRunner::deterministic();

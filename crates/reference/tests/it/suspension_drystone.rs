@@ -1,5 +1,5 @@
-//! The product's preemptive policies against the naive definitions, segment by segment, on random workloads: among others, that
-//! nothing is missed at the ticks which the product sleeps through.
+//! The product's preemptive policies against the naive definitions, segment by segment, on random
+//! workloads: among others, that nothing is missed at the ticks which the product sleeps through.
 
 use drystone::engine::{Platform, Replay, Segments, Simulation};
 use drystone::model::{Job, Machine, Provenance, Span, Status, Time, Truth, Workload};
@@ -9,7 +9,8 @@ use drystone_reference::jobs_of;
 use drystone_reference::suspension::{self, Limit, Place, Policy, Selective, Victims};
 use proptest::prelude::*;
 
-/// Runs from seconds to hours, so that factors cross between ticks and at them; crowds; jobs as wide as the machine.
+/// Runs from seconds to hours, so that factors cross between ticks and at them; crowds; jobs as
+/// wide as the machine.
 fn workloads() -> impl Strategy<Value = Workload> {
     let size = prop_oneof![3 => 1u32..=4, 2 => 1u32..=16, 1 => Just(16u32)];
     let time = prop_oneof![2 => 1i64..200, 2 => 1i64..4_000, 1 => Just(600i64), 1 => Just(120i64)];
@@ -72,8 +73,9 @@ proptest! {
         ][victims];
         let starts = if ticks { "ticks" } else { "events" };
         let policy = format!("{name}sf={sf},place={place_name},rule={rule},starts={starts})");
-        // Ten seconds for each suspension, but not where jobs change places every minute, nor with limits from running means:
-        // the policy sees time on processors, of which only the machine knows what was spent on writing and reading.
+        // Ten seconds for each suspension, but not where jobs change places every minute, nor with
+        // limits from running means: the policy sees time on processors, of which only the machine
+        // knows what was spent on writing and reading.
         let online = matches!(limit, Limit::Online);
         let paid = paid && sf != "1" && !online;
         let platform = if paid { "[suspension]\nsmallest = 100\nlargest = 100\nrate = 10" } else { "" };

@@ -1,6 +1,6 @@
-//! Suspension (Kettimuthu et al.) against golden schedules, job by job and suspension by suspension. "No suspension" and
-//! the single queue of Lawson et al. are the default EASY with exact run times; averages that an independent implementation
-//! found for changed options hold too.
+//! Suspension (Kettimuthu et al.) against golden schedules, job by job and suspension by
+//! suspension. "No suspension" and the single queue of Lawson et al. are the default EASY with
+//! exact run times; averages that an independent implementation found for changed options hold too.
 
 use crate::common::{assert_golden, exact_jobs, golden, swf};
 use drystone_reference::checker::{check, check_local_resumption};
@@ -75,7 +75,8 @@ fn with_user_estimates(jobs: &[JobIn], numbers: &[i64]) -> Vec<JobIn> {
     pairs.map(|(j, &n)| JobIn { estimate: j.run.max(estimate(n)), ..*j }).collect()
 }
 
-/// Runs a policy on KTH; every job starts, ends and is suspended as the golden file says, and the schedule is sound.
+/// Runs a policy on KTH; every job starts, ends and is suspended as the golden file says, and the
+/// schedule is sound.
 fn check_golden(name: &str, policy: &Policy, numbers: &[i64], jobs: &[JobIn], overhead: &[i64]) -> Suspended {
     let out = suspension::run(policy, jobs, 100, overhead);
     let with_overhead = |(j, job): (usize, &JobIn)| {

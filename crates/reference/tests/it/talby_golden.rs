@@ -1,4 +1,5 @@
-//! Conservative backfilling and EASY on the events of Talby & Feitelson against golden schedules, job by job.
+//! Conservative backfilling and EASY on the events of Talby & Feitelson against golden schedules,
+//! job by job.
 
 use crate::common::{assert_golden, in_order, swf, text};
 use drystone_reference::talby::{self, Exponents, Heuristic, Importance, Notice, Priority, Removal, Scheduler};
@@ -78,7 +79,8 @@ fn priority_as_the_text_says() {
     check(Scheduler::Priority(&literal), "priotext");
 }
 
-/// The very jobs behind the paper's tables, month by month: (log numbers, jobs), killed at the estimate.
+/// The very jobs behind the paper's tables, month by month: (log numbers, jobs), killed at the
+/// estimate.
 fn paper_months() -> Option<Vec<(Vec<i64>, Vec<JobIn>)>> {
     let text = text("golden/slack/paper.input.csv.gz")?;
     let mut rows: Vec<(String, i64, JobIn)> = Vec::new();
@@ -122,7 +124,8 @@ fn priority_with_late_notice_equal_and_every_fifth_job_important() {
     });
 }
 
-/// Averages over the year that another implementation found with changed parameters (tables of the specification).
+/// Averages over the year that another implementation found with changed parameters (tables of the
+/// specification).
 #[test]
 fn changed_parameters_have_the_effect_that_others_measured() {
     let Some(months) = paper_months() else { return };
@@ -167,7 +170,8 @@ fn changed_parameters_have_the_effect_that_others_measured() {
     check("average wait", 2106.1, &|_| Priority { average_wait: 1200.0, ..default() });
 }
 
-/// Section 4.4 of the paper: J1 (2 processors) or J2 (1 processor) could be delayed by 2 s in favour of J3 (2 processors).
+/// Section 4.4 of the paper: J1 (2 processors) or J2 (1 processor) could be delayed by 2 s in
+/// favour of J3 (2 processors).
 #[test]
 fn the_worked_example_of_the_paper_has_the_printed_prices() {
     let Some(table) = text("published/talby-1999-section44-example.csv") else {
@@ -175,7 +179,8 @@ fn the_worked_example_of_the_paper_has_the_printed_prices() {
     };
     for line in table.lines().skip(1) {
         let f: Vec<f64> = line.split(',').map(|f| f.parse().unwrap_or(f64::NAN)).collect();
-        // The sixth row was computed with an exponent of 1/3, not 1/2 as printed; then its prices agree.
+        // The sixth row was computed with an exponent of 1/3, not 1/2 as printed; then its prices
+        // agree.
         let third = f[0] == 6.0;
         let exponents =
             Exponents { procs: f[1], time: f[2], priority: if third { 1.0 / 3.0 } else { f[3] }, fairness: f[4] };

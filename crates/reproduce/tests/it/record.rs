@@ -1,4 +1,5 @@
-//! The published record on the real logs, which are found through `DRYSTONE_SHARED` (default: beside the checkout).
+//! The published record on the real logs, which are found through `DRYSTONE_SHARED` (default:
+//! beside the checkout).
 
 use drystone_reproduce::{Library, LogState, Study, TableResult, Verdict, builtin, reproduce};
 use std::collections::BTreeMap;

@@ -35,8 +35,8 @@ impl Draw {
         self.below(100) < percent
     }
 
-    /// `count` jobs within `span` seconds, the first six of them in half a second, so that a queue forms at once. Half of
-    /// those with a limit of a minute nearly use it.
+    /// `count` jobs within `span` seconds, the first six of them in half a second, so that a queue
+    /// forms at once. Half of those with a limit of a minute nearly use it.
     pub(crate) fn jobs(&mut self, count: u32, span: u32, sizes: &[u32]) -> Vec<Submission> {
         let mut jobs = Vec::new();
         for k in 0..count {

@@ -45,8 +45,8 @@ fn word<'a>(text: &'a str, marker: &str) -> Option<&'a str> {
     Some(&rest[..end.unwrap_or(rest.len())])
 }
 
-/// A job's name in the log: `7`, a task `7_3(9)`, an array's rest `7_*` or `7_[4-9]`. Answers Slurm's number, and for a task
-/// `7_3` behind it.
+/// A job's name in the log: `7`, a task `7_3(9)`, an array's rest `7_*` or `7_[4-9]`. Answers
+/// Slurm's number, and for a task `7_3` behind it.
 fn job(text: &str) -> Option<String> {
     let name = word(text, "JobId=")?;
     Some(name.to_string())

@@ -1,9 +1,9 @@
 //! Scripted workloads on a real Slurm, and recordings of what its schedulers did.
 //!
-//! A [`Scenario`] is a cluster and jobs that sleep. [`Scenario::record`] plays it and answers a [`Recording`]: a
-//! configuration, a line per job, and what slurmctld's log says to the millisecond. The files of a recording are those
-//! of every other recording: `NAME.conf`, `NAME.repK.csv`, `NAME.repK.events`, and `NAME.accounts` where there is a
-//! database.
+//! A [`Scenario`] is a cluster and jobs that sleep. [`Scenario::record`] plays it and answers a
+//! [`Recording`]: a configuration, a line per job, and what slurmctld's log says to the
+//! millisecond. The files of a recording are those of every other recording: `NAME.conf`,
+//! `NAME.repK.csv`, `NAME.repK.events`, and `NAME.accounts` where there is a database.
 
 mod draw;
 mod families;
@@ -36,7 +36,8 @@ pub struct Submission {
     pub exclusive: bool,
     /// Its partition, if not the default one.
     pub partition: Option<String>,
-    /// Its user's name, where tests run as root; else its jobs are those of the user that runs the tests.
+    /// Its user's name, where tests run as root; else its jobs are those of the user that runs the
+    /// tests.
     pub user: Option<String>,
     /// Its account.
     pub account: Option<String>,

@@ -6,7 +6,8 @@ use crate::{Cluster, daemons};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// What the recorder adds to the configuration: a log that tells everything, and jobs that are remembered.
+/// What the recorder adds to the configuration: a log that tells everything, and jobs that are
+/// remembered.
 const TELLING: [&str; 4] =
     ["SlurmctldDebug=debug2", "DebugFlags=Backfill,Priority", "MinJobAge=3600", "MaxJobCount=20000"];
 
@@ -19,7 +20,8 @@ const COLUMNS: &str = "job,slurm_id,submit,eligible,start,end,n,limit_min,run_s,
 account,qos,array_job,array_task,throttle,one,min_nodes,exclusive,nice,restarts,uid";
 
 impl Scenario {
-    /// Plays it on a cluster of its own, which it starts and stops. `None` where Slurm is not installed.
+    /// Plays it on a cluster of its own, which it starts and stops. `None` where Slurm is not
+    /// installed.
     ///
     /// # Panics
     /// Slurm does not do what it is told.

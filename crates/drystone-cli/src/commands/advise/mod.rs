@@ -1,4 +1,5 @@
-//! `drystone advise`: what a site can change tomorrow, and what that is worth on weeks that were not used to find it.
+//! `drystone advise`: what a site can change tomorrow, and what that is worth on weeks that were
+//! not used to find it.
 
 mod document;
 mod result;
@@ -94,7 +95,8 @@ fn text(path: &Path) -> Result<String, Failure> {
     })
 }
 
-/// Tries, chooses and judges; answers also whether it was interrupted. `None` where not even the site as it is was known by then.
+/// Tries, chooses and judges; answers also whether it was interrupted. `None` where not even the
+/// site as it is was known by then.
 fn advised(args: &AdviseArgs, input: &mut Input, mut site: Site) -> Result<Option<(Advised, bool)>, Failure> {
     let selection = input.site.as_ref().map_or(Selection::All, |site| site.selection);
     let mut experiment = input::untrimmed(args.log.study, args.seed, &input.header);
@@ -178,7 +180,8 @@ fn tried(args: &AdviseArgs, site: &Site) -> (Vec<Change>, Vec<Live>) {
     }
 }
 
-/// Live policies without those that would take long on this log, by name, or cannot be simulated on it.
+/// Live policies without those that would take long on this log, by name, or cannot be simulated on
+/// it.
 fn affordable(live: Vec<Live>, input: &Input, waiting: f64) -> Result<(Vec<Live>, Vec<String>), Failure> {
     let (mut kept, mut left_out) = (Vec::new(), Vec::new());
     for one in live {
@@ -205,8 +208,8 @@ fn periods(input: &Input, selection: Selection) -> Periods {
     Periods::of((from, until.max(from)), !cut && begin.is_none())
 }
 
-/// Takes back what is recommended for less than the replay of the site is wrong: by every figure of the goal of which that is known, else
-/// by the mean wait.
+/// Takes back what is recommended for less than the replay of the site is wrong: by every figure of
+/// the goal of which that is known, else by the mean wait.
 fn restrain(answer: &mut Answer, study: &Study<'_>, replay: Option<&Replay>) {
     let (Some(replay), true) = (replay, answer.is_recommended()) else { return };
     let error = |figure: &Figure| match figure {

@@ -24,7 +24,8 @@ pub(super) struct Advised {
     /// The site's `slurm.conf`; `None`: Slurm's defaults.
     pub(super) slurm: Option<String>,
     pub(super) cost: PassCost,
-    /// Whether passes were simulated as if they took no time, because so few jobs wait that it cannot matter.
+    /// Whether passes were simulated as if they took no time, because so few jobs wait that it
+    /// cannot matter.
     pub(super) instantaneous: bool,
     /// Jobs that wait at most, as it is.
     pub(super) most_waiting: u64,

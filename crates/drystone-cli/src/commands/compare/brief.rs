@@ -15,8 +15,8 @@ const LEAST: usize = 3;
 /// Characters of a sparkline, where there is room; and the fewest that show anything.
 const SPARK: [usize; 5] = [24, 20, 16, 12, 8];
 
-/// The verdict first, then the best policies by mean bounded slowdown, the baseline always among them: as many as twenty lines have
-/// room for where lines are no longer than this.
+/// The verdict first, then the best policies by mean bounded slowdown, the baseline always among
+/// them: as many as twenty lines have room for where lines are no longer than this.
 pub(super) fn brief(result: &CompareResult, width: Option<usize>) -> Document {
     let with = |(sentences, policies): (usize, usize)| {
         let fits = |spark: usize, fits: &dyn Fn(&Table, usize) -> bool| {
@@ -86,7 +86,8 @@ fn document(result: &CompareResult, sentences: usize, policies: usize, spark: us
     document
 }
 
-/// Mean wait and mean bounded slowdown of the policies that are shown, a line for each and a column for each load.
+/// Mean wait and mean bounded slowdown of the policies that are shown, a line for each and a column
+/// for each load.
 fn other_loads(result: &CompareResult, order: &[usize]) -> Table {
     let mut factors: Vec<f64> = result.loads.iter().map(|point| point.factor).collect();
     factors.sort_by(f64::total_cmp);

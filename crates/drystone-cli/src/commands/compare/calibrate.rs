@@ -1,4 +1,5 @@
-//! How long each policy will take, told from a short trial: policies differ a thousandfold, and the cheapest come first.
+//! How long each policy will take, told from a short trial: policies differ a thousandfold, and the
+//! cheapest come first.
 
 use super::simulate::Bench;
 use crate::output::message;
@@ -37,8 +38,9 @@ impl Observer for Seen {
     }
 }
 
-/// About how many seconds each policy will take on one thread. `waiting` is how many jobs wait on average under the baseline: a
-/// trial begins on an empty machine, and what plans every waiting job becomes slower as they become more.
+/// About how many seconds each policy will take on one thread. `waiting` is how many jobs wait on
+/// average under the baseline: a trial begins on an empty machine, and what plans every waiting job
+/// becomes slower as they become more.
 pub(super) fn estimates(bench: &Bench<'_>, parts: &[Workload], specs: &[PolicySpec], waiting: f64) -> Vec<f64> {
     let jobs: usize = parts.iter().map(Workload::len).sum();
     let one = |_: usize, spec: &PolicySpec| trial(bench, parts, spec, jobs, waiting).unwrap_or(0.0);

@@ -3,7 +3,8 @@
 use crate::exit::Failure;
 use drystone::policy::{self, PolicySpec};
 
-/// What a site can run, from the plainest to the most ambitious: no policy that knows run times, and none that suspends jobs.
+/// What a site can run, from the plainest to the most ambitious: no policy that knows run times,
+/// and none that suspends jobs.
 const CANDIDATES: [&str; 8] =
     ["easy", "fcfs", "easy-sjbf", "easy+", "easy++", "easy++-guarded", "conservative", "slack"];
 
@@ -25,14 +26,15 @@ pub(super) fn everything() -> Result<Vec<PolicySpec>, Failure> {
     Ok(policy::names().into_iter().map(str::parse).collect::<Result<_, _>>()?)
 }
 
-/// Whether a policy would take long on so many jobs of which so many wait on average. It depends on the workload alone, never on
-/// the machine, so that the same command tries the same policies everywhere.
+/// Whether a policy would take long on so many jobs of which so many wait on average. It depends on
+/// the workload alone, never on the machine, so that the same command tries the same policies
+/// everywhere.
 pub(crate) fn takes_long(spec: &PolicySpec, jobs: usize, waiting: f64) -> bool {
     cost(spec, jobs, waiting) > LONG
 }
 
-/// About how many seconds a policy takes on a usual processor. Policies that plan every waiting job look at all of them again and
-/// again; others look at few of them.
+/// About how many seconds a policy takes on a usual processor. Policies that plan every waiting job
+/// look at all of them again and again; others look at few of them.
 pub(super) fn cost(spec: &PolicySpec, jobs: usize, waiting: f64) -> f64 {
     // Microseconds per job, and per job and job that waits beside it.
     let (each, beside) = match spec.kind().name {

@@ -6,7 +6,8 @@ use drystone_report::PolicyResult;
 
 /// How many times the baseline's longest wait is many.
 const MANY_TIMES: f64 = 3.0;
-/// Longest waits of the baseline below so many seconds are short, and a multiple of them says little.
+/// Longest waits of the baseline below so many seconds are short, and a multiple of them says
+/// little.
 const SHORT: f64 = 3_600.0;
 
 /// The policies of a comparison, sorted by what they are to a reader who has to decide.
@@ -18,7 +19,8 @@ pub(super) struct Choices<'a> {
 }
 
 impl<'a> Choices<'a> {
-    /// Policies that know run times are no choices. Nor are those that suspend jobs, unless they were `asked` for by name.
+    /// Policies that know run times are no choices. Nor are those that suspend jobs, unless they
+    /// were `asked` for by name.
     pub(super) fn of(comparison: &'a Comparison, results: &[PolicyResult], asked: bool) -> Choices<'a> {
         let choice = |name: &str| {
             let found = results.iter().find(|r| r.policy.text == name);
@@ -44,8 +46,9 @@ impl<'a> Choices<'a> {
         self.apart.iter().any(|(policy, _)| policy.name == name)
     }
 
-    /// The sound choice that is clearly better by a mean and worse by none: the best by mean bounded slowdown, where one is better
-    /// by that, else by mean wait. Not one that `turns` refuses.
+    /// The sound choice that is clearly better by a mean and worse by none: the best by mean
+    /// bounded slowdown, where one is better by that, else by mean wait. Not one that `turns`
+    /// refuses.
     pub(super) fn recommended(&self, turns: impl Fn(&str) -> bool) -> Option<&'a Compared> {
         let judged = |policy: &Compared, measure| find(&policy.changes, Metric::Mean(measure)).map(|c| c.verdict);
         let sound = |policy: &&&Compared| {
@@ -104,7 +107,8 @@ pub(super) fn find(changes: &[Change], metric: Metric) -> Option<&Change> {
     changes.iter().find(|c| c.metric == metric)
 }
 
-/// Why a policy does not lead a list: its mean wait is clearly worse, or its longest wait many times the baseline's.
+/// Why a policy does not lead a list: its mean wait is clearly worse, or its longest wait many
+/// times the baseline's.
 fn hidden_price(policy: &Compared) -> Option<String> {
     let wait = find(&policy.changes, Metric::Mean(Measure::Wait));
     let longest = find(&policy.changes, Metric::Max(Measure::Wait));

@@ -114,8 +114,8 @@ struct Answer {
     lacks_parts: bool,
 }
 
-/// Simulates and judges; `None` where not even the baseline was done when it was told to stop. `stopped` answers, once all is
-/// simulated, whether it was.
+/// Simulates and judges; `None` where not even the baseline was done when it was told to stop.
+/// `stopped` answers, once all is simulated, whether it was.
 fn answer(bench: &Bench<'_>, question: Question<'_>, stopped: impl Fn() -> bool) -> Result<Option<Answer>, Failure> {
     let Question { input, parts, specs, recorded, experiment } = question;
     let args = bench.args;
@@ -210,7 +210,8 @@ impl Judged {
     }
 }
 
-/// The same for a program that has workload and policies in memory. `None` where it was stopped before all was simulated.
+/// The same for a program that has workload and policies in memory. `None` where it was stopped
+/// before all was simulated.
 pub(crate) fn judged(args: &CompareArgs, input: &Input, stop: &AtomicBool) -> Result<Option<Judged>, Failure> {
     check(args)?;
     let common = &args.common;

@@ -8,7 +8,8 @@ use crate::output::message;
 use drystone::model::Workload;
 use drystone::policy::{PolicySpec, Priorities};
 
-/// The policies to compare: those asked for, else every policy or the usual candidates, each meaning once.
+/// The policies to compare: those asked for, else every policy or the usual candidates, each
+/// meaning once.
 pub(crate) fn asked(args: &CompareArgs) -> Result<Vec<PolicySpec>, Failure> {
     let mut specs: Vec<PolicySpec> = Vec::new();
     let asked = !args.policy.is_empty();

@@ -112,7 +112,8 @@ pub(super) struct Simulated<'a> {
     pub(super) replay: Option<&'a Replay>,
 }
 
-/// Simulates the choices again with other treatments of jobs that outlive their estimates. `None` where no job does.
+/// Simulates the choices again with other treatments of jobs that outlive their estimates. `None`
+/// where no job does.
 pub(super) fn readings(bench: &Bench<'_>, simulated: Simulated<'_>) -> Result<Option<Readings>, Failure> {
     let Simulated { input, specs, comparison, results, replay } = simulated;
     let workload = &input.workload;
@@ -158,7 +159,8 @@ pub(super) fn readings(bench: &Bench<'_>, simulated: Simulated<'_>) -> Result<Op
     Ok(Some(found))
 }
 
-/// The comparison of some policies on another workload; `None` where it was not simulated to the end.
+/// The comparison of some policies on another workload; `None` where it was not simulated to the
+/// end.
 fn compared(
     bench: &Bench<'_>,
     workload: &Workload,

@@ -1,4 +1,5 @@
-//! Whether a log can tell policies apart, and whether the simulated machine looks like the one that wrote it.
+//! Whether a log can tell policies apart, and whether the simulated machine looks like the one that
+//! wrote it.
 
 use crate::output::number::{count, duration};
 use drystone::log::swf::Record;

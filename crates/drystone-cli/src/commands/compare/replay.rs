@@ -1,4 +1,5 @@
-//! How far the simulated baseline is from what a site recorded. No policy is called better or worse by less.
+//! How far the simulated baseline is from what a site recorded. No policy is called better or worse
+//! by less.
 
 use crate::output::number::{count, duration, fixed, percent};
 use crate::site::SiteInput;

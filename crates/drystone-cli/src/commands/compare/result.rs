@@ -53,7 +53,8 @@ impl CompareResult {
         self.comparison.policies.iter().find(|c| c.name == policy).map(|c| c.changes.as_slice())
     }
 
-    /// Whether a policy is shown apart: a site cannot choose it, or it has a price that a mean hides.
+    /// Whether a policy is shown apart: a site cannot choose it, or it has a price that a mean
+    /// hides.
     pub(super) fn is_apart(&self, one: &PolicyResult) -> bool {
         if one.policy.text == self.baseline {
             return false;
@@ -62,7 +63,8 @@ impl CompareResult {
         one.policy.clairvoyant || !choices.weighs(&one.policy.text) || choices.is_apart(&one.policy.text)
     }
 
-    /// How many jobs count. Which jobs are trimmed may depend on the policy: then each is measured over jobs of its own.
+    /// How many jobs count. Which jobs are trimmed may depend on the policy: then each is measured
+    /// over jobs of its own.
     pub(super) fn counted(&self) -> Option<String> {
         let first = &self.results.first()?.report;
         let same = self.results.iter().all(|r| r.report.trimmed == first.trimmed);

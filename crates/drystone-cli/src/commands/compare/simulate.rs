@@ -76,7 +76,8 @@ impl Done {
         done
     }
 
-    /// Leaves one of each group of policies that make the same schedule, the first; the baseline stays by itself.
+    /// Leaves one of each group of policies that make the same schedule, the first; the baseline
+    /// stays by itself.
     pub(super) fn merge_equals(&mut self, baseline: &str) {
         let (mut specs, mut watched): (Vec<PolicySpec>, Vec<Watched>) = (Vec::new(), Vec::new());
         let mut equals: Vec<Vec<String>> = Vec::new();
@@ -97,7 +98,8 @@ impl Done {
     }
 }
 
-/// Whether two simulations came to the same in every week and by every measure: what predictions there were aside.
+/// Whether two simulations came to the same in every week and by every measure: what predictions
+/// there were aside.
 fn same_schedule(a: &Measured, b: &Measured) -> bool {
     let (a, b) = (&a.report, &b.report);
     a.measures == b.measures && a.weeks == b.weeks && a.machine == b.machine && a.suspensions == b.suspensions
@@ -109,8 +111,8 @@ impl Bench<'_> {
         !self.args.policy.is_empty()
     }
 
-    /// Simulates the baseline and then the others, the cheapest first, as far as there is time; `None` where not even the baseline was
-    /// done when it was told to stop.
+    /// Simulates the baseline and then the others, the cheapest first, as far as there is time;
+    /// `None` where not even the baseline was done when it was told to stop.
     pub(super) fn simulate(
         &self,
         whole: &Workload,
@@ -146,7 +148,8 @@ impl Bench<'_> {
         Ok(Some(Done { too_long: names, ..Done::of(specs, found) }))
     }
 
-    /// These policies, the cheapest first: by a short trial where the baseline says that it takes a while, else by what they are.
+    /// These policies, the cheapest first: by a short trial where the baseline says that it takes a
+    /// while, else by what they are.
     fn in_order(
         &self,
         whole: &Workload,
@@ -163,7 +166,8 @@ impl Bench<'_> {
             calibrate::announce(&all, &estimates, self.threads());
             estimates
         };
-        // What a site can run comes before what only shows bounds, unless it takes long: what is stopped early has what matters.
+        // What a site can run comes before what only shows bounds, unless it takes long: what is
+        // stopped early has what matters.
         let early =
             |spec: &PolicySpec| candidates::is_candidate(spec) && !candidates::takes_long(spec, whole.len(), waiting);
         let (mut order, rest): (Vec<usize>, Vec<usize>) =
@@ -172,8 +176,8 @@ impl Bench<'_> {
         (order.iter().map(|&i| places[i]).collect(), order.iter().map(|&i| all[i].clone()).collect())
     }
 
-    /// Simulates every policy, several at a time. Which thread does what does not show in the results. `None` for those that are not
-    /// done when it is told to stop.
+    /// Simulates every policy, several at a time. Which thread does what does not show in the
+    /// results. `None` for those that are not done when it is told to stop.
     pub(super) fn simulate_all(
         &self,
         whole: &Workload,
@@ -212,8 +216,8 @@ impl Bench<'_> {
         parallel::map(specs.iter().collect(), self.threads(), one).into_iter().collect()
     }
 
-    /// What waits are excessive beyond. Where that is a question of the baseline's waits, it is simulated for it; `None` where that
-    /// was interrupted.
+    /// What waits are excessive beyond. Where that is a question of the baseline's waits, it is
+    /// simulated for it; `None` where that was interrupted.
     fn excessive(
         &self,
         whole: &Workload,
@@ -231,7 +235,8 @@ impl Bench<'_> {
         Ok(simulated.map(|watched| excess::beside(thresholds, Some(&watched.measured.report))))
     }
 
-    /// What plots need of every policy, nothing where that was not asked for. Which thread does what does not show.
+    /// What plots need of every policy, nothing where that was not asked for. Which thread does
+    /// what does not show.
     pub(super) fn details(&self, done: &mut Done, baseline: &str) -> Vec<Details> {
         if !self.detailed {
             return Vec::new();
@@ -302,7 +307,8 @@ impl Told {
     }
 }
 
-/// The policies that are simulated now, said behind the progress bar: one may take a hundred times as long as another.
+/// The policies that are simulated now, said behind the progress bar: one may take a hundred times
+/// as long as another.
 struct AtWork<'a> {
     names: Mutex<Vec<String>>,
     progress: &'a Progress,

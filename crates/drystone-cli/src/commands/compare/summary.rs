@@ -1,4 +1,5 @@
-//! The sheet that a committee reads first: what is recommended, at what price, under which assumptions.
+//! The sheet that a committee reads first: what is recommended, at what price, under which
+//! assumptions.
 
 use super::choices::{Choices, find};
 use super::readings::Readings;
@@ -44,7 +45,8 @@ impl Sheet<'_> {
         }
     }
 
-    /// What is recommended where there is something to decide: a choice that no treatment of overruns turns round.
+    /// What is recommended where there is something to decide: a choice that no treatment of
+    /// overruns turns round.
     fn recommended<'a>(&self, choices: &Choices<'a>) -> Option<&'a Compared> {
         let turns = |policy: &str| self.readings.is_some_and(|readings| readings.turns(policy));
         choices.recommended(turns).filter(|_| self.nothing.is_none())

@@ -21,7 +21,8 @@ pub(super) enum Treatment {
 impl Treatment {
     const ALL: [Treatment; 3] = [Treatment::RunOn, Treatment::Kill, Treatment::Raise];
 
-    /// What `--overrun` asks for; `None` where every estimate is the run time, so that no job outlives it.
+    /// What `--overrun` asks for; `None` where every estimate is the run time, so that no job
+    /// outlives it.
     pub(super) fn asked(overrun: Overrun) -> Option<Treatment> {
         match overrun {
             Overrun::RunOn => Some(Treatment::RunOn),
@@ -78,7 +79,8 @@ impl Treatment {
         }
     }
 
-    /// Takes the treatment back: the same jobs as the log has them. `records` are theirs, in the same order.
+    /// Takes the treatment back: the same jobs as the log has them. `records` are theirs, in the
+    /// same order.
     pub(super) fn undone(
         self,
         workload: &Workload,

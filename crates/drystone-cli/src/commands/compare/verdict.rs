@@ -1,7 +1,7 @@
 //! What a comparison says, in a few sentences.
 //!
-//! Only policies that a site can choose are weighed: those that know run times are bounds, and those that suspend jobs take a machine
-//! that can.
+//! Only policies that a site can choose are weighed: those that know run times are bounds, and
+//! those that suspend jobs take a machine that can.
 
 use super::choices::{Choices, find};
 use crate::output::number::{bound, change, count, duration};
@@ -170,7 +170,8 @@ fn with_interval(c: &Change, words: Words) -> String {
     }
 }
 
-/// Policies that look better by a mean but let some job wait much longer: the price that a mean does not show.
+/// Policies that look better by a mean but let some job wait much longer: the price that a mean
+/// does not show.
 fn longest_waits(base: &str, choices: &[&Compared], words: Words) -> Option<String> {
     let mut long: Vec<(f64, &Change, &str)> = Vec::new();
     for policy in choices {

@@ -1,4 +1,5 @@
-//! What policies do, and what it takes to run them, in words for people who have not read the papers.
+//! What policies do, and what it takes to run them, in words for people who have not read the
+//! papers.
 
 use crate::meta::PolicyMeta;
 

@@ -1,4 +1,5 @@
-//! `drystone evolve`: a search for orders of waiting jobs, and what they are worth where they were not chosen.
+//! `drystone evolve`: a search for orders of waiting jobs, and what they are worth where they were
+//! not chosen.
 
 mod found;
 mod regression;
@@ -18,7 +19,8 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-/// Published orders and a clairvoyant one, beside which what was found is judged. The first is what changes are against.
+/// Published orders and a clairvoyant one, beside which what was found is judged. The first is what
+/// changes are against.
 const BESIDE: [&str; 9] = ["fcfs", "spf", "saf", "wfp3", "unicef", "f1", "f2", "f3", "f4"];
 const CLAIRVOYANT: &str = "easy(order=sjf,backfill=sjf,predict=perfect)";
 
@@ -168,7 +170,8 @@ fn identity(args: &EvolveArgs, input: &Input, settings: &Settings) -> String {
     )
 }
 
-/// What is judged: the published orders, the front from its best on, the best at random, and the clairvoyant.
+/// What is judged: the published orders, the front from its best on, the best at random, and the
+/// clairvoyant.
 fn policies(args: &EvolveArgs, front: &[Found], random: &[Found]) -> Result<Vec<Judged>, Failure> {
     let mut policies = Vec::new();
     let mut add = |name: String, policy: PolicySpec| policies.push(Judged { name, policy });

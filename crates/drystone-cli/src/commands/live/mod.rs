@@ -38,7 +38,8 @@ fn home(args: &HomeArgs) -> Home {
 }
 
 /// # Errors
-/// The configuration that was named is not there: Slurm's commands would look for it for ten seconds.
+/// The configuration that was named is not there: Slurm's commands would look for it for ten
+/// seconds.
 fn slurm(args: &ClusterArgs) -> Result<SlurmCli, String> {
     let named = args.conf.clone().or_else(|| std::env::var_os("SLURM_CONF").map(Into::into));
     if let Some(conf) = named.filter(|conf| !conf.exists()) {

@@ -1,5 +1,5 @@
-//! `drystone reproduce slurm`: Slurm's model held to recordings of a real Slurm, as tables like those of published studies. What
-//! was printed is what Slurm did.
+//! `drystone reproduce slurm`: Slurm's model held to recordings of a real Slurm, as tables like
+//! those of published studies. What was printed is what Slurm did.
 
 use super::{Counts, LogLine, StudyResult};
 use crate::exit::Failure;
@@ -51,8 +51,8 @@ pub(super) fn find(directories: &[PathBuf]) -> Option<(PathBuf, Vec<String>)> {
     })
 }
 
-/// Holds the model to every recording of a folder on so many threads. `told` is called with the jobs that are done. Answers also
-/// how many recordings were left out, because it was told to stop.
+/// Holds the model to every recording of a folder on so many threads. `told` is called with the
+/// jobs that are done. Answers also how many recordings were left out, because it was told to stop.
 pub(super) fn certify(
     (dir, names): &(PathBuf, Vec<String>),
     wanted: &[String],
@@ -207,7 +207,8 @@ fn runs(held: &[Held]) -> Vec<Row> {
     scenarios.iter().map(|(scenario, runs)| run_row(scenario, runs)).collect()
 }
 
-/// The real runs of a scenario against the phases. Each run is simulated with its own submissions, so each has phases of its own.
+/// The real runs of a scenario against the phases. Each run is simulated with its own submissions,
+/// so each has phases of its own.
 fn run_row(scenario: &str, runs: &[(&str, &FreeRun)]) -> Row {
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len().max(1) as f64;
     let ends = |values: &[f64]| {
@@ -243,7 +244,8 @@ mod tests {
     use super::*;
     use drystone_reproduce::Verdict;
 
-    /// Two real runs of 10 s and 12 s lie 2 s apart. Phases from 7 s to 9 s are within 2 s of the first run, not of the second.
+    /// Two real runs of 10 s and 12 s lie 2 s apart. Phases from 7 s to 9 s are within 2 s of the
+    /// first run, not of the second.
     #[test]
     fn a_run_that_the_phases_do_not_explain_is_out() {
         let run = |real: f64| FreeRun { real, model: vec![7.0, 9.0] };
@@ -256,7 +258,8 @@ mod tests {
         assert_eq!(alone.cells[3].verdict, Verdict::Met);
     }
 
-    /// A start that the model lacks is out, 2 plans of 300 are within 1 %, and so are extra starts while nodes complete.
+    /// A start that the model lacks is out, 2 plans of 300 are within 1 %, and so are extra starts
+    /// while nodes complete.
     #[test]
     fn passes_are_judged_by_starts_plans_and_extra_starts() {
         let verdicts = |a: &Agreement| [1, 3, 6].map(|at| pass_cells(a)[at].verdict);

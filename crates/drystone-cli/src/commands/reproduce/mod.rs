@@ -199,7 +199,8 @@ fn known_tables(args: &ReproduceArgs, studies: &[Study], certifies: bool) -> Res
     Ok(())
 }
 
-/// The studies asked for, in the order in which they were, and whether Slurm's model is to be held to recordings.
+/// The studies asked for, in the order in which they were, and whether Slurm's model is to be held
+/// to recordings.
 fn studies(names: &[String]) -> Result<(Vec<Study>, bool), Failure> {
     let mut known = builtin().map_err(Failure::usage)?;
     if names.is_empty() {

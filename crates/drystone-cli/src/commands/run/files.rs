@@ -13,7 +13,8 @@ use drystone::engine::{Notes, Segments};
 use drystone::metrics::{JobRow, weekly};
 use std::path::Path;
 
-/// Every file that was asked for, opened before the work begins: what cannot be written is said at once.
+/// Every file that was asked for, opened before the work begins: what cannot be written is said at
+/// once.
 pub(super) struct RunFiles<'a> {
     schedule: Option<ScheduleFile>,
     report: Option<ReportFile>,

@@ -178,7 +178,8 @@ impl Watched<'_> {
     }
 }
 
-/// Prints the result, unless another file has the standard output. On a terminal it also has how fast the simulation was.
+/// Prints the result, unless another file has the standard output. On a terminal it also has how
+/// fast the simulation was.
 fn print(
     args: &RunArgs,
     result: &mut RunResult,

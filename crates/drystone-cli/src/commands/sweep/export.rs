@@ -11,7 +11,8 @@ pub(super) fn export(args: &ExportArgs) -> Outcome {
     by_ending::<Exports>(&args.out)?;
     let store = &args.store;
     file::distinct(&[Some(store)], &[("--out", Some(&args.out))])?;
-    // As `status` and `rank` do: other programs cannot see that rows are not what their numbers say.
+    // As `status` and `rank` do: other programs cannot see that rows are not what their numbers
+    // say.
     Store::look(store)?.status()?;
     let answer = query(store, "SELECT * FROM result ORDER BY configuration")?;
     let types = query(store, "SELECT type FROM pragma_table_info('result') ORDER BY cid")?;

@@ -1,4 +1,5 @@
-//! `drystone sweep rank`: configurations by their degradation from the best of each test case, averaged.
+//! `drystone sweep rank`: configurations by their degradation from the best of each test case,
+//! averaged.
 
 use crate::args::RankArgs;
 use crate::exit::{DONE, Failure, Outcome};
@@ -183,7 +184,8 @@ impl Shown {
         grid
     }
 
-    /// Every second twentieth would say as much, but the first is what matters: 5 %, 10 %, then tenths.
+    /// Every second twentieth would say as much, but the first is what matters: 5 %, 10 %, then
+    /// tenths.
     fn distribution(distribution: &Distribution) -> Grid {
         const EDGES: [usize; 13] = [0, 1, 2, 4, 6, 8, 10, 12, 14, 16, 18, 19, 20];
         let shown = distribution.grouped().merged(&EDGES);

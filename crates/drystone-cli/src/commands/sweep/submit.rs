@@ -1,4 +1,5 @@
-//! `drystone sweep slurm` and `recipe`: dividing what is missing of a study into tasks, and handing them over.
+//! `drystone sweep slurm` and `recipe`: dividing what is missing of a study into tasks, and handing
+//! them over.
 
 use crate::args::{DivideArgs, RecipeArgs, SlurmArgs};
 use crate::exit::{DONE, Failure, Outcome};
@@ -45,7 +46,8 @@ pub(super) fn slurm(args: &SlurmArgs) -> Outcome {
     let job = match Slurm.submit(&folder.join("slurm.sh")) {
         Ok(job) => job,
         Err(error) => {
-            // What was not submitted leaves nothing; unless Slurm has it and only the answer came too late.
+            // What was not submitted leaves nothing; unless Slurm has it and only the answer came
+            // too late.
             if !error.to_string().to_lowercase().contains("time") {
                 let _ = std::fs::remove_dir_all(&folder);
             }
@@ -164,7 +166,8 @@ struct Ready<'a> {
 }
 
 impl Ready<'_> {
-    /// Divides what is missing, `None` if that is nothing. Only to look, nothing is written. `slurm` may have tasks under way.
+    /// Divides what is missing, `None` if that is nothing. Only to look, nothing is written.
+    /// `slurm` may have tasks under way.
     fn of(wanted: &Wanted, look: bool, slurm: bool) -> Result<Option<Ready<'_>>, Failure> {
         let terms = &wanted.terms;
         if !terms.not_reproducible {

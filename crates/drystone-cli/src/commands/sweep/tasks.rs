@@ -72,7 +72,8 @@ impl Shown {
         }))
     }
 
-    /// Whether something is still to be expected: of Slurm's tasks one that waits or runs, of others one that is not complete.
+    /// Whether something is still to be expected: of Slurm's tasks one that waits or runs, of
+    /// others one that is not complete.
     pub(super) fn goes_on(&self) -> bool {
         self.running + self.waiting > 0 || (!self.asked && !self.incomplete.is_empty())
     }

@@ -23,7 +23,8 @@ pub(super) fn clean(args: &CleanArgs) -> Outcome {
 
 /// Writes the jobs of a workload as a log that reads as the same workload, by its ending.
 pub(crate) fn write_jobs(input: &Input, path: &Path) -> Result<(), Failure> {
-    // What is read back with the usual options must have the same sizes, whichever field they came from.
+    // What is read back with the usual options must have the same sizes, whichever field they came
+    // from.
     write(input, SizeField::Larger, Target::<Logs>::open(path)?)
 }
 
@@ -49,7 +50,8 @@ fn write(input: &Input, size: SizeField, target: Target<Logs>) -> Result<(), Fai
     target.write(&Log { header: &header, records: &records })?.publish()
 }
 
-/// The record with the values that the simulation uses. Read again with the same options it gives the same job.
+/// The record with the values that the simulation uses. Read again with the same options it gives
+/// the same job.
 fn cleaned(record: &Record, job: &Job, truth: &Truth, size: SizeField) -> Record {
     let procs = i64::from(job.procs);
     let allocated = match size {

@@ -138,8 +138,8 @@ impl Info {
     }
 }
 
-/// How many records there should be, if that is more than there are. No reason to warn: cleaned logs of the archive, and others, keep
-/// the number of a version before.
+/// How many records there should be, if that is more than there are. No reason to warn: cleaned
+/// logs of the archive, and others, keep the number of a version before.
 fn stated(input: &Input) -> Option<u64> {
     let stated = input.header.max_records().or(input.header.max_jobs())?;
     u64::try_from(stated).ok().filter(|&stated| stated > input.audit.records)
@@ -232,7 +232,8 @@ fn bars(what: &str, names: impl Iterator<Item = String>, jobs: &[u64]) -> Table 
 /// Most rows of weeks that are read rather than scrolled past.
 const MOST_WEEKS: usize = 60;
 
-/// Arrivals week by week, or by so many times four weeks that there are not more than [`MOST_WEEKS`] rows.
+/// Arrivals week by week, or by so many times four weeks that there are not more than
+/// [`MOST_WEEKS`] rows.
 fn add_weeks(document: &mut Document, weeks: &[u64]) {
     let together = if weeks.len() <= MOST_WEEKS { 1 } else { 4 * weeks.len().div_ceil(4 * MOST_WEEKS) };
     let name = |first: usize| match (first + together).min(weeks.len()) {

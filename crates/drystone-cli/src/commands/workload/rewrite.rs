@@ -34,7 +34,8 @@ fn read(args: &RewriteArgs) -> Result<Raw, Failure> {
     Ok(Raw { header, records, target })
 }
 
-/// The records of each job: parts of an execution follow their whole, as cleaning has it, and go where it goes.
+/// The records of each job: parts of an execution follow their whole, as cleaning has it, and go
+/// where it goes.
 fn jobs(records: &mut [Record]) -> Vec<&mut [Record]> {
     let is_part = |before: &Record, record: &Record| matches!(record.status, 2..=4) && before.number == record.number;
     records.chunk_by_mut(is_part).collect()

@@ -1,4 +1,5 @@
-//! Logs: Standard Workload Format, compressed or not, and its records as CSV, as Parquet and for Batsim. One file per format.
+//! Logs: Standard Workload Format, compressed or not, and its records as CSV, as Parquet and for
+//! Batsim. One file per format.
 
 mod batsim;
 mod csv;

@@ -124,7 +124,8 @@ impl ReportFile {
         self.0.format.traits().has_plots
     }
 
-    /// What is to be written where the result lacks parts: nothing in the place of an older file, which may be whole. Says so.
+    /// What is to be written where the result lacks parts: nothing in the place of an older file,
+    /// which may be whole. Says so.
     pub(crate) fn unless_lost(self, lacks_parts: bool) -> Option<ReportFile> {
         let lost = lacks_parts && self.0.out.replaces();
         if lost {

@@ -68,8 +68,8 @@ impl ScheduleFile {
         self.target.format.traits().has_records
     }
 
-    /// Writes a schedule. What determined it stands in the header of a log, in the metadata of Parquet, and beside CSV in
-    /// `FILE.meta.json`. The files still need their names.
+    /// Writes a schedule. What determined it stands in the header of a log, in the metadata of
+    /// Parquet, and beside CSV in `FILE.meta.json`. The files still need their names.
     pub(crate) fn write(self, schedule: &Schedule<'_>) -> Result<Vec<Complete>, Failure> {
         let written = self.target.write(schedule)?;
         let beside = self.beside.map(|beside| beside.write_whole(&super::json(schedule.determined)?)).transpose()?;

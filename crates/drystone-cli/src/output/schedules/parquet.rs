@@ -1,4 +1,5 @@
-//! A schedule as Parquet, with the columns of the CSV and what determined it in the file's metadata.
+//! A schedule as Parquet, with the columns of the CSV and what determined it in the file's
+//! metadata.
 
 use super::{Schedule, Schedules};
 use crate::exit::Failure;

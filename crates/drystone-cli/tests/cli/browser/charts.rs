@@ -65,8 +65,8 @@ fn a_chart_can_be_explored() {
     assert_eq!(page.requests(), [] as [String; 0]);
 }
 
-/// 100,000 jobs make a page of some megabytes that draws a bounded number of shapes, more of them one by one where it is
-/// zoomed in.
+/// 100,000 jobs make a page of some megabytes that draws a bounded number of shapes, more of them
+/// one by one where it is zoomed in.
 #[test]
 fn a_hundred_thousand_jobs_do_not_choke_it() {
     let Some(mut page) = chromium() else { return };

@@ -1,5 +1,5 @@
-//! A Chromium that opens one page after the other and notes what goes wrong in it. It is driven by its own protocol over a
-//! pipe: no port, no driver, nothing else to install.
+//! A Chromium that opens one page after the other and notes what goes wrong in it. It is driven by
+//! its own protocol over a pipe: no port, no driver, nothing else to install.
 
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
@@ -55,7 +55,8 @@ pub(crate) const PHONE: Screen = Screen { width: 390, height: 844, dark: false }
 impl Browser {
     fn launch(path: &Path) -> Browser {
         let profile = tempfile::tempdir().expect("a folder");
-        // The pipe's ends must be the descriptors 3 and 4; a shell can see to that. Root has no sandbox; pages are our own.
+        // The pipe's ends must be the descriptors 3 and 4; a shell can see to that. Root has no
+        // sandbox; pages are our own.
         let script = "exec \"$0\" \"$@\" 3<&0 4>&1 </dev/null >/dev/null 2>/dev/null";
         let mut child = Command::new("sh")
             .args(["-c", script])

@@ -97,7 +97,8 @@ fn nothing_is_cut(page: &mut Browser, screen: Screen, name: &str) {
            return b.width > 0 && (b.left < r.left - 3 || b.right > r.right + 3) && !t.closest('[clip-path]'); }).map(t => p.parentElement.id + ': ' + t.textContent); })",
     );
     assert_eq!(cut, json!([]), "{name}");
-    // Sentences and names have a greatest height, for names from logs may be anything: these are whole.
+    // Sentences and names have a greatest height, for names from logs may be anything: these are
+    // whole.
     let cut = page.eval(
         "Array.from(document.querySelectorAll('.name, caption span, h1')).filter(e => e.scrollHeight > e.clientHeight + 2).map(e => e.textContent)",
     );
@@ -156,7 +157,8 @@ fn no_row_of_a_heat_map_is_empty() {
     assert_eq!(axes, json!([["≤1 h", "≤4 h"], ["1", "2–8"]]));
 }
 
-/// A page opens in any mail client: below 2 MB for the usual candidates on a workload of ten thousand jobs, and for every policy.
+/// A page opens in any mail client: below 2 MB for the usual candidates on a workload of ten
+/// thousand jobs, and for every policy.
 #[test]
 fn a_page_is_small() {
     let folder = Folder::new();

@@ -47,7 +47,8 @@ fn ask(address: &str, request: &str) -> String {
     said
 }
 
-/// Jobs appear and go without a reload, names of users' making are text, and nothing can be changed.
+/// Jobs appear and go without a reload, names of users' making are text, and nothing can be
+/// changed.
 #[test]
 fn a_live_page_follows_the_cluster() {
     let Some(mut page) = chromium() else { return };
@@ -69,8 +70,8 @@ fn a_live_page_follows_the_cluster() {
             .trim()
             .to_string()
     };
-    // Slurm starts them in order. The policy would start the last two at once, beside the first: it has told so long before they start,
-    // however rarely it looks.
+    // Slurm starts them in order. The policy would start the last two at once, beside the first: it
+    // has told so long before they start, however rarely it looks.
     let (first, second) = (submit("3", "2", 12), submit("4", "2", 3));
     let last = [submit("1", "1", 1), submit("1", "1", 1)];
     page.until(&format!("{}.includes('{first}')", rows("running")));

@@ -1,7 +1,8 @@
 //! Pages as people see them: in a real Chromium.
 //!
-//! Without a Chromium these tests say so and pass; with `DRYSTONE_BROWSER_REQUIRED` set, as in `.ci/run`, they fail. `CHROME`
-//! names one that is not found by itself. `DRYSTONE_SCREENSHOTS` names a directory for pictures to look at.
+//! Without a Chromium these tests say so and pass; with `DRYSTONE_BROWSER_REQUIRED` set, as in
+//! `.ci/run`, they fail. `CHROME` names one that is not found by itself. `DRYSTONE_SCREENSHOTS`
+//! names a directory for pictures to look at.
 #![allow(clippy::disallowed_methods, reason = "tests wait for a browser")]
 
 mod charts;

@@ -32,8 +32,8 @@ fn numbers(value: &Value) -> Vec<f64> {
     }
 }
 
-/// The page opens without a complaint and without asking for anything, its plots are there, and the numbers in its tables are
-/// those of the JSON, to the last bit.
+/// The page opens without a complaint and without asking for anything, its plots are there, and the
+/// numbers in its tables are those of the JSON, to the last bit.
 #[test]
 fn a_page_shows_what_the_json_says() {
     let Some(mut page) = chromium() else { return };
@@ -252,7 +252,8 @@ fn hostile_names_are_harmless() {
     }
 }
 
-/// No job, one job, one policy, jobs that ran for no time, results without details: pages, and sensible ones.
+/// No job, one job, one policy, jobs that ran for no time, results without details: pages, and
+/// sensible ones.
 #[test]
 fn little_makes_a_page_too() {
     let Some(mut page) = chromium() else { return };

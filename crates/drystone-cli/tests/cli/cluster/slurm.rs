@@ -1,8 +1,8 @@
-//! Sweeps on a real Slurm, which these tests start: see `drystone-testbed`. Without one they say so and pass; with
-//! `DRYSTONE_SLURM_REQUIRED=1` they fail.
+//! Sweeps on a real Slurm, which these tests start: see `drystone-testbed`. Without one they say so
+//! and pass; with `DRYSTONE_SLURM_REQUIRED=1` they fail.
 //!
-//! Together they take about two minutes, nearly all of it in one test, which waits for a time limit of a minute and for a node to be
-//! found dead.
+//! Together they take about two minutes, nearly all of it in one test, which waits for a time limit
+//! of a minute and for a node to be found dead.
 
 use super::{SIMULATIONS, Working, catch, export, of_jobs, published, status, study, submission, until};
 use crate::common::{Folder, Ran, Tiny};
@@ -60,7 +60,8 @@ fn an_array_of_sixteen_equals_a_local_sweep_byte_for_byte() {
     assert!(run(&["sweep", "slurm", &store]).err.contains("is complete: there is nothing to submit"));
 }
 
-/// Everything at once: one task is killed, one loses its node, one is requeued while it publishes, one has too short a time limit.
+/// Everything at once: one task is killed, one loses its node, one is requeued while it publishes,
+/// one has too short a time limit.
 #[test]
 fn a_kill_a_dead_node_a_requeue_and_a_time_limit_lose_nothing() {
     let Some(mut cluster) = cluster(5) else { return };
@@ -157,7 +158,8 @@ fn the_same_array_twice_at_once_counts_once() {
     assert_eq!(export(&folder, "study.db"), local);
 }
 
-/// What a node refuses is told by `status`, with the log, and the same command goes on with what is missing.
+/// What a node refuses is told by `status`, with the log, and the same command goes on with what is
+/// missing.
 #[test]
 fn another_version_or_a_bad_scratch_on_the_nodes_lose_nothing() {
     let Some(cluster) = cluster(2) else { return };

@@ -119,7 +119,8 @@ fn results_that_differ_are_shown_and_nothing_is_merged() {
     folder.run(&["sweep", "gather", "study.db", "--require-complete"]).ok();
 }
 
-/// Killed between two copies, a task loses what came since the last; the next attempt does only that.
+/// Killed between two copies, a task loses what came since the last; the next attempt does only
+/// that.
 #[test]
 fn a_killed_task_goes_on_behind_what_it_has_published() {
     let (folder, local) = study(50_000);

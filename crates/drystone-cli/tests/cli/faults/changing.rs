@@ -1,4 +1,5 @@
-//! Logs that change while they are read: the records seen, or an error that says where; never a panic, never no end.
+//! Logs that change while they are read: the records seen, or an error that says where; never a
+//! panic, never no end.
 
 use super::{files, furnished};
 use crate::common::{Folder, Ran, line};
@@ -14,7 +15,8 @@ fn jobs(ran: Ran) -> u64 {
 
 const INFO: [&str; 5] = ["workload", "info", "log.swf", "--format", "json"];
 
-/// A log is read up to where it ends when the end is reached, also where that is in the middle of a record.
+/// A log is read up to where it ends when the end is reached, also where that is in the middle of a
+/// record.
 #[test]
 fn a_log_that_grows() {
     let folder = Folder::with("log.swf", "; MaxProcs: 4\n");
@@ -56,7 +58,8 @@ fn a_log_that_grows() {
     });
 }
 
-/// A log that loses its end while it is read: deterministic, because the reader waits for more at a pipe.
+/// A log that loses its end while it is read: deterministic, because the reader waits for more at a
+/// pipe.
 #[test]
 fn a_log_that_ends_in_the_middle_of_a_record() {
     let folder = Folder::new();
@@ -124,7 +127,8 @@ fn a_packed_log_that_is_cut() {
     }
 }
 
-/// A log that comes slowly is read to its end, and one that is never closed can be interrupted: see `stopped`.
+/// A log that comes slowly is read to its end, and one that is never closed can be interrupted: see
+/// `stopped`.
 #[cfg(unix)]
 #[test]
 fn a_log_that_comes_in_pieces_through_a_named_pipe() {

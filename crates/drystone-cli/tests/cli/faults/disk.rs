@@ -1,4 +1,5 @@
-//! A disk that is full: whatever is written is whole or not there, what was there before stays, and the file is named.
+//! A disk that is full: whatever is written is whole or not there, what was there before stays, and
+//! the file is named.
 
 use super::{ended, files, furnished, leftovers, limited};
 use crate::common::{Folder, Tiny};
@@ -136,7 +137,8 @@ fn a_disk_without_room_is_told() {
 fn a_store_that_cannot_grow_keeps_what_it_has() {
     let folder = furnished();
     let whole = folder.run(&["sweep", "export", "study.db"]).ok();
-    // SQLite's own files are limited, too: whatever stands in the way, it must say so and lose nothing.
+    // SQLite's own files are limited, too: whatever stands in the way, it must say so and lose
+    // nothing.
     let mut failed = 0;
     for blocks in [0, 8, 16, 32, 48, 64] {
         let ran = ended(limited(&folder, &format!("-f {blocks}"), &["sweep", "study.toml", "--store", "small.db"]));

@@ -29,7 +29,8 @@ fn starve(args: &[&str], outputs: &[&str]) -> (u32, u32) {
                 assert_eq!(now[*output], b"old", "{limit} kB: {args:?}: {output}");
             }
         }
-        // Small steps where it gets tight: smaller than what the smallest of the commands needs beyond the program itself.
+        // Small steps where it gets tight: smaller than what the smallest of the commands needs
+        // beyond the program itself.
         limit = if limit > 250_000 { limit / 2 } else { limit * 24 / 25 };
     }
     (done, failed)
@@ -37,8 +38,8 @@ fn starve(args: &[&str], outputs: &[&str]) -> (u32, u32) {
 
 /// A failure for want of memory says so, and never as a panic.
 fn told(ran: &Ran, limit: u64, args: &[&str]) {
-    // The system's abort where an allocation fails, in Rust or while glibc sets up a thread; a C library's own word where it fails
-    // there.
+    // The system's abort where an allocation fails, in Rust or while glibc sets up a thread; a C
+    // library's own word where it fails there.
     let words = ["memory allocation of", "Fatal glibc error: failed to register TLS destructor: out of memory"];
     let aborted = ran.code == -1 && words.iter().any(|word| ran.err.contains(word));
     let refused = ran.code == 2 && ran.err.contains("error:");

@@ -1,5 +1,6 @@
-//! What happens when the world fails: no disk, no memory, no reader, a signal at any moment, files that change while
-//! they are read. Nothing may be half, nothing old may be lost, nothing may panic, and what failed is said.
+//! What happens when the world fails: no disk, no memory, no reader, a signal at any moment, files
+//! that change while they are read. Nothing may be half, nothing old may be lost, nothing may
+//! panic, and what failed is said.
 
 mod changing;
 mod disk;
@@ -12,7 +13,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 
-/// A folder with everything that commands read: a log of 300 jobs, results, a study with its store, a study of tables.
+/// A folder with everything that commands read: a log of 300 jobs, results, a study with its store,
+/// a study of tables.
 fn furnished() -> Folder {
     let folder = Folder::with("four.swf", four());
     folder.run(&["workload", "generate", "--jobs", "300", "--procs", "32", "--out", "log.swf"]).ok();
@@ -64,8 +66,9 @@ fn files(folder: &Folder) -> BTreeMap<String, Vec<u8>> {
     found
 }
 
-/// The program under a limit of the shell: `-f` is the largest file in blocks of 512 bytes, `-v` the memory in kilobytes. A
-/// file that would grow too large is an error when written, as on a full disk, and no signal.
+/// The program under a limit of the shell: `-f` is the largest file in blocks of 512 bytes, `-v`
+/// the memory in kilobytes. A file that would grow too large is an error when written, as on a full
+/// disk, and no signal.
 #[cfg(unix)]
 fn limited(folder: &Folder, limit: &str, args: &[&str]) -> Command {
     let plain = folder.command(args);

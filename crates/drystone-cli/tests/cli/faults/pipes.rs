@@ -1,4 +1,5 @@
-//! The reader is gone: the end is quiet and a success; a standard output that cannot be written is an error.
+//! The reader is gone: the end is quiet and a success; a standard output that cannot be written is
+//! an error.
 
 use super::furnished;
 use crate::common::Folder;
@@ -44,7 +45,8 @@ const PRINTERS: &[&[&str]] = &[
     &["--version"],
 ];
 
-/// Commands that want a batch system or what was submitted to one: `cluster` and the tests of `live` try them on a real Slurm.
+/// Commands that want a batch system or what was submitted to one: `cluster` and the tests of
+/// `live` try them on a real Slurm.
 const ON_CLUSTERS: &[&[&str]] = &[
     &["sweep", "slurm"],
     &["sweep", "recipe"],

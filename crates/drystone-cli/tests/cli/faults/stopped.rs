@@ -1,5 +1,5 @@
-//! Stopped at any moment: by Ctrl-C, SIGTERM and SIGHUP, which leave nothing half, and by SIGKILL, which may leave a hidden file with a
-//! name of its own.
+//! Stopped at any moment: by Ctrl-C, SIGTERM and SIGHUP, which leave nothing half, and by SIGKILL,
+//! which may leave a hidden file with a name of its own.
 #![cfg(unix)]
 
 use super::{files, furnished, leftovers};
@@ -51,7 +51,8 @@ fn a_signal_leaves_no_half_file() {
                 assert!(since.elapsed().as_secs() < 60, "{args:?}: the output is never opened");
                 sleep(Duration::from_millis(5));
             }
-            // `wait` closes an input it still holds, and the end of the input would race with the signal.
+            // `wait` closes an input it still holds, and the end of the input would race with the
+            // signal.
             let input = child.stdin.take();
             signal(&child, name);
             let since = Instant::now();
@@ -86,7 +87,8 @@ fn kills() -> u32 {
     std::env::var("DRYSTONE_KILLS").ok().and_then(|n| n.parse().ok()).unwrap_or(12)
 }
 
-/// Stops commands at random moments. Every file must then be as it was before, or as the command makes it.
+/// Stops commands at random moments. Every file must then be as it was before, or as the command
+/// makes it.
 fn stop_at_random(name: &str, mut after: impl FnMut(&Folder, &[&str])) {
     let mut random: u64 = 0x5eed;
     for (args, outputs) in LONG {

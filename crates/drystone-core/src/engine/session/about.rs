@@ -6,8 +6,9 @@ use crate::parts::predict::Propagation;
 use crate::policy::{Actions, Entry, Pass, Stopwatch, View};
 
 impl Session {
-    /// Says that somebody listens to the policy's notes ([`Action::Note`](crate::policy::Action::Note)): call it before the
-    /// first event. Without it a policy may leave out what is only noted.
+    /// Says that somebody listens to the policy's notes
+    /// ([`Action::Note`](crate::policy::Action::Note)): call it before the first event. Without it
+    /// a policy may leave out what is only noted.
     pub fn listen(&mut self) {
         self.listened = true;
         self.scheduler.policy.listen();
@@ -19,13 +20,15 @@ impl Session {
         self.listened
     }
 
-    /// Lets a policy that searches use so many threads within a decision; 1 by default. What it decides does not depend on it.
+    /// Lets a policy that searches use so many threads within a decision; 1 by default. What it
+    /// decides does not depend on it.
     pub fn employ(&mut self, threads: u32) {
         self.threads = threads.max(1);
         self.scheduler.policy.employ(self.threads);
     }
 
-    /// Times decisions by another stopwatch than the wall clock, where the policy heeds a time limit.
+    /// Times decisions by another stopwatch than the wall clock, where the policy heeds a time
+    /// limit.
     pub fn set_stopwatch(&mut self, stopwatch: Box<dyn Stopwatch>) {
         self.stopwatch = stopwatch;
     }
@@ -96,7 +99,8 @@ impl Session {
         self.s.view()
     }
 
-    /// Whether a pass can do anything: a job waits to start or to go on, or the policy asked for it.
+    /// Whether a pass can do anything: a job waits to start or to go on, or the policy asked for
+    /// it.
     #[inline]
     pub(crate) fn wants_pass(&self) -> bool {
         self.s.waiting > 0 || self.s.suspended > 0 || self.woken
@@ -138,8 +142,8 @@ impl Session {
         self.s.reserves || self.scheduler.policy.reserves()
     }
 
-    /// Keeps what is predicted of jobs over their lives, so that [`Session::outcome`] can tell how accurate it was. Call it
-    /// before the first job arrives.
+    /// Keeps what is predicted of jobs over their lives, so that [`Session::outcome`] can tell how
+    /// accurate it was. Call it before the first job arrives.
     pub fn keep_accuracy(&mut self) {
         self.keeps_changes = true;
     }

@@ -14,7 +14,8 @@ pub(super) struct Capacity {
     losses: Vec<Loss>,
     /// As of when they were looked at last: the policy knows what had begun by then.
     seen: Time,
-    /// When the next announced window begins, or the next loss lasts longer than was expected; [`Time::MAX`] for never.
+    /// When the next announced window begins, or the next loss lasts longer than was expected;
+    /// [`Time::MAX`] for never.
     due: Time,
     /// Whether jobs run that share processors: somebody else started them so.
     shared: bool,
@@ -29,17 +30,19 @@ impl Default for Capacity {
 }
 
 impl Session {
-    /// Says which processors are out now and which will be, all of them: what was said before is forgotten. A loss that
-    /// has begun is in force until it is no longer among `losses`, also beyond its expected end. Jobs on lost processors run
-    /// on, and their processors go when they end: a driver that knows of jobs that have failed says so
-    /// ([`Session::requeued`], [`Session::ended`]) before. Answers whether anything has changed.
+    /// Says which processors are out now and which will be, all of them: what was said before is
+    /// forgotten. A loss that has begun is in force until it is no longer among `losses`, also
+    /// beyond its expected end. Jobs on lost processors run on, and their processors go when they
+    /// end: a driver that knows of jobs that have failed says so ([`Session::requeued`],
+    /// [`Session::ended`]) before. Answers whether anything has changed.
     ///
-    /// From the first loss on, each job has named processors: those on which it was started, else the lowest that are
-    /// idle and up, and as far as possible not announced to go before its predicted end.
+    /// From the first loss on, each job has named processors: those on which it was started, else
+    /// the lowest that are idle and up, and as far as possible not announced to go before its
+    /// predicted end.
     ///
     /// # Errors
-    /// A policy that does not [hear](crate::policy::Policy::hears) of it; a processor beyond the machine; an end that does
-    /// not come after its beginning. The session is then unchanged.
+    /// A policy that does not [hear](crate::policy::Policy::hears) of it; a processor beyond the
+    /// machine; an end that does not come after its beginning. The session is then unchanged.
     pub fn set_losses(&mut self, now: Time, losses: &[Loss]) -> Result<bool, NewsError> {
         self.check_hears()?;
         let machine = self.s.world.machine.procs;
@@ -92,8 +95,8 @@ impl Session {
         self.scheduler.policy.needs().name
     }
 
-    /// Running jobs on some of these processors, by number; suspended ones that were there only where `all`, or where
-    /// `suspended` alone asks for them.
+    /// Running jobs on some of these processors, by number; suspended ones that were there only
+    /// where `all`, or where `suspended` alone asks for them.
     pub(crate) fn on_processors(&self, on: &ProcSet, all: bool, suspended: bool) -> Vec<JobId> {
         let world = &self.s.world;
         let there = world.named.iter().filter(|(_, set)| !set.is_disjoint(on)).map(|(&id, _)| id);
@@ -110,7 +113,8 @@ impl Session {
         self.s.capacity.as_ref().map_or(Time::MAX, |capacity| capacity.due)
     }
 
-    /// A window begins by now, or a loss lasts longer than was expected. Answers whether there was one.
+    /// A window begins by now, or a loss lasts longer than was expected. Answers whether there was
+    /// one.
     pub(crate) fn look_at_capacity(&mut self, now: Time) -> bool {
         if self.capacity_due() > now {
             return false;
@@ -157,8 +161,8 @@ impl Session {
 }
 
 impl State {
-    /// Gives a running job processors: those it is said to be on, if they suit it, also where another job is on them; else
-    /// idle ones, and where there are too few any others.
+    /// Gives a running job processors: those it is said to be on, if they suit it, also where
+    /// another job is on them; else idle ones, and where there are too few any others.
     pub(super) fn take_place(&mut self, id: JobId, on: Option<&ProcSet>) {
         let (procs, end) = (self.world.entry(id).procs, self.world.entry(id).predicted_end());
         let machine = ProcSet::range(0..self.world.machine.procs);
@@ -173,7 +177,8 @@ impl State {
                     *side = side.union(&window.on);
                 }
             }
-            // On what goes after its end, so that what stays is left to longer jobs; on what goes before it only at last.
+            // On what goes after its end, so that what stays is left to longer jobs; on what goes
+            // before it only at last.
             let wishes = [up.intersection(&later).difference(&ahead), up.difference(&ahead), up, idle, machine];
             wishes.iter().fold(ProcSet::new(), |set, wish| {
                 let missing = procs - set.len();
@@ -184,7 +189,8 @@ impl State {
         self.world.named.insert(id, set);
     }
 
-    /// Works out anew, from the losses and the running jobs, what is free and what is known of the future.
+    /// Works out anew, from the losses and the running jobs, what is free and what is known of the
+    /// future.
     pub(super) fn refresh(&mut self) {
         if self.capacity.as_ref().is_some_and(|capacity| capacity.alike.is_some()) {
             return self.count(&[]);
@@ -244,7 +250,8 @@ impl State {
         self.world.outlook.as_ref().is_some_and(|outlook| !outlook.offline.is_disjoint(set))
     }
 
-    /// Whether a job that leaves these processors leaves some that are out, or that another job runs on.
+    /// Whether a job that leaves these processors leaves some that are out, or that another job
+    /// runs on.
     pub(super) fn is_irregular(&self, set: &ProcSet) -> bool {
         self.capacity.as_ref().is_some_and(|capacity| capacity.shared) || self.are_out(set)
     }

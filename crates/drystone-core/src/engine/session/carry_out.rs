@@ -8,7 +8,8 @@ use crate::policy::{Action, Entry, Known, Pass, Phase, Placement, Why};
 impl Session {
     #[inline(always)]
     pub(super) fn carry_out(&mut self, at: usize) -> Result<(), Violation> {
-        // Nearly every action is the start of a waiting job that fits; the rest is checked out of line.
+        // Nearly every action is the start of a waiting job that fits; the rest is checked out of
+        // line.
         if let Action::Start { job, why, on: Placement::Any } = self.actions.list()[at]
             && let Some(Known { entry, .. }) = self.s.world.jobs.get_mut(job)
             && entry.phase == Phase::Waiting
@@ -180,7 +181,8 @@ impl Session {
     fn revise(&mut self, job: JobId, prediction: Span) -> Result<(), Violation> {
         let (now, corrects) = (self.s.world.now, self.corrects);
         let entry = self.entry_of(job)?;
-        // Where it would be over, its correction would be due in the past, or again and again at this instant.
+        // Where it would be over, its correction would be due in the past, or again and again at
+        // this instant.
         let least = match entry.phase {
             Phase::Done => {
                 return Err(self.refusal(job, "cannot be given another prediction: it is done".into()));

@@ -5,15 +5,17 @@ use crate::model::Time;
 use crate::policy::Actions;
 
 impl Session {
-    /// One scheduling pass, where one can do anything: a job waits to start or to go on, or the policy wanted to be woken. The
-    /// actions are carried out in the table and can be read from [`Session::actions`]; what drives the session carries them out
-    /// on the machine. Jobs that have ended are forgotten then, as far as no older one is still here.
+    /// One scheduling pass, where one can do anything: a job waits to start or to go on, or the
+    /// policy wanted to be woken. The actions are carried out in the table and can be read from
+    /// [`Session::actions`]; what drives the session carries them out on the machine. Jobs that
+    /// have ended are forgotten then, as far as no older one is still here.
     ///
     /// # Errors
-    /// A policy that starts a job that does not wait or does not fit, resumes one that is not suspended, suspends or kills one that
-    /// does not run, names processors that are taken, gives a reservation to a job that does not wait, makes a prediction that is
-    /// negative or beyond 2⁴⁰ s or one of a job that is done, or asks to be woken in the past. What the session holds afterwards is
-    /// of no use.
+    /// A policy that starts a job that does not wait or does not fit, resumes one that is not
+    /// suspended, suspends or kills one that does not run, names processors that are taken, gives a
+    /// reservation to a job that does not wait, makes a prediction that is negative or beyond 2⁴⁰ s
+    /// or one of a job that is done, or asks to be woken in the past. What the session holds
+    /// afterwards is of no use.
     pub fn decide(&mut self, now: Time) -> Result<&Actions, Violation> {
         if self.wants_pass() {
             let now = self.come_to(now);
@@ -25,8 +27,8 @@ impl Session {
         Ok(&self.actions)
     }
 
-    /// As [`Session::decide`], and tells `then` of each action, by its place among [`Session::actions`], as soon as it is carried out
-    /// in the table.
+    /// As [`Session::decide`], and tells `then` of each action, by its place among
+    /// [`Session::actions`], as soon as it is carried out in the table.
     #[inline]
     pub(crate) fn decide_with(&mut self, now: Time, then: impl FnMut(&mut Session, usize)) -> Result<(), Violation> {
         self.s.world.now = now;
@@ -61,9 +63,9 @@ impl Session {
         Ok(())
     }
 
-    /// Carries out actions from outside in the table: those of another scheduler that is watched, or of what decides instead
-    /// of the policy. The policy is neither asked nor told, so it should be one that keeps nothing,
-    /// [`Outside`](crate::policy::Outside).
+    /// Carries out actions from outside in the table: those of another scheduler that is watched,
+    /// or of what decides instead of the policy. The policy is neither asked nor told, so it should
+    /// be one that keeps nothing, [`Outside`](crate::policy::Outside).
     ///
     /// # Errors
     /// As [`Session::decide`].
@@ -88,13 +90,14 @@ impl Session {
         self.woken = false;
     }
 
-    /// Wakes the policy then, if nothing else leads to a pass before: for those who act from outside. A decision of the policy
-    /// takes its own wish instead.
+    /// Wakes the policy then, if nothing else leads to a pass before: for those who act from
+    /// outside. A decision of the policy takes its own wish instead.
     pub fn wake_at(&mut self, time: Time) {
         self.wake = time;
     }
 
-    /// The instant is over: whatever was started on processors that are given back later in it must have them by now.
+    /// The instant is over: whatever was started on processors that are given back later in it must
+    /// have them by now.
     pub(crate) fn settle(&self) -> Result<(), Violation> {
         if self.s.world.free >= 0 {
             return Ok(());

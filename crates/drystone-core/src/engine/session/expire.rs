@@ -23,7 +23,8 @@ impl Session {
         self.expiry
     }
 
-    /// The same, computed anew: due whenever the first of the running jobs may be another one, or have another end.
+    /// The same, computed anew: due whenever the first of the running jobs may be another one, or
+    /// have another end.
     #[inline]
     pub(super) fn note_expiry(&mut self) {
         self.expiry = self.expiry_anew();
@@ -41,8 +42,8 @@ impl Session {
         jobs.into_iter().flatten()
     }
 
-    /// Lets everything happen that is due by `now` without an event from outside; nothing where that is [`Time::MAX`], which is
-    /// never. Answers whether a decision is due.
+    /// Lets everything happen that is due by `now` without an event from outside; nothing where
+    /// that is [`Time::MAX`], which is never. Answers whether a decision is due.
     pub fn expire(&mut self, now: Time) -> bool {
         if now == Time::MAX {
             return false;
@@ -53,8 +54,8 @@ impl Session {
         self.wake(now) || corrected || looked
     }
 
-    /// The same without a look at capacity: a simulation tells what becomes of processors at this instant, and whether they come back
-    /// as expected.
+    /// The same without a look at capacity: a simulation tells what becomes of processors at this
+    /// instant, and whether they come back as expected.
     pub(crate) fn expire_predictions(&mut self, now: Time) -> bool {
         let now = self.come_to(now);
         let corrected = self.correct_expired(now);
@@ -69,8 +70,10 @@ impl Session {
         any
     }
 
-    /// Corrects the prediction that expires first. Answers whether a decision is due: some corrections lead to nothing
-    /// ([`Policy::unmoved_until`](crate::policy::Policy::unmoved_until)), and the policy is not told of them.
+    /// Corrects the prediction that expires first. Answers whether a decision is due: some
+    /// corrections lead to nothing
+    /// ([`Policy::unmoved_until`](crate::policy::Policy::unmoved_until)), and the policy is not
+    /// told of them.
     pub(crate) fn correct_first(&mut self, now: Time) -> bool {
         let Some(first) = self.s.world.running.first() else { return false };
         self.s.world.now = now;
@@ -81,7 +84,8 @@ impl Session {
         self.tell(first.id, now, &corrected)
     }
 
-    /// Corrects the prediction of any running job that has expired. Answers as [`Session::correct_first`].
+    /// Corrects the prediction of any running job that has expired. Answers as
+    /// [`Session::correct_first`].
     pub(crate) fn correct(&mut self, job: Running, now: Time) -> bool {
         self.s.world.now = now;
         let unmoved = self.scheduler.policy.unmoved_until(now);
@@ -91,8 +95,8 @@ impl Session {
         self.tell(job.id, now, &corrected)
     }
 
-    /// Corrects predictions that expire before `quiet`, until one of them leads to something: answers when that was. Nothing else
-    /// may happen before `quiet`.
+    /// Corrects predictions that expire before `quiet`, until one of them leads to something:
+    /// answers when that was. Nothing else may happen before `quiet`.
     pub(crate) fn expire_before(&mut self, quiet: Time) -> Option<Time> {
         if self.s.lagging {
             self.catch_up_all(quiet);
@@ -103,8 +107,8 @@ impl Session {
         let mut first = self.s.world.running.first()?;
         let mut unmoved = self.scheduler.policy.unmoved_until(first.end);
         loop {
-            // The job's later corrections, too, before another job's, which may lead to a pass: they are what they would have
-            // been, and the prediction in between was not seen.
+            // The job's later corrections, too, before another job's, which may lead to a pass:
+            // they are what they would have been, and the prediction in between was not seen.
             let last = match unmoved {
                 Time::MAX => quiet,
                 _ => self.s.world.running.second_end().unwrap_or(first.end).min(quiet),
@@ -112,7 +116,8 @@ impl Session {
             let corrected = self.corrected(first.id, first.end, unmoved, last);
             self.s.world.running.postpone_first(first, corrected.end);
             self.note_expiry();
-            // What leads to nothing does not change the policy's answer, which is not in the past by the next expiry.
+            // What leads to nothing does not change the policy's answer, which is not in the past
+            // by the next expiry.
             if corrected.heard {
                 if self.tell(first.id, first.end, &corrected) {
                     return Some(first.end);
@@ -126,8 +131,9 @@ impl Session {
         }
     }
 
-    /// Whether corrections may wait until a job arrives or the job itself ends, if nothing else than ends happens up to then:
-    /// no job waits, so the ends of running jobs do not matter. They wait, if so.
+    /// Whether corrections may wait until a job arrives or the job itself ends, if nothing else
+    /// than ends happens up to then: no job waits, so the ends of running jobs do not matter. They
+    /// wait, if so.
     pub(crate) fn lag_until(&mut self, then: Time) -> bool {
         let may = !self.wants_pass()
             && !self.repredicts_running()
@@ -149,14 +155,15 @@ impl Session {
         self.note_expiry();
     }
 
-    /// Makes those of a job that ends now, and is no longer among the running ones. Answers when it was predicted to end.
+    /// Makes those of a job that ends now, and is no longer among the running ones. Answers when it
+    /// was predicted to end.
     #[cold]
     pub(super) fn catch_up(&mut self, id: JobId, expired: Time, now: Time) -> Time {
         if self.s.lagging { self.corrected(id, expired, Time::MAX, now).end } else { expired }
     }
 
-    /// A running job's prediction expires now. Later corrections that lead to nothing, either, are made at once, unless they are
-    /// due at `last` or later.
+    /// A running job's prediction expires now. Later corrections that lead to nothing, either, are
+    /// made at once, unless they are due at `last` or later.
     #[inline]
     fn corrected(&mut self, id: JobId, now: Time, unmoved: Time, last: Time) -> Corrected {
         let (s, forecast) = (&mut self.s, &self.scheduler.forecast);
@@ -182,8 +189,8 @@ impl Session {
         Corrected { old, end: at, heard }
     }
 
-    /// Tells the policy, unless the correction leads to nothing. Answers whether a decision is due: the policy may have taken it
-    /// into account.
+    /// Tells the policy, unless the correction leads to nothing. Answers whether a decision is due:
+    /// the policy may have taken it into account.
     #[inline]
     fn tell(&mut self, job: JobId, now: Time, corrected: &Corrected) -> bool {
         if !corrected.heard {

@@ -1,8 +1,9 @@
 //! News that no action of the policy explains: what users, operators and the machine do with jobs.
 //!
-//! Everything here may be told late or twice: what changes nothing answers `false`. The policy learns of it by a few
-//! events that say where a job is now ([`Event::Held`] and those behind it), so that it has to know four things only:
-//! a job leaves its queue or joins it, a running job leaves it or joins it.
+//! Everything here may be told late or twice: what changes nothing answers `false`. The policy
+//! learns of it by a few events that say where a job is now ([`Event::Held`] and those behind it),
+//! so that it has to know four things only: a job leaves its queue or joins it, a running job
+//! leaves it or joins it.
 
 use super::{ImpossibleJob, Session};
 use crate::model::{Adopted, How, Job, JobId, ProcSet, Procs, Span, Time};
@@ -56,12 +57,13 @@ impl Session {
         self.scheduler.check_hears()
     }
 
-    /// A job is here already when the session first hears of it. It gets the next number, which is its place in every order:
-    /// adopt jobs in the order of their submission. `oracle` is as for [`Session::arrive`].
+    /// A job is here already when the session first hears of it. It gets the next number, which is
+    /// its place in every order: adopt jobs in the order of their submission. `oracle` is as for
+    /// [`Session::arrive`].
     ///
     /// # Errors
-    /// A job that is impossible on this machine, a policy that does not know of news, and a suspended job under a policy that
-    /// never lets one go on.
+    /// A job that is impossible on this machine, a policy that does not know of news, and a
+    /// suspended job under a policy that never lets one go on.
     pub fn adopt(&mut self, now: Time, job: &Job, oracle: Option<Span>, adopted: &Adopted) -> Result<JobId, NewsError> {
         self.check_hears()?;
         if matches!(adopted, Adopted::Suspended { .. }) && !self.scheduler.policy.needs().suspend {
@@ -89,8 +91,8 @@ impl Session {
         Ok(id)
     }
 
-    /// A job runs that the policy has not started, or not so: since when, and on which processors if that is known. Of a job that
-    /// runs already it corrects both. Answers whether that is new.
+    /// A job runs that the policy has not started, or not so: since when, and on which processors
+    /// if that is known. Of a job that runs already it corrects both. Answers whether that is new.
     ///
     /// # Errors
     /// A policy that does not know of news.
@@ -126,9 +128,9 @@ impl Session {
         Ok(true)
     }
 
-    /// A running or suspended job waits again, and nothing is left of what it ran: its start was refused or failed, or it was
-    /// requeued. It keeps its place in every order; what it was promised is void, and nothing is learned from it. Answers whether
-    /// there was such a job.
+    /// A running or suspended job waits again, and nothing is left of what it ran: its start was
+    /// refused or failed, or it was requeued. It keeps its place in every order; what it was
+    /// promised is void, and nothing is learned from it. Answers whether there was such a job.
     ///
     /// # Errors
     /// A policy that does not know of news.
@@ -183,13 +185,15 @@ impl Session {
         self.forget_progress(id, ran);
     }
 
-    /// The processors of a job that the policy has just sent back to wait, and how long it ran on them last.
+    /// The processors of a job that the policy has just sent back to wait, and how long it ran on
+    /// them last.
     pub(in crate::engine) fn sent_back(&self, id: JobId) -> (Procs, Span) {
         let entry = self.s.world.entry(id);
         (entry.procs, self.s.world.now - entry.segment)
     }
 
-    /// A waiting job is held back: no policy may start it until it is [released](Session::release). Answers whether it waited.
+    /// A waiting job is held back: no policy may start it until it is [released](Session::release).
+    /// Answers whether it waited.
     ///
     /// # Errors
     /// A policy that does not know of news.
@@ -220,8 +224,9 @@ impl Session {
         Ok(held)
     }
 
-    /// A job is another one from now on: its estimate, its size or whatever its order depends on has changed. A running job is
-    /// predicted to run no less than it has. Answers whether there is such a job and it differs.
+    /// A job is another one from now on: its estimate, its size or whatever its order depends on
+    /// has changed. A running job is predicted to run no less than it has. Answers whether there is
+    /// such a job and it differs.
     ///
     /// # Errors
     /// A policy that does not know of news; a job that is impossible on this machine.
@@ -260,8 +265,9 @@ impl Session {
         Ok(true)
     }
 
-    /// Somebody else has suspended a running job: it keeps what it has run and gives back its processors. What did so lets it
-    /// go on ([`Session::continued`]), not the policy. Answers whether it ran.
+    /// Somebody else has suspended a running job: it keeps what it has run and gives back its
+    /// processors. What did so lets it go on ([`Session::continued`]), not the policy. Answers
+    /// whether it ran.
     ///
     /// # Errors
     /// A policy that does not know of news.
@@ -278,8 +284,8 @@ impl Session {
         Ok(true)
     }
 
-    /// A suspended job runs again that the policy has not let go on, or the policy's suspension was refused. Answers whether it was
-    /// suspended.
+    /// A suspended job runs again that the policy has not let go on, or the policy's suspension was
+    /// refused. Answers whether it was suspended.
     ///
     /// # Errors
     /// A policy that does not know of news.
@@ -297,7 +303,8 @@ impl Session {
         Ok(true)
     }
 
-    /// The policy let a suspended job go on, and the machine refused: it is suspended still. Answers whether it ran.
+    /// The policy let a suspended job go on, and the machine refused: it is suspended still.
+    /// Answers whether it ran.
     ///
     /// # Errors
     /// A policy that does not know of news, or never lets a suspended job go on.
@@ -317,14 +324,16 @@ impl Session {
         Ok(true)
     }
 
-    /// A running job has ended: how, and for how long it ran where the driver knows better than from when it heard of it. As
-    /// [`Session::end`], but predictors learn from run times only. Answers whether it ran.
+    /// A running job has ended: how, and for how long it ran where the driver knows better than
+    /// from when it heard of it. As [`Session::end`], but predictors learn from run times only.
+    /// Answers whether it ran.
     pub fn ended(&mut self, now: Time, id: JobId, how: How, ran: Option<Span>) -> bool {
         self.finish(now, id, how.is_run_time(), ran.map(|ran| ran.max(Span::ZERO)))
     }
 
-    /// What the policy would do now; nothing changes. A decision that ends in a [`Violation`](super::Violation) is told as
-    /// such, and changes nothing, either. It costs a saved and a restored state.
+    /// What the policy would do now; nothing changes. A decision that ends in a
+    /// [`Violation`](super::Violation) is told as such, and changes nothing, either. It costs a
+    /// saved and a restored state.
     ///
     /// # Errors
     /// As [`Session::decide`]; where the state cannot be saved.
@@ -332,8 +341,8 @@ impl Session {
         Ok(self.propose_with_wake(now)?.0)
     }
 
-    /// The same, and when the policy would want to be woken then: where proposals are all that is wanted of it, tell
-    /// [`Session::wake_at`], or it never is.
+    /// The same, and when the policy would want to be woken then: where proposals are all that is
+    /// wanted of it, tell [`Session::wake_at`], or it never is.
     ///
     /// # Errors
     /// As [`Session::propose`].
@@ -386,7 +395,8 @@ impl Session {
         self.observe(Event::Released(id));
     }
 
-    /// A running or suspended job is nowhere, for now: held, but with its processors known if they have names.
+    /// A running or suspended job is nowhere, for now: held, but with its processors known if they
+    /// have names.
     fn leave_machine(&mut self, id: JobId) {
         let entry = self.s.world.entry(id);
         let (phase, predicted_end, procs) = (entry.phase, entry.predicted_end(), entry.procs);
@@ -447,7 +457,8 @@ impl Session {
             self.s.refresh();
         }
         if self.s.world.free < 0 {
-            // More runs than there is room for: which processors are shared tells what comes back when.
+            // More runs than there is room for: which processors are shared tells what comes back
+            // when.
             self.name_all();
         }
         if self.s.names {
@@ -518,7 +529,8 @@ impl Session {
         }
     }
 
-    /// Predictions of running jobs that are over by now are corrected, where they are corrected at all.
+    /// Predictions of running jobs that are over by now are corrected, where they are corrected at
+    /// all.
     fn correct_what_is_over(&mut self, now: Time) {
         while self.next_expiry() <= now {
             self.correct_first(now);

@@ -8,11 +8,12 @@ use crate::parts::predict::accuracy;
 use crate::policy::Phase;
 
 impl Session {
-    /// What became of a job that has ended just now: asked between the call that ended it and the next one, and once only, since
-    /// the record of its predictions goes with it. `None` for a job that is not known or has not ended.
+    /// What became of a job that has ended just now: asked between the call that ended it and the
+    /// next one, and once only, since the record of its predictions goes with it. `None` for a job
+    /// that is not known or has not ended.
     ///
-    /// Its accuracy is there if the session keeps it ([`Session::keep_accuracy`]). A job that was withdrawn before it started has
-    /// no outcome of use.
+    /// Its accuracy is there if the session keeps it ([`Session::keep_accuracy`]). A job that was
+    /// withdrawn before it started has no outcome of use.
     pub fn outcome(&mut self, id: JobId) -> Option<Outcome> {
         let ended = self.known(id).is_some_and(|entry| entry.phase == Phase::Done);
         ended.then(|| self.outcome_with(id, Span::ZERO))
@@ -65,7 +66,8 @@ impl Session {
         self.changed = changes;
     }
 
-    /// Hands over the predictions of a job that changed while it was here: from when on, and to what.
+    /// Hands over the predictions of a job that changed while it was here: from when on, and to
+    /// what.
     #[inline]
     fn take_changes(&mut self, id: JobId, into: &mut Vec<(Time, Span)>) {
         into.clear();
@@ -95,8 +97,9 @@ impl Session {
     }
 }
 
-/// Accuracy of a job's predictions over its life, each weighted by the time it was in force (Tsafrir et al. 2007,
-/// section 3.3). A job that ends when it arrives counts with the prediction in force then.
+/// Accuracy of a job's predictions over its life, each weighted by the time it was in force
+/// (Tsafrir et al. 2007, section 3.3). A job that ends when it arrives counts with the prediction
+/// in force then.
 fn life_accuracy(submit: Time, end: Time, first: Span, changes: &[(Time, Span)], run: Span) -> f64 {
     let last = changes.last().map_or(first, |c| c.1);
     if end <= submit {

@@ -12,14 +12,16 @@ struct Saved {
     state: State,
     policy: Vec<u8>,
     predictor: Vec<u8>,
-    /// Not asked again: since its last decision the policy may have been told of something that leads to none.
+    /// Not asked again: since its last decision the policy may have been told of something that
+    /// leads to none.
     wake: Time,
     /// Woken since then.
     woken: bool,
 }
 
 impl Session {
-    /// The whole state, behind a header that names its layout ([`LAYOUT`](crate::snapshot::LAYOUT)) and the version that wrote it.
+    /// The whole state, behind a header that names its layout ([`LAYOUT`](crate::snapshot::LAYOUT))
+    /// and the version that wrote it.
     ///
     /// # Errors
     /// A policy or predictor that cannot be saved, now or as it was before the first event.
@@ -35,16 +37,17 @@ impl Session {
         snapshot::write(Contents::Session, &saved)
     }
 
-    /// Goes on from a saved state of a session with the same scheduler, on the machine of that time. Whether something has happened
-    /// since its last decision is not kept: unless the state was saved right after one, the next thing to call is
-    /// [`Session::decide`].
+    /// Goes on from a saved state of a session with the same scheduler, on the machine of that
+    /// time. Whether something has happened since its last decision is not kept: unless the state
+    /// was saved right after one, the next thing to call is [`Session::decide`].
     ///
     /// # Errors
-    /// Bytes that are no such state, that were written in another layout, or that are the state of a session with another
-    /// scheduler. The session is then unchanged.
+    /// Bytes that are no such state, that were written in another layout, or that are the state of
+    /// a session with another scheduler. The session is then unchanged.
     pub fn load(&mut self, bytes: &[u8]) -> Result<(), SnapshotError> {
         let saved: Saved = snapshot::read(Contents::Session, bytes)?;
-        // A policy's state has its choices in it: it would go on as the policy that it was saved by.
+        // A policy's state has its choices in it: it would go on as the policy that it was saved
+        // by.
         self.origin.clone()?.same_as(&saved.origin)?;
         let predictor = &mut self.scheduler.forecast.predictor;
         let before = predictor.save()?;

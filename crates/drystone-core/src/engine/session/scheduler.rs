@@ -21,8 +21,8 @@ impl Scheduler {
         Scheduler { policy, forecast: Forecast::default(), pass: Pass::Instant }
     }
 
-    /// Whether it can be told of news: the policy [hears](crate::policy::Policy::hears) of it, and makes its passes as a live
-    /// machine does.
+    /// Whether it can be told of news: the policy [hears](crate::policy::Policy::hears) of it, and
+    /// makes its passes as a live machine does.
     ///
     /// # Errors
     /// Why not.

@@ -34,7 +34,8 @@ pub enum SimulationError {
         /// When it was submitted.
         submit: Time,
     },
-    /// The source sent a job that cannot be, or broke its word: see [`Source`](crate::engine::Source).
+    /// The source sent a job that cannot be, or broke its word: see
+    /// [`Source`](crate::engine::Source).
     #[error("arrival {index} of the source: {problem}")]
     Impossible {
         /// Its place in the order of arrival, from 0.

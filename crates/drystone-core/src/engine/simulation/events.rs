@@ -27,7 +27,8 @@ impl<S: Source> Simulation<S> {
                     break;
                 }
             }
-            // Where an end makes the prediction of a running job anew, it may be over at this very instant.
+            // Where an end makes the prediction of a running job anew, it may be over at this very
+            // instant.
             if self.session.repredicts_running() {
                 deadline = self.session.next_deadline();
             }
@@ -41,8 +42,8 @@ impl<S: Source> Simulation<S> {
             while self.s.next_arrival == now {
                 decide |= self.receive(now, observer);
             }
-            // A job that was withdrawn while it ran ends before the pass, which could suspend it else: it would be here until
-            // it goes on. A job that was withdrawn so has left a mark.
+            // A job that was withdrawn while it ran ends before the pass, which could suspend it
+            // else: it would be here until it goes on. A job that was withdrawn so has left a mark.
             if self.s.stale {
                 while self.next_end() == now {
                     self.end_one(now, observer);
@@ -92,8 +93,9 @@ impl<S: Source> Simulation<S> {
         self.session.wake(now)
     }
 
-    /// Lets predictions expire before anything else happens. Answers the instant of the first correction that leads to something,
-    /// at which a decision is due, and what the next deadline is then.
+    /// Lets predictions expire before anything else happens. Answers the instant of the first
+    /// correction that leads to something, at which a decision is due, and what the next deadline
+    /// is then.
     #[inline]
     pub(super) fn expire_before(&mut self, end: Time, arrival: Time) -> (Option<Time>, Time) {
         if end < arrival && self.session.lag_until(end) {

@@ -1,4 +1,5 @@
-//! What happens beside arrivals and ends: jobs that are here already, are held back or withdrawn, processors that go.
+//! What happens beside arrivals and ends: jobs that are here already, are held back or withdrawn,
+//! processors that go.
 
 use super::{Simulation, SimulationError};
 use crate::engine::observer::Observer;
@@ -224,8 +225,9 @@ impl<S: Source> Simulation<S> {
     }
 }
 
-/// Where jobs are on a machine whose processors have no names: one beside the other in the order of their numbers, and idle
-/// processors behind them. An outage takes neighbours, from a place that lies as far on as its own processors do.
+/// Where jobs are on a machine whose processors have no names: one beside the other in the order of
+/// their numbers, and idle processors behind them. An outage takes neighbours, from a place that
+/// lies as far on as its own processors do.
 struct Layout {
     jobs: Vec<(JobId, Procs)>,
     idle: Procs,
@@ -272,7 +274,8 @@ impl Layout {
         taken
     }
 
-    /// Idle processors go first; where they are too few, those of jobs that should have ended first are drained.
+    /// Idle processors go first; where they are too few, those of jobs that should have ended first
+    /// are drained.
     fn drain_last(&mut self, session: &Session, procs: Procs) -> Vec<(JobId, Procs)> {
         let mut missing = procs - procs.min(self.idle);
         self.idle -= procs.min(self.idle);
@@ -299,7 +302,8 @@ impl Layout {
         taken.into_iter().map(|job| job.0).collect()
     }
 
-    /// Idle processors go first; where they are too few, the jobs are hit that should have ended first.
+    /// Idle processors go first; where they are too few, the jobs are hit that should have ended
+    /// first.
     fn clear(&mut self, session: &Session, procs: Procs) -> Vec<JobId> {
         let mut hit = Vec::new();
         for job in session.view().running().iter() {

@@ -68,8 +68,8 @@ impl Chunked {
         least
     }
 
-    /// The earliest `s ≥ not_before` such that `procs` processors are free during all of `[s, s + span)`; a span of at least
-    /// 1 s. `None` if so many are never free again.
+    /// The earliest `s ≥ not_before` such that `procs` processors are free during all of
+    /// `[s, s + span)`; a span of at least 1 s. `None` if so many are never free again.
     pub(crate) fn earliest(&self, procs: i32, span: Span, not_before: Time) -> Option<Time> {
         let mut at = self.find(not_before);
         let mut start = not_before.max(self.heads[0].first);
@@ -127,8 +127,8 @@ impl Chunked {
         None
     }
 
-    /// When the time begins, not before `floor`, from which on `procs` processors are free until the end of the step `at`. So
-    /// many are free in that step.
+    /// When the time begins, not before `floor`, from which on `procs` processors are free until
+    /// the end of the step `at`. So many are free in that step.
     pub(crate) fn run_begins(&self, procs: i32, at: Spot, floor: Time) -> Time {
         let Spot { mut chunk, mut step } = at;
         loop {
@@ -151,8 +151,9 @@ impl Chunked {
         }
     }
 
-    /// The earliest `r ≥ from` such that `procs` processors are free during all of `[r, r + span)`, `r + span ≤ until`, and at some
-    /// time in it as many were not free before. `None` if there is none.
+    /// The earliest `r ≥ from` such that `procs` processors are free during all of `[r, r + span)`,
+    /// `r + span ≤ until`, and at some time in it as many were not free before. `None` if there is
+    /// none.
     pub(crate) fn gained(&mut self, procs: i32, span: Span, from: Time, until: Time) -> Option<Time> {
         let mut at = self.find(from);
         while let Some(head) = self.heads.get(at.chunk) {
@@ -186,8 +187,9 @@ impl Chunked {
         None
     }
 
-    /// The least that was free and the most that is free where something is gained, over the steps up to `at`, roughly: a job
-    /// that needs no more than the first or more than the second finds nothing new there.
+    /// The least that was free and the most that is free where something is gained, over the steps
+    /// up to `at`, roughly: a job that needs no more than the first or more than the second finds
+    /// nothing new there.
     pub(crate) fn gains(&self, from: usize, at: Spot) -> (i32, i32) {
         let heads = &self.heads[from.min(at.chunk)..=at.chunk];
         heads
@@ -197,7 +199,8 @@ impl Chunked {
 }
 
 impl Chunk {
-    /// The first step from `from` on with no fewer than `procs` free, if each has `more`, where fewer were.
+    /// The first step from `from` on with no fewer than `procs` free, if each has `more`, where
+    /// fewer were.
     #[inline]
     fn news(&self, from: usize, procs: i32, more: i32) -> Option<usize> {
         let is_new = |k: usize| self.was[k] < procs && self.free[k].wrapping_add(more) >= procs;

@@ -1,9 +1,9 @@
 //! What formulas mean to the last bit.
 //!
-//! Sums, products, quotients and roots are those of IEEE 754 double precision, which every platform rounds alike.
-//! Logarithms, `exp` and `^` are those of the crate libm, which are the same code everywhere. A division by zero is
-//! infinite, 0/0 and the like are NaN, and NaN makes NaN of all that it is part of; a comparison with NaN does not hold.
-//! Nothing stops a run.
+//! Sums, products, quotients and roots are those of IEEE 754 double precision, which every platform
+//! rounds alike. Logarithms, `exp` and `^` are those of the crate libm, which are the same code
+//! everywhere. A division by zero is infinite, 0/0 and the like are NaN, and NaN makes NaN of all
+//! that it is part of; a comparison with NaN does not hold. Nothing stops a run.
 
 use super::expr::{Function, Operator};
 
@@ -42,7 +42,8 @@ pub(super) fn max(a: f64, b: f64) -> f64 {
     }
 }
 
-/// a to the power of b. Powers of 1, 2, 3 and 4 are products from left to right, others those of libm.
+/// a to the power of b. Powers of 1, 2, 3 and 4 are products from left to right, others those of
+/// libm.
 #[inline]
 pub(super) fn power(a: f64, b: f64) -> f64 {
     if b == 1.0 {
@@ -92,7 +93,8 @@ pub(super) fn of_one(function: Function, a: f64) -> f64 {
     }
 }
 
-/// The place in a queue that a value gives: smaller values first, both zeros alike, NaN behind everything else.
+/// The place in a queue that a value gives: smaller values first, both zeros alike, NaN behind
+/// everything else.
 #[inline]
 #[must_use]
 pub(super) fn place(value: f64) -> i64 {

@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 
 /// The jobs of a queue that is rated anew at each pass, in columns.
 ///
-/// Insert, remove and a search cost O(n), a rating O(n · steps of the formula), each with a small constant: no job is
-/// sorted. Jobs with equal values are in the order of their arrival.
+/// Insert, remove and a search cost O(n), a rating O(n · steps of the formula), each with a small
+/// constant: no job is sorted. Jobs with equal values are in the order of their arrival.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Board {
     /// In no order. Their keys are the places of the last rating.
@@ -58,7 +58,8 @@ impl Board {
         self.jobs.is_empty()
     }
 
-    /// Gives every job its place at this moment. Answers of the other functions are about the last rating.
+    /// Gives every job its place at this moment. Answers of the other functions are about the last
+    /// rating.
     pub fn rate(&mut self, formula: &Formula, moment: &Moment<'_>) {
         let mut from = 0;
         while from < self.jobs.len() {

@@ -5,8 +5,8 @@ use std::fmt;
 /// Characters of a formula that an error shows before and behind the place it is about.
 const SHOWN: usize = 40;
 
-/// A text that is no formula, or says something impossible. Prints the problem, the formula and a caret below the
-/// character that it is about.
+/// A text that is no formula, or says something impossible. Prints the problem, the formula and a
+/// caret below the character that it is about.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FormulaError {
     /// The formula.

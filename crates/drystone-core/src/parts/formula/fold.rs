@@ -54,7 +54,8 @@ pub(super) fn fold(expr: Expr) -> Expr {
         Expr::Binary(operator, a, b) => {
             let (a, b) = (fold(*a), fold(*b));
             match (number(&a), number(&b)) {
-                // A condition that always holds stays as it is: there are no numbers for conditions.
+                // A condition that always holds stays as it is: there are no numbers for
+                // conditions.
                 (Some(a), Some(b)) if !operator.makes_condition() => Expr::Number(combine(operator, a, b)),
                 _ => Expr::binary(operator, a, b),
             }
@@ -100,8 +101,9 @@ fn constant_condition(condition: &Expr) -> Option<bool> {
     }
 }
 
-/// A formula as `fixed + slope·w`, where the fixed part belongs to the job alone: then all values change alike as time
-/// passes, and no job overtakes another. What is alike for all jobs is left out of `fixed`.
+/// A formula as `fixed + slope·w`, where the fixed part belongs to the job alone: then all values
+/// change alike as time passes, and no job overtakes another. What is alike for all jobs is left
+/// out of `fixed`.
 pub(super) struct Line {
     pub(super) fixed: Expr,
     pub(super) slope: f64,

@@ -1,11 +1,12 @@
-//! Formulas by which waiting jobs are put in order, such as `log10(r)*n + 870*log10(s)`: the smallest value first, ties
-//! by arrival, NaN last.
+//! Formulas by which waiting jobs are put in order, such as `log10(r)*n + 870*log10(s)`: the
+//! smallest value first, ties by arrival, NaN last.
 //!
-//! A formula is read ([`Formula::from_str`]), checked, and written again in one canonical way. What it means is defined
-//! to the last bit (see `arithmetic.rs`), and constants are computed beforehand. An analysis finds out whether places in
-//! the queue change with time ([`Motion`]): a fixed value is a key of the indexed queue; where all values change alike,
-//! as in `r*n - 60*w`, the order stays, and the formula counts as `r*n + 60*s`; only values that overtake each other are
-//! computed again at each pass, for all jobs at once ([`Board`]).
+//! A formula is read ([`Formula::from_str`]), checked, and written again in one canonical way. What
+//! it means is defined to the last bit (see `arithmetic.rs`), and constants are computed
+//! beforehand. An analysis finds out whether places in the queue change with time ([`Motion`]): a
+//! fixed value is a key of the indexed queue; where all values change alike, as in `r*n - 60*w`,
+//! the order stays, and the formula counts as `r*n + 60*s`; only values that overtake each other
+//! are computed again at each pass, for all jobs at once ([`Board`]).
 
 mod arithmetic;
 mod board;
@@ -42,7 +43,8 @@ pub enum Motion {
     Still,
     /// With the clock: jobs may overtake each other while they wait.
     Clock,
-    /// With what happens to other jobs, too: with the load, the number of waiting jobs, or what users had of late.
+    /// With what happens to other jobs, too: with the load, the number of waiting jobs, or what
+    /// users had of late.
     State,
 }
 

@@ -38,8 +38,8 @@ const LELONG: &str = "Lelong, Reis & Trystram 2017 (JSSPP): estimates, seconds";
 
 macro_rules! named {
     ($($name:literal $run:literal $formula:literal $source:ident $summary:literal)*) => {
-        /// All named orders but `multifactor`, in the order in which they are documented. In the formulas `R` is the run time
-        /// that the paper means, or that a variant chooses.
+        /// All named orders but `multifactor`, in the order in which they are documented. In the
+        /// formulas `R` is the run time that the paper means, or that a variant chooses.
         pub const NAMED: &[Named] = &[$(
             Named { name: $name, formula: $formula, run: $run, summary: $summary, source: $source },
         )*];
@@ -136,7 +136,8 @@ fn unknown(text: &str, name: &str) -> FormulaError {
     FormulaError::new(text, 0, format!("`{name}` is no named order{hint}"))
 }
 
-/// `multifactor(age=1000,size=100)`: the weighted sum of factors, largest first, as Slurm and Maui have it.
+/// `multifactor(age=1000,size=100)`: the weighted sum of factors, largest first, as Slurm and Maui
+/// have it.
 fn multifactor(text: &str, rest: &str) -> Result<Formula, FormulaError> {
     let fail = |at: usize, problem: String| Err(FormulaError::new(text, at, problem));
     let keys: Vec<&str> = FACTORS.iter().map(|factor| factor.0).collect();

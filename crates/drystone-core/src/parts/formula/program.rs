@@ -1,7 +1,8 @@
 //! Formulas whose values change with time, compiled for many jobs at once.
 //!
-//! What belongs to a job alone is computed once, when it arrives, and kept in columns. The rest is a list of steps on a
-//! stack of blocks of [`LANES`] jobs: each step is one loop, which the compiler turns into vector instructions.
+//! What belongs to a job alone is computed once, when it arrives, and kept in columns. The rest is
+//! a list of steps on a stack of blocks of [`LANES`] jobs: each step is one loop, which the
+//! compiler turns into vector instructions.
 
 use super::arithmetic::{combine, holds, max, min, of_one, power, truth};
 use super::expr::{Expr, Function, Operator, Variable};
@@ -79,7 +80,8 @@ impl Program {
         self.steps.push(Step::Column(at));
     }
 
-    /// Appends the steps that leave the value of a tree in place `depth` of the stack, counted from 1.
+    /// Appends the steps that leave the value of a tree in place `depth` of the stack, counted from
+    /// 1.
     fn compile(&mut self, expr: &Expr, depth: usize) {
         self.depth = self.depth.max(depth);
         if let Expr::Number(number) = expr {

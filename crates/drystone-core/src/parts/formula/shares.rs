@@ -16,11 +16,13 @@ pub struct Usage {
     pub from: Time,
 }
 
-/// Each user's share of the processor-seconds that were used within a window before the present, running jobs included.
+/// Each user's share of the processor-seconds that were used within a window before the present,
+/// running jobs included.
 ///
-/// Whole numbers throughout, so the shares do not depend on the order in which they were added up. What was used within
-/// the window is what was used until now, less what had been used at its begin: the second account is the first with a
-/// delay. An end costs O(log n) for the n runs that ended within the window, [`Shares::tell`] O(running jobs + users).
+/// Whole numbers throughout, so the shares do not depend on the order in which they were added up.
+/// What was used within the window is what was used until now, less what had been used at its
+/// begin: the second account is the first with a delay. An end costs O(log n) for the n runs that
+/// ended within the window, [`Shares::tell`] O(running jobs + users).
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Shares {
     windows: Vec<Window>,

@@ -135,8 +135,8 @@ fn predictor(text: &str) -> Result<(Box<dyn Predictor>, u32, bool), String> {
     Ok((predictor, factor, learns))
 }
 
-/// The shortest text of the same predictor: texts of predictors that always predict the same ([`RecentOptions::canonical`])
-/// become equal. And whether it learns.
+/// The shortest text of the same predictor: texts of predictors that always predict the same
+/// ([`RecentOptions::canonical`]) become equal. And whether it learns.
 ///
 /// # Errors
 /// A text that names no predictor.
@@ -157,7 +157,8 @@ pub(crate) fn canonical(text: &str) -> Result<(String, bool), String> {
     Ok((if factor == 1 { plain } else { format!("times({factor},{plain})") }, learns))
 }
 
-/// The same predictor with every parameter that it has, defaults written out, as [`predictor`] reads it.
+/// The same predictor with every parameter that it has, defaults written out, as [`predictor`]
+/// reads it.
 ///
 /// # Errors
 /// A text that names no predictor.

@@ -5,8 +5,9 @@ use serde::{Deserialize, Serialize};
 
 /// The new prediction of a job that still runs when its prediction expires.
 ///
-/// Except for [`Correction::Doubling`], predictions go up to the user's estimate (times the factor of the forecast) first;
-/// beyond it they grow by 1 minute, then 15·2^(i−2) minutes at the i-th correction there (Tsafrir et al. 2007, section 3.2).
+/// Except for [`Correction::Doubling`], predictions go up to the user's estimate (times the factor
+/// of the forecast) first; beyond it they grow by 1 minute, then 15·2^(i−2) minutes at the i-th
+/// correction there (Tsafrir et al. 2007, section 3.2).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub enum Correction {
     /// Nothing: the job is overdue until it ends.
@@ -18,10 +19,11 @@ pub enum Correction {
     Gradual,
     /// By a fifth of the prediction, at least 1 minute.
     Exponential,
-    /// The prediction that the first correction found plus 1, 5, 15, 30 minutes, 1, 2, 5, 10, 20, 50, 100 hours (Gaussier et
-    /// al. 2015, "tsafrir").
+    /// The prediction that the first correction found plus 1, 5, 15, 30 minutes, 1, 2, 5, 10, 20,
+    /// 50, 100 hours (Gaussier et al. 2015, "tsafrir").
     Steps,
-    /// Twice the last prediction, beyond the estimate, too (Gaussier et al. 2015, "recursive doubling").
+    /// Twice the last prediction, beyond the estimate, too (Gaussier et al. 2015, "recursive
+    /// doubling").
     Doubling,
 }
 
@@ -38,7 +40,8 @@ pub struct Expired {
     pub late: u32,
 }
 
-/// Increments of [`Correction::Steps`] over the prediction that the first correction found, in seconds.
+/// Increments of [`Correction::Steps`] over the prediction that the first correction found, in
+/// seconds.
 const STEPS: [i64; 11] = [60, 300, 900, 1_800, 3_600, 7_200, 18_000, 36_000, 72_000, 180_000, 360_000];
 
 impl Correction {
@@ -64,8 +67,8 @@ impl Correction {
             Correction::Gradual => (e.prediction + increment(e.corrections)).min(e.limit),
             Correction::Exponential => (e.prediction + Span(e.prediction.0 / 5).max(Span::MINUTE)).min(e.limit),
             Correction::Steps => {
-                // From step to step, so that it makes no difference where the first one began: a prediction may have been
-                // made anew since the job arrived.
+                // From step to step, so that it makes no difference where the first one began: a
+                // prediction may have been made anew since the job arrived.
                 let before = (e.corrections as usize).checked_sub(1).and_then(|i| STEPS.get(i)).unwrap_or(&0);
                 let next = STEPS.get(e.corrections as usize);
                 next.map_or(e.limit, |next| e.prediction + Span(next - before)).min(e.limit)

@@ -22,12 +22,13 @@ pub(super) enum Foretold {
     Run(Span),
 }
 
-/// A window of the most recent jobs. All of them count, or, where it is [`Window::Immediate`], as many of the last as have the
-/// estimate of the newest.
+/// A window of the most recent jobs. All of them count, or, where it is [`Window::Immediate`], as
+/// many of the last as have the estimate of the newest.
 ///
-/// Cost for a window of n jobs: [`History::remember`] amortised O(1) if jobs come in order of rank, for a median O(n), which moves
-/// numbers in a sorted array; [`History::foretell`] O(1), but O(n) where the job that was the minimum or maximum has been forgotten,
-/// and O(n log n) where a late comer has cut a run of similar jobs short.
+/// Cost for a window of n jobs: [`History::remember`] amortised O(1) if jobs come in order of rank,
+/// for a median O(n), which moves numbers in a sorted array; [`History::foretell`] O(1), but O(n)
+/// where the job that was the minimum or maximum has been forgotten, and O(n log n) where a late
+/// comer has cut a run of similar jobs short.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct History {
     /// The newest last. The first ones are forgotten already: see [`History::window`].
@@ -230,7 +231,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// From all jobs there ever were: the last ones by rank, those of them that count, and their metric.
+    /// From all jobs there ever were: the last ones by rank, those of them that count, and their
+    /// metric.
     fn obvious(all: &[Past], o: &RecentOptions) -> Foretold {
         let mut window = all.to_vec();
         window.sort_by_key(|p| p.rank);
@@ -252,7 +254,8 @@ mod tests {
     }
 
     proptest! {
-        /// Jobs end in any order of their ranks, and the window is asked after some of them, or saved and restored.
+        /// Jobs end in any order of their ranks, and the window is asked after some of them, or
+        /// saved and restored.
         #[test]
         fn a_window_foretells_what_its_jobs_say(
             size in 1usize..7,
@@ -264,7 +267,8 @@ mod tests {
                         let o = RecentOptions { size, window, metric, full, ..RecentOptions::default() };
                         let (mut history, mut all) = (History::default(), Vec::new());
                         for (i, &(late, estimate, run, then)) in jobs.iter().enumerate() {
-                            // Half of them in order, the others later than up to six that came after them; never two of one rank.
+                            // Half of them in order, the others later than up to six that came
+                            // after them; never two of one rank.
                             let rank = 100 * (i as u64 + 6 - late.saturating_sub(5)) + i as u64;
                             let job = Past { rank, estimate: Span(estimate), run: Span(run) };
                             history.remember(job, &o);

@@ -1,4 +1,5 @@
-//! Every predictor by name: its parameters, how it is built; those of this crate and those that others register.
+//! Every predictor by name: its parameters, how it is built; those of this crate and those that
+//! others register.
 
 use super::{
     Above, Branch, Fallback, Learner, LearnerOptions, Metric, Perfect, Predictor, Propagation, Quantile, Recency,
@@ -274,7 +275,8 @@ fn learner(args: &Args<'_>) -> Result<LearnerOptions, SpecError> {
 /// What other crates have registered, in that order.
 static REGISTERED: RwLock<Vec<&'static PredictorKind>> = RwLock::new(Vec::new());
 
-/// Makes a predictor known by name, in this process and from now on: `predict=NAME(...)` then takes it under every policy.
+/// Makes a predictor known by name, in this process and from now on: `predict=NAME(...)` then takes
+/// it under every policy.
 ///
 /// ```
 /// use drystone_core::model::{Job, JobId, Span};
@@ -308,8 +310,8 @@ static REGISTERED: RwLock<Vec<&'static PredictorKind>> = RwLock::new(Vec::new())
 /// ```
 ///
 /// # Errors
-/// A name that is taken, also by the predictor itself; a declaration that contradicts itself; a predictor that cannot be built
-/// with its defaults.
+/// A name that is taken, also by the predictor itself; a declaration that contradicts itself; a
+/// predictor that cannot be built with its defaults.
 pub fn register_predictor(kind: &'static PredictorKind) -> Result<(), RegisterError> {
     let unsound = |problem: String| RegisterError::Unsound { name: kind.name.to_string(), problem };
     if let Some(problem) = kind.problem() {

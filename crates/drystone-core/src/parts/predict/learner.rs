@@ -1,8 +1,9 @@
 //! A model of run times, learned online from features of jobs with an asymmetric loss.
 //!
-//! After Gaussier, Glesser, Reis & Trystram, "Improving backfilling by using machine learning to predict running times"
-//! (SC 2015): a linear model of polynomial features, fitted job by job as jobs end with normalised adaptive gradients (Ross,
-//! Mineiro & Langford, "Normalized online learning", UAI 2013).
+//! After Gaussier, Glesser, Reis & Trystram, "Improving backfilling by using machine learning to
+//! predict running times" (SC 2015): a linear model of polynomial features, fitted job by job as
+//! jobs end with normalised adaptive gradients (Ross, Mineiro & Langford, "Normalized online
+//! learning", UAI 2013).
 
 use super::{Prediction, Predictor};
 use crate::model::{Job, JobId, Span, Time};
@@ -19,7 +20,8 @@ pub enum Branch {
     Squared,
 }
 
-/// Which jobs matter more. With p processors and a run time of r seconds (at least 1); weights below 0 count as 0.
+/// Which jobs matter more. With p processors and a run time of r seconds (at least 1); weights
+/// below 0 count as 0.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Weight {
     /// All alike: 1.
@@ -67,19 +69,22 @@ impl Default for LearnerOptions {
 
 /// Predicts with a model of all users' jobs that is fitted whenever a job ends.
 ///
-/// The features of a job, taken when it arrives: a constant; the user's last three run times in order of termination (the
-/// estimate for those there are not), cut at the estimate; the estimate; the means of the last two and of the last three;
-/// the mean of all; the time since the user's last job ended; processors, and their ratio to the user's mean; how many jobs
-/// of the user are here and how many processors these need; time of day and of week, as cosine and sine. To these come all
-/// products of two. A prediction is the size of the model's value, as in the study's simulator, between 1 s and the estimate;
-/// until the first job has ended it is the estimate. (The study's features of running jobs are left out, for a predictor
-/// is not told of starts; those of jobs that are here stand for them.)
+/// The features of a job, taken when it arrives: a constant; the user's last three run times in
+/// order of termination (the estimate for those there are not), cut at the estimate; the estimate;
+/// the means of the last two and of the last three; the mean of all; the time since the user's last
+/// job ended; processors, and their ratio to the user's mean; how many jobs of the user are here
+/// and how many processors these need; time of day and of week, as cosine and sine. To these come
+/// all products of two. A prediction is the size of the model's value, as in the study's simulator,
+/// between 1 s and the estimate; until the first job has ended it is the estimate. (The study's
+/// features of running jobs are left out, for a predictor is not told of starts; those of jobs that
+/// are here stand for them.)
 ///
-/// With the default loss, a second too short costs 1 and e seconds too long cost e²: most predictions are too short, so much
-/// so that they order jobs well and tell users little. `under=squared` or a small `bias` make them cautious.
+/// With the default loss, a second too short costs 1 and e seconds too long cost e²: most
+/// predictions are too short, so much so that they order jobs well and tell users little.
+/// `under=squared` or a small `bias` make them cautious.
 ///
-/// Memory: 4 KB, 80 bytes per user, and 150 bytes per job that waits or runs. Prediction and learning O(1): 153 features.
-/// The same on every platform.
+/// Memory: 4 KB, 80 bytes per user, and 150 bytes per job that waits or runs. Prediction and
+/// learning O(1): 153 features. The same on every platform.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Learner {
     options: LearnerOptions,
@@ -291,8 +296,9 @@ mod tests {
         Job::new(Time(submit), procs, Span(estimate)).by(user)
     }
 
-    /// A stream of jobs one after the other: user 1 runs for a tenth of the estimate, user 2 for `noisy` of it in turn.
-    /// Answers the predictions of the last hundred jobs with their users and run times.
+    /// A stream of jobs one after the other: user 1 runs for a tenth of the estimate, user 2 for
+    /// `noisy` of it in turn. Answers the predictions of the last hundred jobs with their users and
+    /// run times.
     fn stream(model: &mut Learner, jobs: u32, noisy: [i64; 2]) -> Vec<(i32, i64, i64)> {
         let mut said = Vec::new();
         for i in 0..jobs {

@@ -47,19 +47,21 @@ impl Prediction {
 
 /// Predicts how long jobs will run.
 ///
-/// Like a policy it is a pure state machine: it is told of every arrival and every end in the order of time, and its state
-/// can be saved and restored. Memory must be bounded per user and per job that is here, not per job that ever was.
+/// Like a policy it is a pure state machine: it is told of every arrival and every end in the order
+/// of time, and its state can be saved and restored. Memory must be bounded per user and per job
+/// that is here, not per job that ever was.
 pub trait Predictor: Snapshot + Send + Sync {
     /// A name that stays the same from version to version: saved states bear it.
     fn name(&self) -> &str;
 
-    /// The layout of its own saved state. Raise it whenever that changes: a session then refuses states of other layouts.
+    /// The layout of its own saved state. Raise it whenever that changes: a session then refuses
+    /// states of other layouts.
     fn layout(&self) -> u32 {
         1
     }
 
-    /// The predicted run time of a job that arrives. `oracle` is its true run time, given only to predictors that say they
-    /// are [`Predictor::clairvoyant`].
+    /// The predicted run time of a job that arrives. `oracle` is its true run time, given only to
+    /// predictors that say they are [`Predictor::clairvoyant`].
     fn predict(&mut self, id: JobId, job: &Job, oracle: Option<Span>) -> Prediction;
 
     /// Which predictions already made change when a job of the same user ends.
@@ -70,7 +72,8 @@ pub trait Predictor: Snapshot + Send + Sync {
     /// A job has ended after running for `ran`.
     fn learn(&mut self, _id: JobId, _job: &Job, _ran: Span, _now: Time) {}
 
-    /// Whether there is anything to learn from ends; asked once, before the first event. A predictor that says no is not told of them.
+    /// Whether there is anything to learn from ends; asked once, before the first event. A
+    /// predictor that says no is not told of them.
     fn learns(&self) -> bool {
         true
     }
@@ -84,7 +87,8 @@ pub trait Predictor: Snapshot + Send + Sync {
     }
 }
 
-/// Which predictions already made are renewed when a job of the same user ends (Tsafrir et al. 2007, section 7).
+/// Which predictions already made are renewed when a job of the same user ends (Tsafrir et al.
+/// 2007, section 7).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Serialize, Deserialize)]
 pub enum Propagation {
     /// None.
@@ -96,12 +100,13 @@ pub enum Propagation {
     Running,
 }
 
-/// How a scheduler plans with run times: a predictor, a factor, and what happens when a prediction proves too short.
+/// How a scheduler plans with run times: a predictor, a factor, and what happens when a prediction
+/// proves too short.
 pub struct Forecast {
     /// Predicts at arrival.
     pub predictor: Box<dyn Predictor>,
-    /// Multiplies every prediction and the limit of corrections: 2 in the "X2" policies of Tsafrir et al. 2007, section 5. Products
-    /// beyond 2⁶¹ s count as that.
+    /// Multiplies every prediction and the limit of corrections: 2 in the "X2" policies of Tsafrir
+    /// et al. 2007, section 5. Products beyond 2⁶¹ s count as that.
     pub factor: u32,
     /// What a running job's prediction becomes when it expires.
     pub correction: Correction,
@@ -127,8 +132,8 @@ impl Default for Forecast {
     }
 }
 
-/// How accurate a prediction was: 1 if right, else the smaller over the larger of prediction and run time (Tsafrir et al. 2007,
-/// section 3.3).
+/// How accurate a prediction was: 1 if right, else the smaller over the larger of prediction and
+/// run time (Tsafrir et al. 2007, section 3.3).
 #[must_use]
 pub fn accuracy(prediction: Span, run: Span) -> f64 {
     if prediction == run {

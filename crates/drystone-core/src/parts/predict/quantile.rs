@@ -5,11 +5,11 @@ use crate::model::{Job, JobId, Span, Time};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
 
-/// Predicts the q-quantile of the run times of a user's last `size` terminated jobs, in order of termination, at most the
-/// estimate; the estimate until `least` of them are known.
+/// Predicts the q-quantile of the run times of a user's last `size` terminated jobs, in order of
+/// termination, at most the estimate; the estimate until `least` of them are known.
 ///
-/// The quantile is the nearest rank: of n run times in ascending order the ⌈q·n⌉-th. A high q plans cautiously: about
-/// 1 − q of the predictions are outlived. Beyond the published predictors.
+/// The quantile is the nearest rank: of n run times in ascending order the ⌈q·n⌉-th. A high q plans
+/// cautiously: about 1 − q of the predictions are outlived. Beyond the published predictors.
 ///
 /// Memory: `size` run times per user. Prediction and learning O(size).
 #[derive(Clone, Debug, Serialize, Deserialize)]

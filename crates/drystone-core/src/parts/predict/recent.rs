@@ -38,8 +38,9 @@ pub enum Fallback {
     /// The user's estimate.
     #[default]
     Estimate,
-    /// The estimate times the user's mean accuracy so far, min(1, run time / estimate), rounded down. The mean is a sum of
-    /// floating-point numbers, in the order of ends: where the product should be whole it may come out a second less.
+    /// The estimate times the user's mean accuracy so far, min(1, run time / estimate), rounded
+    /// down. The mean is a sum of floating-point numbers, in the order of ends: where the product
+    /// should be whole it may come out a second less.
     Relative,
 }
 
@@ -56,8 +57,8 @@ pub enum Recency {
 /// What becomes of a prediction above the user's estimate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub enum Above {
-    /// It is discarded for the estimate, and counts as no prediction. (The value is the same as with [`Above::Clip`]; the
-    /// rate of predictions differs.)
+    /// It is discarded for the estimate, and counts as no prediction. (The value is the same as
+    /// with [`Above::Clip`]; the rate of predictions differs.)
     #[default]
     Discard,
     /// It is cut to the estimate.
@@ -103,14 +104,14 @@ impl Default for RecentOptions {
 }
 
 impl RecentOptions {
-    /// The options that stand for all that predict the same, always. Two predictors with equal canonical options make equal
-    /// predictions from any history:
+    /// The options that stand for all that predict the same, always. Two predictors with equal
+    /// canonical options make equal predictions from any history:
     ///
-    /// - A window of one job has one run time: average, median, minimum and maximum are equal, and a window that is not
-    ///   empty is full.
+    /// - A window of one job has one run time: average, median, minimum and maximum are equal, and
+    ///   a window that is not empty is full.
     /// - In a window of at most two jobs the median is the average, both rounded down.
-    /// - A window of all jobs that need not be full (or holds one job) is empty only for a user without history, whose
-    ///   relative fallback is the estimate, too.
+    /// - A window of all jobs that need not be full (or holds one job) is empty only for a user
+    ///   without history, whose relative fallback is the estimate, too.
     ///
     /// Tsafrir et al. 2007 simulate the first kind once (section 7, footnote 9).
     #[must_use]
@@ -131,11 +132,13 @@ impl RecentOptions {
 
 /// Predicts from the run times of a user's recent jobs.
 ///
-/// Memory: at most twice `size` jobs per user; with an extended window as many for each of the user's 256 most recently used
-/// estimates. Jobs whose user the log does not know share one history, as if they were one user's.
+/// Memory: at most twice `size` jobs per user; with an extended window as many for each of the
+/// user's 256 most recently used estimates. Jobs whose user the log does not know share one
+/// history, as if they were one user's.
 ///
-/// Cost: amortised O(1) to learn and to predict, if jobs end nearly in the order in which they are recent; for a median learning is
-/// O(size), and after an end out of that order or of an extreme the next prediction may be O(size log size).
+/// Cost: amortised O(1) to learn and to predict, if jobs end nearly in the order in which they are
+/// recent; for a median learning is O(size), and after an end out of that order or of an extreme
+/// the next prediction may be O(size log size).
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Recent {
     options: RecentOptions,
@@ -215,8 +218,8 @@ impl User {
         Ok(self.last)
     }
 
-    /// The window of an estimate; a new one if there is none yet, where the one that was not used for longest goes if there are
-    /// too many.
+    /// The window of an estimate; a new one if there is none yet, where the one that was not used
+    /// for longest goes if there are too many.
     fn similar_to(&mut self, estimate: Span) -> &mut Similar {
         let at = match self.place_of(estimate) {
             Ok(at) => at,
@@ -288,7 +291,8 @@ mod tests {
         Job::new(Time::ZERO, 1, Span(estimate)).by(user)
     }
 
-    /// Jobs (id, estimate, run) of user 1 in order of termination, then the prediction for an estimate.
+    /// Jobs (id, estimate, run) of user 1 in order of termination, then the prediction for an
+    /// estimate.
     fn after(options: RecentOptions, past: &[(u32, i64, i64)], estimate: i64) -> i64 {
         let mut p = Recent::new(options);
         for &(id, estimate, run) in past {

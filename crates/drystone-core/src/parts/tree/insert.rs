@@ -61,7 +61,8 @@ impl<T: Item> Tree<T> {
         items.into_iter().for_each(|item| self.insert(item));
     }
 
-    /// [`Tree::insert`] below inner nodes, where no node has to be split. Else nothing is changed, and the answer is `false`.
+    /// [`Tree::insert`] below inner nodes, where no node has to be split. Else nothing is changed,
+    /// and the answer is `false`.
     fn insert_where_room(&mut self, item: T) -> bool {
         let (way, leaf) = self.way(&item.key());
         let leaf = &mut self.leaves[leaf as usize];

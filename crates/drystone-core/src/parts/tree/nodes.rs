@@ -18,8 +18,8 @@ pub(super) struct Inner<T: Item> {
     pub(super) summary: [T::Summary; FANOUT],
 }
 
-/// How many of these items, which are in order, come before `key`. The comparisons cannot be foretold, and one of plain
-/// numbers takes no branch: ties come second.
+/// How many of these items, which are in order, come before `key`. The comparisons cannot be
+/// foretold, and one of plain numbers takes no branch: ties come second.
 #[inline(always)]
 fn below<T: Item>(items: &[T], key: &Packed) -> usize {
     let at = items.partition_point(|i| i.key().major() < key.major());
@@ -29,11 +29,13 @@ fn below<T: Item>(items: &[T], key: &Packed) -> usize {
     }
 }
 
-/// So many neighbours are compared and moved one by one where an item looks for its place among them. It cannot be foretold how many
-/// they are: to move them at once, one would have to wait until a search has found out.
+/// So many neighbours are compared and moved one by one where an item looks for its place among
+/// them. It cannot be foretold how many they are: to move them at once, one would have to wait
+/// until a search has found out.
 const NEAR: usize = 16;
 
-/// Moves items before the gap at `at` up by one, as far as `key` comes before them. Answers where the gap is then.
+/// Moves items before the gap at `at` up by one, as far as `key` comes before them. Answers where
+/// the gap is then.
 #[inline(always)]
 fn sink<T: Item>(items: &mut [T], mut at: usize, key: &Packed) -> usize {
     if at >= NEAR && *key < items[at - NEAR].key() {
@@ -48,7 +50,8 @@ fn sink<T: Item>(items: &mut [T], mut at: usize, key: &Packed) -> usize {
     at
 }
 
-/// Moves items behind the gap at `at` down by one, as far as they come before `key`. Answers where the gap is then.
+/// Moves items behind the gap at `at` down by one, as far as they come before `key`. Answers where
+/// the gap is then.
 #[inline(always)]
 fn rise<T: Item>(items: &mut [T], mut at: usize, key: &Packed) -> usize {
     if items.len() - at > NEAR && items[at + NEAR].key() < *key {

@@ -1,10 +1,12 @@
-//! Items that leave: nodes that become small join their neighbours, and a small tree becomes one array again.
+//! Items that leave: nodes that become small join their neighbours, and a small tree becomes one
+//! array again.
 
 use super::nodes::{Inner, Leaf};
 use super::{FANOUT, FLAT, Item, LEAF, Packed, Tree, Way};
 
 impl<T: Item> Tree<T> {
-    /// Makes an array of the leaves again, if few items are left: as many must come, or leave, before the next such change.
+    /// Makes an array of the leaves again, if few items are left: as many must come, or leave,
+    /// before the next such change.
     #[inline]
     fn shrink(&mut self) {
         if self.len <= FLAT / 2 {
@@ -58,7 +60,8 @@ impl<T: Item> Tree<T> {
         Some(gone)
     }
 
-    /// [`Tree::remove`] below inner nodes, where nodes may become empty or so small that they join their neighbours.
+    /// [`Tree::remove`] below inner nodes, where nodes may become empty or so small that they join
+    /// their neighbours.
     fn remove_and_merge(&mut self, key: &Packed) -> Option<T> {
         let gone = self.remove_below(self.root, self.height, key)?;
         self.len -= 1;
@@ -97,8 +100,9 @@ impl<T: Item> Tree<T> {
         Some(gone)
     }
 
-    /// Joins the child at `slot` with its right neighbour when both together fill at most half a node, so that removals
-    /// in the middle of a long queue do not leave a trail of nearly empty leaves.
+    /// Joins the child at `slot` with its right neighbour when both together fill at most half a
+    /// node, so that removals in the middle of a long queue do not leave a trail of nearly empty
+    /// leaves.
     fn merge_small(&mut self, node: u32, slot: usize, height: u32) -> bool {
         let inner = &self.inners[node as usize];
         if slot + 1 >= inner.len {

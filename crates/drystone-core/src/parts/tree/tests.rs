@@ -153,7 +153,8 @@ fn a_tree_that_is_too_high_is_built_anew() {
     assert_eq!(tree.find(None, &mut AtMost(100)).map(|entry| entry.key), least);
 }
 
-/// An array becomes leaves when it is full, and leaves an array when they hold half as much, by whatever way items leave.
+/// An array becomes leaves when it is full, and leaves an array when they hold half as much, by
+/// whatever way items leave.
 #[test]
 fn waves_of_items_agree_with_a_sorted_map() {
     let (mut tree, mut map) = (Tree::<Entry>::default(), BTreeMap::new());

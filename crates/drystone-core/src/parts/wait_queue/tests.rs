@@ -30,7 +30,8 @@ fn classes_partition_the_sizes() {
     }
 }
 
-/// Jobs that happen to be in the order of their predictions, until one is not: what is known of the others stays.
+/// Jobs that happen to be in the order of their predictions, until one is not: what is known of the
+/// others stays.
 #[test]
 fn a_change_that_ends_an_order_hides_nobody() {
     let mut queue = WaitQueue::default();
@@ -97,7 +98,8 @@ proptest! {
         changed in prop::collection::vec((any::<prop::sample::Index>(), 0i64..5000), 0..100),
         kind in 0..3,
     ) {
-        // By something else, by prediction, and by something that is the prediction of most, but not of all.
+        // By something else, by prediction, and by something that is the prediction of most, but
+        // not of all.
         let keyed = |key, run, long| match kind {
             0 => (key, run),
             1 => (run, run),
@@ -156,7 +158,8 @@ proptest! {
             }
             prop_assert!(!left.iter().any(|j| after.is_none_or(|a| a < j.place()) && fit.admits(j.procs, j.prediction)));
             prop_assert_eq!(rest.take_first(), left.first().copied());
-            // In one go: as one after the other, each of which leaves less; and no job is left that as much room would admit.
+            // In one go: as one after the other, each of which leaves less; and no job is left that
+            // as much room would admit.
             let (mut rest, mut taken, mut shade) = (queue.clone(), Vec::new(), fit);
             let room = rest.take_all(&mut shade, |job| taken.push(*job));
             let (mut by_hand, mut left, mut expected) = (fit, list.clone(), Vec::new());

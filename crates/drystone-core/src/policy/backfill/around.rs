@@ -1,9 +1,10 @@
 //! Passes while processors are out, or are announced to be.
 //!
-//! Processors that come back are ends of jobs that were never submitted, and the pass is the usual one. It is the usual one, too, before
-//! an announced window that no job can reach that might start now, and that the reservation ends before. Nearer to it, and while jobs
-//! run on processors that go with them, the pass is a plan of the future: then all ends at the shadow time count (`extra=all`), and an
-//! overdue job ends now (`overdue=now`).
+//! Processors that come back are ends of jobs that were never submitted, and the pass is the usual
+//! one. It is the usual one, too, before an announced window that no job can reach that might start
+//! now, and that the reservation ends before. Nearer to it, and while jobs run on processors that
+//! go with them, the pass is a plan of the future: then all ends at the shadow time count
+//! (`extra=all`), and an overdue job ends now (`overdue=now`).
 
 use super::{Backfill, Choices, Guard, Overdue};
 use crate::model::{JobId, Procs, Span, Time};
@@ -27,8 +28,8 @@ pub(super) struct Around {
 }
 
 impl Backfill {
-    /// Makes the pass where it is not the usual one. Answers whether it has. `changed` says whether anything but an arrival has
-    /// happened since the last one.
+    /// Makes the pass where it is not the usual one. Answers whether it has. `changed` says whether
+    /// anything but an arrival has happened since the last one.
     pub(super) fn decide_around(
         &mut self,
         outlook: &Outlook,
@@ -68,7 +69,8 @@ impl Backfill {
         true
     }
 
-    /// Whether each job that could start now would end before the first window, and the usual pass plans as one around windows does.
+    /// Whether each job that could start now would end before the first window, and the usual pass
+    /// plans as one around windows does.
     fn all_end_before(&self, outlook: &Outlook, view: &View<'_>) -> bool {
         let Choices { extra, overdue, backfill, .. } = &self.choices;
         let window = outlook.windows().first();
@@ -81,8 +83,8 @@ impl Backfill {
             && outlook.windows().iter().all(|window| window.until < Time::MAX)
     }
 
-    /// Whether a window lies in the way of the reservation of a job that heads the queue, or an overdue job does: then the usual pass
-    /// does not do.
+    /// Whether a window lies in the way of the reservation of a job that heads the queue, or an
+    /// overdue job does: then the usual pass does not do.
     pub(super) fn is_in_the_way(&self, head: &Waiting, shadow: Time, now: Time) -> bool {
         let reaches = |from: Time| shadow <= now || shadow.saturating_add(head.prediction.max(Span(1))) > from;
         self.choices.reservations > 0 && self.around.window.is_some_and(reaches)
@@ -95,7 +97,8 @@ impl Backfill {
         (*longest, *longest_waiting) = (prediction.max(*longest), prediction.max(*longest_waiting));
     }
 
-    /// Whether the first window begins so late that no job that starts now, and no reservation, can reach it.
+    /// Whether the first window begins so late that no job that starts now, and no reservation, can
+    /// reach it.
     fn is_far(&self, outlook: &Outlook, view: &View<'_>) -> bool {
         let Some(window) = outlook.windows().first() else { return false };
         let (now, longest) = (view.now(), self.around.longest);
@@ -107,13 +110,15 @@ impl Backfill {
             && outlook.returns().iter().all(|back| back.0 == Time::MAX || far(back.0))
     }
 
-    /// Only jobs have arrived, all behind the head, and none of them fits what is free: what could not start before cannot start now.
+    /// Only jobs have arrived, all behind the head, and none of them fits what is free: what could
+    /// not start before cannot start now.
     fn cannot_start_any(&self, view: &View<'_>) -> bool {
         let free = view.free();
         !self.choices.order.is_dynamic()
             && !self.backfill_order().is_dynamic()
             && self.starvation.is_none()
-            // Where estimates guard, a job that had to use extra processors may count as ending in time at the next pass.
+            // Where estimates guard, a job that had to use extra processors may count as ending in
+            // time at the next pass.
             && self.choices.guard == Guard::Prediction
             && self.around.head.is_some_and(|head| self.fresh.iter().all(|job| job.procs > free && job.place() > head))
     }
@@ -144,7 +149,8 @@ impl Backfill {
         self.set_aside_fresh(most);
     }
 
-    /// Jobs that are wider than what is there in the end wait without a reservation, and are in no job's way.
+    /// Jobs that are wider than what is there in the end wait without a reservation, and are in no
+    /// job's way.
     fn set_aside_fresh(&mut self, most: Procs) {
         self.aside.extend(self.fresh.extract_if(.., |job| job.procs > most).map(|job| job.id));
     }
@@ -158,9 +164,9 @@ impl Backfill {
         all
     }
 
-    /// A plan of the future with one reservation at most: heads start while they may, the first that may not has its
-    /// reservation, others start where they delay neither it nor run into a window. `free` processors are left by jobs that this pass
-    /// has started already.
+    /// A plan of the future with one reservation at most: heads start while they may, the first
+    /// that may not has its reservation, others start where they delay neither it nor run into a
+    /// window. `free` processors are left by jobs that this pass has started already.
     pub(super) fn plan_around(&mut self, mut free: Procs, view: &View<'_>, actions: &mut Actions) {
         let now = view.now();
         let mut profile = self.profile.take().unwrap_or_else(|| Profile::new(now, 0));
@@ -181,7 +187,8 @@ impl Backfill {
                 continue;
             }
             let Some(start) = start else {
-                // It fits only before processors go for good, and running jobs hold it up: no other job waits for it.
+                // It fits only before processors go for good, and running jobs hold it up: no other
+                // job waits for it.
                 self.take_head(&head, view);
                 self.aside.push(head.id);
                 skipped.push(head.id);

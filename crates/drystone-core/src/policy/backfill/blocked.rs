@@ -5,8 +5,9 @@ use crate::model::{Procs, Span, Time};
 use crate::parts::{Extra, Fit, Place, Running, Waiting};
 use serde::{Deserialize, Serialize};
 
-/// The end of a pass: no other job could start because of this. As long as only time passes and jobs arrive, that stays so;
-/// where a job ends that was to end before the shadow time, the reservation stays, but others may start in its shade.
+/// The end of a pass: no other job could start because of this. As long as only time passes and
+/// jobs arrive, that stays so; where a job ends that was to end before the shadow time, the
+/// reservation stays, but others may start in its shade.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Blocked {
     pub(super) head: Place,
@@ -24,8 +25,8 @@ pub(super) struct Blocked {
 }
 
 impl Blocked {
-    /// Whether the job that the shadow waits for is overdue by now: it and others count as ending now then. Or whether
-    /// another job heads the queue by now.
+    /// Whether the job that the shadow waits for is overdue by now: it and others count as ending
+    /// now then. Or whether another job heads the queue by now.
     #[inline]
     pub(super) fn out_of_date(&self, now: Time, overdue: Overdue) -> bool {
         now > self.until || (now > self.shadow && overdue == Overdue::Now)
@@ -46,10 +47,11 @@ impl Blocked {
         if job.procs > free { self.room.min(job.procs - 1) } else { self.room }
     }
 
-    /// What is true after a running job's predicted end has moved to a later time; `None` where the reservation has to be
-    /// computed anew. The shadow time and what is free then are counted over the ends up to it: a later end among these changes
-    /// nothing, nor does any end behind it. One that leaves them takes its processors with it: where there were as many left over,
-    /// the shadow time stays, for what is free before was too little with them.
+    /// What is true after a running job's predicted end has moved to a later time; `None` where the
+    /// reservation has to be computed anew. The shadow time and what is free then are counted over
+    /// the ends up to it: a later end among these changes nothing, nor does any end behind it. One
+    /// that leaves them takes its processors with it: where there were as many left over, the
+    /// shadow time stays, for what is free before was too little with them.
     #[inline]
     pub(super) fn moved(self, job: &Running, to: Time, extra: Extra) -> Option<Blocked> {
         let (among, stays) = match extra {

@@ -11,11 +11,12 @@ pub enum Overdue {
     /// It counts as ending now.
     #[default]
     Now,
-    /// Its predicted end stays where it was, so a shadow time may lie in the past and then only the extra processors are
-    /// left for backfilling (Tsafrir et al. 2007).
+    /// Its predicted end stays where it was, so a shadow time may lie in the past and then only the
+    /// extra processors are left for backfilling (Tsafrir et al. 2007).
     Stale,
-    /// Its processors count as free already (Gaussier et al. 2015). Only with [`Pass::Pyss`](crate::policy::Pass::Pyss), where such
-    /// a job is one that ends later in the same second.
+    /// Its processors count as free already (Gaussier et al. 2015). Only with
+    /// [`Pass::Pyss`](crate::policy::Pass::Pyss), where such a job is one that ends later in the
+    /// same second.
     Free,
 }
 
@@ -35,8 +36,9 @@ pub enum Guard {
     /// By its predicted end.
     #[default]
     Prediction,
-    /// By its estimated end, too: it cannot run into the reservation by outliving its prediction (Tsafrir et al. 2007,
-    /// section 4). Reservations are computed, and jobs are ordered, by predictions all the same.
+    /// By its estimated end, too: it cannot run into the reservation by outliving its prediction
+    /// (Tsafrir et al. 2007, section 4). Reservations are computed, and jobs are ordered, by
+    /// predictions all the same.
     Estimate,
 }
 
@@ -84,10 +86,11 @@ impl Choices {
         Place { key: self.order.key(job.procs, job.prediction, job.id, facts), id: job.id }
     }
 
-    /// Whether the next pass would find the reservation as this one leaves it behind when it backfills this job. Ends before
-    /// the shadow time are counted, and those behind it are not, wherever the walk over them stops. Where it stops at the
-    /// first sufficient end, a job that ends at the shadow time itself may have become that end; and where estimates guard,
-    /// one that had to use extra processors may count as ending in time.
+    /// Whether the next pass would find the reservation as this one leaves it behind when it
+    /// backfills this job. Ends before the shadow time are counted, and those behind it are not,
+    /// wherever the walk over them stops. Where it stops at the first sufficient end, a job that
+    /// ends at the shadow time itself may have become that end; and where estimates guard, one that
+    /// had to use extra processors may count as ending in time.
     #[inline]
     pub(super) fn keeps_reservation(&self, job: &Waiting, window: Span) -> bool {
         self.guard == Guard::Prediction && (self.extra == Extra::All || job.prediction != window)

@@ -41,7 +41,8 @@ pub(crate) static GREEDY: Kind = Kind {
     },
 };
 
-/// Where predicted ends are put off, nothing is overdue, unless `correct=none` says that nothing puts them off.
+/// Where predicted ends are put off, nothing is overdue, unless `correct=none` says that nothing
+/// puts them off.
 const OVERDUE: &[(&str, Overdue)] =
     &[("extended", Overdue::Now), ("now", Overdue::Now), ("stale", Overdue::Stale), ("free", Overdue::Free)];
 

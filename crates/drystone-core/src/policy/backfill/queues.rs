@@ -7,8 +7,9 @@ use crate::policy::ranking::{self, moment};
 use crate::policy::{Phase, View};
 
 impl Backfill {
-    /// Whether the queue of reservations does not follow changed predictions: where it neither orders nor is searched by
-    /// them, it is spared the changes, and a job that starts from its head is asked about anew.
+    /// Whether the queue of reservations does not follow changed predictions: where it neither
+    /// orders nor is searched by them, it is spared the changes, and a job that starts from its
+    /// head is asked about anew.
     #[inline]
     pub(super) fn predictions_lag(&self) -> bool {
         self.candidates.is_some() && !self.choices.order.heeds_predictions() && self.choices.reservations <= 1
@@ -44,7 +45,8 @@ impl Backfill {
         }
     }
 
-    /// Takes a job out of both queues, given as either holds it. In line it stays until it would be first.
+    /// Takes a job out of both queues, given as either holds it. In line it stays until it would be
+    /// first.
     #[inline]
     pub(super) fn dequeue(&mut self, job: &Waiting, view: &View<'_>) {
         self.leave_queue(job, view);

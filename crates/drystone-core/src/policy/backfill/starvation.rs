@@ -1,11 +1,13 @@
-//! A guard against starvation: a job that has waited too long heads the queue (Lelong, Reis & Trystram 2017).
+//! A guard against starvation: a job that has waited too long heads the queue (Lelong, Reis &
+//! Trystram 2017).
 
 use crate::model::{JobId, Span, Time};
 use crate::parts::{Line, Waiting};
 use crate::policy::{Phase, View};
 use serde::{Deserialize, Serialize};
 
-/// Jobs that have waited longer than a threshold go first, in the order of their arrival: they are the first of a line.
+/// Jobs that have waited longer than a threshold go first, in the order of their arrival: they are
+/// the first of a line.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Starvation {
     threshold: Span,

@@ -1,4 +1,5 @@
-//! What EASY with one reservation would make of the waiting jobs: the reference values of version C (section 3.2).
+//! What EASY with one reservation would make of the waiting jobs: the reference values of version C
+//! (section 3.2).
 
 use super::measures::{Measure, Rule};
 use super::objective::{Objective, Version};
@@ -7,9 +8,9 @@ use super::task::{Candidate, Table, Task};
 use crate::model::Procs;
 use crate::policy::Stopwatch;
 
-/// The value of each measure if the waiting jobs were scheduled by FCFS-backfill or LXF-backfill, whichever favours it.
-/// Empty where the objective has no use for it; `None` where time was up before. O(n²·(n + r)) at worst for n waiting and r
-/// running jobs.
+/// The value of each measure if the waiting jobs were scheduled by FCFS-backfill or LXF-backfill,
+/// whichever favours it. Empty where the objective has no use for it; `None` where time was up
+/// before. O(n²·(n + r)) at worst for n waiting and r running jobs.
 pub(super) fn references(
     task: &Task,
     objective: &Objective,
@@ -36,8 +37,9 @@ pub(super) fn references(
     Some(objective.measures.iter().zip(&table.rules).map(value).collect())
 }
 
-/// Starts of the waiting jobs in seconds from now, under backfilling with one reservation for the first in the order,
-/// which is made anew at every event. No other job arrives and predictions hold. `None` where time was up before.
+/// Starts of the waiting jobs in seconds from now, under backfilling with one reservation for the
+/// first in the order, which is made anew at every event. No other job arrives and predictions
+/// hold. `None` where time was up before.
 pub(super) fn backfill(task: &Task, order: Branching, watch: Option<&dyn Stopwatch>) -> Option<Vec<i64>> {
     let mut starts = vec![0; task.waiting.len()];
     let mut queue: Vec<usize> = (0..task.waiting.len()).collect();
@@ -98,7 +100,8 @@ pub(super) fn backfill(task: &Task, order: Branching, watch: Option<&dyn Stopwat
             }
             !backfilled
         });
-        // The next event: the end of the job that ends first. No job is wider than the machine, so one runs.
+        // The next event: the end of the job that ends first. No job is wider than the machine, so
+        // one runs.
         let Some(&(next, _)) = running.first() else { return Some(starts) };
         now = next;
         let ended = running.partition_point(|r| r.0 <= now);
@@ -111,8 +114,9 @@ mod tests {
     use super::*;
     use crate::model::Time;
 
-    /// 4 processors, 2 of them busy until 10. The wide job waits until then; one job of 2 processors fits before, one does
-    /// not, and the narrow long one takes an extra processor at the shadow time, if there is one.
+    /// 4 processors, 2 of them busy until 10. The wide job waits until then; one job of 2
+    /// processors fits before, one does not, and the narrow long one takes an extra processor at
+    /// the shadow time, if there is one.
     #[test]
     fn one_reservation_by_hand() {
         let job =
@@ -124,13 +128,15 @@ mod tests {
             waiting: vec![job(-9, 3, 100), job(-8, 2, 11), job(-7, 1, 10), job(-6, 1, 50), job(-5, 1, 9)],
             ..Task::default()
         };
-        // FCFS: the head waits until 10 and leaves 1 extra processor. Job 1 is too long; job 2 ends in time; job 3 takes the
-        // extra processor; job 4 finds nothing free, gets 2's place at 10, but then the head starts and 3 + 1 are taken.
-        // At 50 job 3 ends: job 4 starts. Job 1 needs two processors: at 110.
+        // FCFS: the head waits until 10 and leaves 1 extra processor. Job 1 is too long; job 2 ends
+        // in time; job 3 takes the extra processor; job 4 finds nothing free, gets 2's place at 10,
+        // but then the head starts and 3 + 1 are taken. At 50 job 3 ends: job 4 starts. Job 1 needs
+        // two processors: at 110.
         assert_eq!(backfill(&task, Branching::Fcfs, None).as_deref(), Some(&[10, 110, 0, 0, 50][..]));
-        // LXF: waits over run times are .09, .73, .7, .12, .56: job 1 starts, job 2 waits for 10 and holds a reservation.
-        // At 10: factors .19, .., 1.7, .32, 1.67: job 2 and 4 start; job 3 reserves 11; at 11 job 3 starts. The head is
-        // then job 0: at 20 jobs 2 and 4 have ended and 3 processors are free.
+        // LXF: waits over run times are .09, .73, .7, .12, .56: job 1 starts, job 2 waits for 10
+        // and holds a reservation. At 10: factors .19, .., 1.7, .32, 1.67: job 2 and 4 start; job 3
+        // reserves 11; at 11 job 3 starts. The head is then job 0: at 20 jobs 2 and 4 have ended
+        // and 3 processors are free.
         assert_eq!(backfill(&task, Branching::Lxf, None).as_deref(), Some(&[20, 0, 10, 11, 10][..]));
     }
 }

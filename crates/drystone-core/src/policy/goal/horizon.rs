@@ -7,8 +7,8 @@ use super::task::Task;
 use crate::policy::Stopwatch;
 
 impl Search {
-    /// Searches the first `most` waiting jobs in the order of branches, then puts the others in that order behind the best path,
-    /// as long as one may start now.
+    /// Searches the first `most` waiting jobs in the order of branches, then puts the others in
+    /// that order behind the best path, as long as one may start now.
     pub(super) fn run_within(
         &mut self,
         most: usize,
@@ -46,7 +46,8 @@ impl Search {
     }
 }
 
-/// Starts of the jobs beyond the horizon, each at its earliest, behind those on the path: as many as may start now.
+/// Starts of the jobs beyond the horizon, each at its earliest, behind those on the path: as many
+/// as may start now.
 fn follow(task: &Task, path: &[u32], beyond: &[u32], starts: &mut [i64]) {
     let narrowest = beyond.iter().map(|&place| task.waiting[place as usize].procs).min().unwrap_or(0);
     let mut steps = Steps::default();
@@ -101,8 +102,8 @@ mod tests {
     }
 
     proptest! {
-        /// Where only the heuristic path is followed, the horizon changes nothing: the same jobs start now. And a horizon that
-        /// reaches all jobs is none.
+        /// Where only the heuristic path is followed, the horizon changes nothing: the same jobs
+        /// start now. And a horizon that reaches all jobs is none.
         #[test]
         fn beyond_the_horizon_jobs_follow_the_heuristic(task in tasks(), most in 1u32..12, fcfs in any::<bool>()) {
             prop_assume!(task.waiting.iter().all(|job| job.procs <= task.procs()));
@@ -120,8 +121,9 @@ mod tests {
         }
     }
 
-    /// One processor until 10, one free; jobs of two processors first. With a horizon of two jobs the third, which the heuristic puts
-    /// behind them, starts now only because it fits beside what the first two leave.
+    /// One processor until 10, one free; jobs of two processors first. With a horizon of two jobs
+    /// the third, which the heuristic puts behind them, starts now only because it fits beside what
+    /// the first two leave.
     #[test]
     fn one_that_fits_starts_from_beyond() {
         let job =

@@ -1,9 +1,10 @@
-//! Local search: from the best path that the tree search has found to better ones nearby, as the authors suggest for
-//! future work (section 2.4).
+//! Local search: from the best path that the tree search has found to better ones nearby, as the
+//! authors suggest for future work (section 2.4).
 //!
-//! Neighbours of a path are made from a pair of its jobs: the later one put before the earlier one, the earlier one put
-//! behind the later one, or both exchanged. Pairs are tried by the earlier place, then by the later one; a better path is
-//! taken at once, and the pairs of its earlier place come anew. The search ends where no neighbour is better, or at a limit.
+//! Neighbours of a path are made from a pair of its jobs: the later one put before the earlier one,
+//! the earlier one put behind the later one, or both exchanged. Pairs are tried by the earlier
+//! place, then by the later one; a better path is taken at once, and the pairs of its earlier place
+//! come anew. The search ends where no neighbour is better, or at a limit.
 
 use super::objective::Judge;
 use super::task::Table;
@@ -27,7 +28,8 @@ pub(super) fn search(table: &Table, walker: &mut Walker, judge: &mut Judge, limi
     }
 }
 
-/// Replaces the path by better neighbours whose earlier place is `first`, until none is. `None` where a limit ended it.
+/// Replaces the path by better neighbours whose earlier place is `first`, until none is. `None`
+/// where a limit ended it.
 fn better(
     table: &Table,
     walker: &mut Walker,

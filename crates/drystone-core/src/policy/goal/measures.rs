@@ -1,5 +1,6 @@
-//! What a schedule of the waiting jobs is measured by: each measure is a sum or a maximum of one non-negative term per job,
-//! so that the value of the jobs placed so far is a lower bound of the whole (section 3.1 of the paper; rule 6).
+//! What a schedule of the waiting jobs is measured by: each measure is a sum or a maximum of one
+//! non-negative term per job, so that the value of the jobs placed so far is a lower bound of the
+//! whole (section 3.1 of the paper; rule 6).
 
 use super::objective::MOST_MEASURES;
 use super::task::{Owner, Task};
@@ -14,23 +15,25 @@ use std::str::FromStr;
 pub enum Measure {
     /// `maxW`: the longest wait, in seconds.
     MaxWait,
-    /// `Tw`: the total excessive wait, in seconds: of each job the wait beyond a threshold. `None` is the dynamic one, the
-    /// current wait of the oldest waiting job; `Tw(50h)` fixes it.
+    /// `Tw`: the total excessive wait, in seconds: of each job the wait beyond a threshold. `None`
+    /// is the dynamic one, the current wait of the oldest waiting job; `Tw(50h)` fixes it.
     Excess(Option<Span>),
     /// `avgW`: the average wait.
     Wait,
     /// `avgX`: the average slowdown, bounded at 60 s: 1 + wait / max(predicted run time, 60 s).
     Slowdown,
-    /// `unused`: processor-seconds left unused until the last of the jobs that run or wait now has ended. All schedules do
-    /// the same work, so the least unused is the highest utilisation.
+    /// `unused`: processor-seconds left unused until the last of the jobs that run or wait now has
+    /// ended. All schedules do the same work, so the least unused is the highest utilisation.
     Unused,
     /// `late(24h)`: how many jobs miss the deadline of starting within so long after their submit.
     Late(Span),
-    /// `areaW`: the average wait, each job weighted by its processors: what waits is capacity, not jobs.
+    /// `areaW`: the average wait, each job weighted by its processors: what waits is capacity, not
+    /// jobs.
     Area,
-    /// `fair(7d)`: the average wait, each job weighted by how little its user had within so long before the present:
-    /// ⌊1024·S / (S + U)⌋, where U are the user's processor-seconds and S is the equal share, ⌊all processor-seconds / users⌋,
-    /// counting the users that had some or wait now. A user that had nothing has 1024 (0/0, too), one with the equal share half of it.
+    /// `fair(7d)`: the average wait, each job weighted by how little its user had within so long
+    /// before the present: ⌊1024·S / (S + U)⌋, where U are the user's processor-seconds and S is
+    /// the equal share, ⌊all processor-seconds / users⌋, counting the users that had some or wait
+    /// now. A user that had nothing has 1024 (0/0, too), one with the equal share half of it.
     Fair(Span),
     /// `special(queue=2)`: the average wait of the jobs of one user, group or queue.
     Special(Select),
@@ -110,7 +113,8 @@ pub(super) enum Rule {
 }
 
 impl Rule {
-    /// The term of a job that starts `start` seconds from now. Never negative, and never less for a later start.
+    /// The term of a job that starts `start` seconds from now. Never negative, and never less for a
+    /// later start.
     #[inline(always)]
     pub(super) fn term(self, job: &Row, start: i64) -> i64 {
         let wait = job.age.saturating_add(start);
@@ -134,7 +138,8 @@ impl Rule {
     }
 }
 
-/// The slowdown of a job that waits for so long, in units of 1 / [`ONE`]. Waits of up to a hundred years are off by no more than a unit.
+/// The slowdown of a job that waits for so long, in units of 1 / [`ONE`]. Waits of up to a hundred
+/// years are off by no more than a unit.
 #[inline(always)]
 fn slowdown(wait: i64, pace: u64) -> i64 {
     let added = (i128::from(wait) * i128::from(pace) + (1 << 31)) >> 32;
@@ -142,7 +147,8 @@ fn slowdown(wait: i64, pace: u64) -> i64 {
 }
 
 impl Measure {
-    /// By how much sums over so many jobs can differ where the schedules are equally good: what was rounded, of each job in both.
+    /// By how much sums over so many jobs can differ where the schedules are equally good: what was
+    /// rounded, of each job in both.
     pub(super) fn rounding(self, jobs: usize) -> i64 {
         if self == Measure::Slowdown { 2 * jobs as i64 } else { 0 }
     }
@@ -164,7 +170,8 @@ impl Measure {
         }
     }
 
-    /// Whether LXF-backfill gives the reference value of version C, and not FCFS-backfill (section 3.2).
+    /// Whether LXF-backfill gives the reference value of version C, and not FCFS-backfill (section
+    /// 3.2).
     pub(super) fn favoured_by_lxf(self) -> bool {
         matches!(self, Measure::Slowdown | Measure::Wait | Measure::Fair(_) | Measure::Special(_))
     }
@@ -195,8 +202,8 @@ pub(super) const WORDS: &str = "maxW, Tw, Tw(50h), avgW, avgX, areaW, unused, la
 impl FromStr for Measure {
     type Err = String;
 
-    /// Reads a measure, in any case: `maxW`, `Tw`, `Tw(50h)`, `avgW`, `avgX`, `areaW`, `unused`, `late(24h)`, `fair(7d)`,
-    /// `special(user=1)`, `special(group=1)`, `special(queue=1)`.
+    /// Reads a measure, in any case: `maxW`, `Tw`, `Tw(50h)`, `avgW`, `avgX`, `areaW`, `unused`,
+    /// `late(24h)`, `fair(7d)`, `special(user=1)`, `special(group=1)`, `special(queue=1)`.
     fn from_str(text: &str) -> Result<Measure, String> {
         let fail = || format!("`{}` is no measure; expected one of {WORDS}", text.trim());
         let call = Call::parse(text).map_err(|_| fail())?;
@@ -232,7 +239,8 @@ impl FromStr for Measure {
     }
 }
 
-/// A length of time as people write it: `90`, `90s`, `30m`, `50h`, `1.5h`, `2d`; whole seconds, less than 2⁴⁰ s.
+/// A length of time as people write it: `90`, `90s`, `30m`, `50h`, `1.5h`, `2d`; whole seconds,
+/// less than 2⁴⁰ s.
 fn length(text: &str) -> Result<Span, String> {
     let text = text.trim();
     let (number, unit) = match text.strip_suffix(['s', 'm', 'h', 'd']) {

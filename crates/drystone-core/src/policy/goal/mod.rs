@@ -1,9 +1,10 @@
 //! Goal-oriented scheduling by search (Chiang & Vasupongayya 2008).
 //!
-//! At every decision the policy searches the permutations of the waiting jobs for the schedule that the administrator's
-//! objective likes best and starts the jobs that this schedule starts now. Nothing else is committed: the next decision
-//! searches anew. A permutation is a schedule: its jobs are placed in order, each at the earliest time at which its
-//! processors are free for its whole predicted run time.
+//! At every decision the policy searches the permutations of the waiting jobs for the schedule that
+//! the administrator's objective likes best and starts the jobs that this schedule starts now.
+//! Nothing else is committed: the next decision searches anew. A permutation is a schedule: its
+//! jobs are placed in order, each at the earliest time at which its processors are free for its
+//! whole predicted run time.
 //!
 //! The rules are numbered as in the specification of this study.
 
@@ -183,7 +184,8 @@ impl Policy for Goal {
 }
 
 impl Goal {
-    /// Takes those out of the queue that no schedule can hold: too many processors are out, and it is not known for how long.
+    /// Takes those out of the queue that no schedule can hold: too many processors are out, and it
+    /// is not known for how long.
     fn set_aside(&mut self, view: &View<'_>) -> Vec<JobId> {
         let Some(outlook) = view.outlook() else { return Vec::new() };
         let most = outlook.in_the_end(view.machine().procs);
@@ -191,7 +193,8 @@ impl Goal {
     }
 
     fn search_and_start(&mut self, view: &View<'_>, actions: &mut Actions) {
-        // Whatever the best schedule is, it starts no job now that does not fit the free processors.
+        // Whatever the best schedule is, it starts no job now that does not fit the free
+        // processors.
         if !self.queue.iter().any(|&id| view.job(id).procs <= view.free()) {
             return;
         }

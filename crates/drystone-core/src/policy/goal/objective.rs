@@ -1,8 +1,10 @@
-//! Objective models: when one schedule is better than another (section 3.2 and 3.3 of the paper; rule 7).
+//! Objective models: when one schedule is better than another (section 3.2 and 3.3 of the paper;
+//! rule 7).
 //!
-//! Every relation here is antitone: if F is not better than G, no schedule that is at least as large as F in every measure
-//! is. With measures that only grow as jobs are placed, a partial schedule that is not better proves that none of its
-//! completions is: that is what pruning rests on, with strict and with relaxed differences.
+//! Every relation here is antitone: if F is not better than G, no schedule that is at least as
+//! large as F in every measure is. With measures that only grow as jobs are placed, a partial
+//! schedule that is not better proves that none of its completions is: that is what pruning rests
+//! on, with strict and with relaxed differences.
 
 use super::measures::{Measure, WORDS};
 use crate::model::Span;
@@ -15,7 +17,8 @@ use std::fmt;
 pub enum Model {
     /// The first measure in which two schedules differ decides.
     Lexical,
-    /// Relative improvements and degradations are added up: F is better than G if Σ (G_m − F_m) / reference_m > 0.
+    /// Relative improvements and degradations are added up: F is better than G if Σ (G_m − F_m) /
+    /// reference_m > 0.
     #[default]
     Tradeoff,
 }
@@ -23,20 +26,23 @@ pub enum Model {
 /// What improvements and degradations are relative to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub enum Version {
-    /// The best schedule so far. The paper's choice. Which schedule wins depends on the order of visits.
+    /// The best schedule so far. The paper's choice. Which schedule wins depends on the order of
+    /// visits.
     #[default]
     A,
     /// The smaller of both. For two measures the same as minimising their product.
     B,
-    /// What backfilling would achieve, computed once per decision: the same as minimising a weighted sum.
+    /// What backfilling would achieve, computed once per decision: the same as minimising a
+    /// weighted sum.
     C,
 }
 
 /// Which differences count.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub enum Differences {
-    /// Where some measures improve and others degrade, those that change by less than 1 % count as unchanged: 1 % of the
-    /// best schedule's value; for the total excessive wait, of the longest current wait.
+    /// Where some measures improve and others degrade, those that change by less than 1 % count as
+    /// unchanged: 1 % of the best schedule's value; for the total excessive wait, of the longest
+    /// current wait.
     #[default]
     Relaxed,
     /// Every difference counts.
@@ -100,7 +106,8 @@ impl fmt::Display for Objective {
 pub(super) const MOST_MEASURES: usize = 8;
 
 impl Objective {
-    /// Reads model and measures: `tradeoff(Tw:avgX)`, `lexical(Tw>avgX)`, with any number of measures from 1 to 8.
+    /// Reads model and measures: `tradeoff(Tw:avgX)`, `lexical(Tw>avgX)`, with any number of
+    /// measures from 1 to 8.
     ///
     /// # Errors
     /// What is wrong and what would be right.
@@ -139,8 +146,9 @@ impl Objective {
         self.measures.iter().find_map(|m| if let Measure::Fair(window) = m { Some(*window) } else { None })
     }
 
-    /// Whether the best schedule does not depend on the order in which schedules are compared ("uniqueness property",
-    /// section 3.2): then a search that has exhausted the tree has found an optimum.
+    /// Whether the best schedule does not depend on the order in which schedules are compared
+    /// ("uniqueness property", section 3.2): then a search that has exhausted the tree has found an
+    /// optimum.
     #[must_use]
     pub fn is_unique(&self) -> bool {
         let single = self.measures.len() == 1;
@@ -201,7 +209,8 @@ impl Judge {
         }
     }
 
-    /// Whether a schedule with these values is better than the best so far. Or may be, if they are lower bounds.
+    /// Whether a schedule with these values is better than the best so far. Or may be, if they are
+    /// lower bounds.
     #[inline]
     pub(super) fn prefers(&self, values: &[i64]) -> bool {
         let (mut improves, mut degrades) = (false, false);
@@ -231,7 +240,8 @@ impl Judge {
     }
 
     fn trades(&self, values: &[i64]) -> bool {
-        // An improvement upon a reference of zero outweighs every finite change, and so does a degradation.
+        // An improvement upon a reference of zero outweighs every finite change, and so does a
+        // degradation.
         let (mut dominant, mut sum, mut size) = (0, 0.0_f64, 0.0_f64);
         for (at, &f) in values.iter().enumerate() {
             let difference = self.difference(at, f);
@@ -256,7 +266,8 @@ impl Judge {
 /// Sums of relative changes that are smaller than this part of the changes are 0.
 const EVEN: f64 = 1e-12;
 
-/// The smallest whole number that is no less than 1 % of a value: `d < hundredth(v)` is `100·d < v`.
+/// The smallest whole number that is no less than 1 % of a value: `d < hundredth(v)` is
+/// `100·d < v`.
 fn hundredth(value: i64) -> i64 {
     value / 100 + i64::from(value % 100 > 0)
 }
@@ -347,7 +358,8 @@ mod tests {
         assert!(j.prefers(&[1009, 900]), "a degradation of less than 1 % is none");
         assert!(!j.prefers(&[1010, 900]));
         assert!(j.prefers(&[999, 999]) && j.prefers(&[999, 1000]), "nothing degrades: strict differences");
-        // The slack of Tw is 1 % of the longest current wait, here 1000 s, even where the best Tw is 0.
+        // The slack of Tw is 1 % of the longest current wait, here 1000 s, even where the best Tw
+        // is 0.
         let j = judge("lexical(Tw>avgW)", Version::A, Relaxed, &[0, 1000], &[]);
         assert!(j.prefers(&[9, 900]) && !j.prefers(&[10, 900]));
     }
@@ -378,7 +390,8 @@ mod tests {
     }
 
     proptest! {
-        /// What pruning rests on: what is no larger anywhere is preferred wherever the larger one is.
+        /// What pruning rests on: what is no larger anywhere is preferred wherever the larger one
+        /// is.
         #[test]
         fn preferences_are_antitone(
             lexical in any::<bool>(), version in 0usize..3, relaxed in any::<bool>(), k in 1usize..5,

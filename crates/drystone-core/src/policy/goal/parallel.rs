@@ -1,9 +1,10 @@
 //! The same search on several threads, with the same result for any number of them.
 //!
-//! An iteration falls into the subtrees below the children of the root. Threads search them ahead of their turn, each
-//! as if none of its elders had found anything better; in their order, the results are then taken over as if they had been
-//! searched one by one. As soon as a subtree holds a better path, those behind it are searched anew, from the new best on.
-//! That is rare, and nothing of it shows: paths, nodes and the schedule are those of one thread.
+//! An iteration falls into the subtrees below the children of the root. Threads search them ahead
+//! of their turn, each as if none of its elders had found anything better; in their order, the
+//! results are then taken over as if they had been searched one by one. As soon as a subtree holds
+//! a better path, those behind it are searched anew, from the new best on. That is rare, and
+//! nothing of it shows: paths, nodes and the schedule are those of one thread.
 
 use super::objective::Judge;
 use super::settings::{Settings, Traversal};
@@ -12,7 +13,8 @@ use super::walker::{Best, Effort, Iteration, Limits, Walker};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-/// Fewest nodes left in the limit that are worth starting threads for: some hundreds of microseconds.
+/// Fewest nodes left in the limit that are worth starting threads for: some hundreds of
+/// microseconds.
 const WORTH_THREADS: u64 = 8_000;
 
 /// A subtree that was searched ahead of its turn.
@@ -35,7 +37,8 @@ pub(super) fn walk(
     settings: &Settings,
 ) -> bool {
     let n = table.len();
-    // In the first iteration a subtree is a single path with DDS, and shares nodes with the heuristic path with LDS.
+    // In the first iteration a subtree is a single path with DDS, and shares nodes with the
+    // heuristic path with LDS.
     let small = iteration.number == 1 || settings.threads == 1;
     if small || limits.nodes.saturating_sub(walker.effort.nodes) < WORTH_THREADS {
         return walker.walk(table, judge, iteration, None, limits);
@@ -73,8 +76,8 @@ pub(super) fn walk(
     true
 }
 
-/// Searches the subtrees below these children of the root, from the first on, until one holds a better path, or more nodes
-/// are placed than the limit leaves. The first one is always searched.
+/// Searches the subtrees below these children of the root, from the first on, until one holds a
+/// better path, or more nodes are placed than the limit leaves. The first one is always searched.
 fn look_ahead(
     table: &Table,
     walker: &Walker,
@@ -93,7 +96,8 @@ fn look_ahead(
     let work = |helper: &mut Walker| {
         loop {
             let at = claimed.fetch_add(1, Ordering::Relaxed);
-            // All subtrees before one that is claimed are claimed: they are a beginning of the list, however fast each thread is.
+            // All subtrees before one that is claimed are claimed: they are a beginning of the
+            // list, however fast each thread is.
             if at >= enough.load(Ordering::Relaxed) || placed.load(Ordering::Relaxed) > left {
                 return;
             }

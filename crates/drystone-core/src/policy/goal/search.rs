@@ -23,25 +23,27 @@ pub struct Search {
 pub struct Found {
     /// The best permutation: places in [`Task::waiting`].
     pub path: Vec<u32>,
-    /// Its starts in seconds from now, by place in [`Task::waiting`]; `i64::MAX` where time was up before a job was placed, or
-    /// where a job is beyond the horizon and does not start now.
+    /// Its starts in seconds from now, by place in [`Task::waiting`]; `i64::MAX` where time was up
+    /// before a job was placed, or where a job is beyond the horizon and does not start now.
     pub starts: Vec<i64>,
-    /// Its value in each measure, in the order of the objective: sums over the waiting jobs instead of averages, and
-    /// slowdowns in units of 2⁻³²; jobs beyond the horizon do not count. Empty where time was up before the heuristic path was complete.
+    /// Its value in each measure, in the order of the objective: sums over the waiting jobs instead
+    /// of averages, and slowdowns in units of 2⁻³²; jobs beyond the horizon do not count. Empty
+    /// where time was up before the heuristic path was complete.
     pub values: Vec<i64>,
     /// What the search did.
     pub effort: Effort,
-    /// Whether every path was visited or proved to be no better than the best: then this is the best schedule there is,
-    /// where the objective has one ([`Objective::is_unique`]).
+    /// Whether every path was visited or proved to be no better than the best: then this is the
+    /// best schedule there is, where the objective has one ([`Objective::is_unique`]).
     pub exhausted: bool,
 }
 
 impl Search {
-    /// The best schedule that can be found within the limits of the settings; `watch` is looked at where they set a time.
-    /// The heuristic path is completed whatever the number of nodes is; where time is up before, a job that is not on it yet has
-    /// no start. One job is always placed.
+    /// The best schedule that can be found within the limits of the settings; `watch` is looked at
+    /// where they set a time. The heuristic path is completed whatever the number of nodes is;
+    /// where time is up before, a job that is not on it yet has no start. One job is always placed.
     ///
-    /// A node costs O(steps of the plan), no more than running jobs + jobs on the path; nothing is allocated per node.
+    /// A node costs O(steps of the plan), no more than running jobs + jobs on the path; nothing is
+    /// allocated per node.
     ///
     /// # Panics
     /// If a waiting job is wider than the machine.
@@ -90,7 +92,8 @@ impl Search {
         Found { path: path.iter().map(place).collect(), starts, values, effort: self.walker.effort, exhausted }
     }
 
-    /// The references of version C: what backfilling with one reservation would achieve in each measure.
+    /// The references of version C: what backfilling with one reservation would achieve in each
+    /// measure.
     #[must_use]
     pub fn references(&mut self, task: &Task, objective: &Objective) -> Vec<i64> {
         self.table.fill(task, &Settings { objective: objective.clone(), ..Settings::default() });

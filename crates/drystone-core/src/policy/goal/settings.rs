@@ -23,26 +23,31 @@ pub enum Branching {
 pub enum Traversal {
     /// Limited discrepancy search: iteration k visits the paths with exactly k discrepancies.
     Lds,
-    /// Depth-bounded discrepancy search: iteration i visits the paths whose last discrepancy is at depth i.
+    /// Depth-bounded discrepancy search: iteration i visits the paths whose last discrepancy is at
+    /// depth i.
     #[default]
     Dds,
 }
 
-/// When a subtree is given up as no better than the best path found so far. The result of a search to the end is the same.
+/// When a subtree is given up as no better than the best path found so far. The result of a search
+/// to the end is the same.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub enum Prune {
     /// Never.
     Never,
     /// By the jobs placed so far, as in the paper.
     Placed,
-    /// By the jobs placed so far, and for the others by the earliest start they would have if no other job waited.
+    /// By the jobs placed so far, and for the others by the earliest start they would have if no
+    /// other job waited.
     #[default]
     Earliest,
-    /// As `Earliest`, and at every branching by the earliest start that the others would have beside the jobs placed so far.
+    /// As `Earliest`, and at every branching by the earliest start that the others would have
+    /// beside the jobs placed so far.
     Beside,
 }
 
-/// What becomes of the best path of the decision before, those that have started taken out and newcomers behind it.
+/// What becomes of the best path of the decision before, those that have started taken out and
+/// newcomers behind it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub enum Reuse {
     /// Nothing.
@@ -83,15 +88,16 @@ pub struct Settings {
     pub prune: Prune,
     /// What becomes of the best path of the decision before.
     pub reuse: Reuse,
-    /// Percent of the nodes that are kept for a local search from the best path of the tree. Without a limit of nodes there
-    /// is none.
+    /// Percent of the nodes that are kept for a local search from the best path of the tree.
+    /// Without a limit of nodes there is none.
     pub local: u32,
     /// For which run time jobs are placed.
     pub plan: Plan,
-    /// So many of the waiting jobs are searched, the first in the order of branches; the others follow in that order behind the
-    /// best path. `None`: all.
+    /// So many of the waiting jobs are searched, the first in the order of branches; the others
+    /// follow in that order behind the best path. `None`: all.
     pub horizon: Option<u32>,
-    /// Threads that search; results do not depend on it. How it works, not what it is: no part of the saved state.
+    /// Threads that search; results do not depend on it. How it works, not what it is: no part of
+    /// the saved state.
     #[serde(skip, default = "one")]
     pub threads: u32,
 }

@@ -1,7 +1,9 @@
-//! Free processors over time, made for the search: two flat arrays, one place taken or given back in a few moves.
+//! Free processors over time, made for the search: two flat arrays, one place taken or given back
+//! in a few moves.
 //!
-//! A job starts where a step begins (every earliest start is the present or the beginning of a step), so that placing it
-//! adds one step at most, where it ends. Steps at the front in which no job of the queue fits any more are skipped.
+//! A job starts where a step begins (every earliest start is the present or the beginning of a
+//! step), so that placing it adds one step at most, where it ends. Steps at the front in which no
+//! job of the queue fits any more are skipped.
 
 use crate::model::Procs;
 
@@ -30,7 +32,8 @@ pub(super) struct Spot {
 }
 
 impl Steps {
-    /// `free` processors now, and more as running jobs end: seconds from now and processors, in order of time.
+    /// `free` processors now, and more as running jobs end: seconds from now and processors, in
+    /// order of time.
     pub(super) fn fill(&mut self, free: Procs, ends: impl Iterator<Item = (i64, Procs)>) {
         self.time.clear();
         self.free.clear();
@@ -50,7 +53,8 @@ impl Steps {
         self.front = 0;
     }
 
-    /// The same where processors also go: seconds from now and how many more or, below 0, fewer, in order of time.
+    /// The same where processors also go: seconds from now and how many more or, below 0, fewer, in
+    /// order of time.
     pub(super) fn fill_changing(&mut self, free: Procs, changes: Vec<(i64, i64)>) {
         self.time.clear();
         self.free.clear();
@@ -97,8 +101,8 @@ impl Steps {
         self.front = other.front;
     }
 
-    /// The earliest start of a job, and the steps that it touches: the first, and the first that begins at its end or
-    /// later.
+    /// The earliest start of a job, and the steps that it touches: the first, and the first that
+    /// begins at its end or later.
     #[inline(always)]
     fn find(&self, procs: Procs, span: i64) -> (usize, usize) {
         let (time, free) = (&self.time[..], &self.free[..]);
@@ -167,7 +171,8 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// The same starts as in the profile that the other policies use, and taking back restores every step.
+        /// The same starts as in the profile that the other policies use, and taking back restores
+        /// every step.
         #[test]
         fn agrees_with_the_profile(
             ends in prop::collection::vec((0i64..50, 1u32..4), 0..6),

@@ -1,4 +1,5 @@
-//! What one search is about: the machine, the running jobs and the waiting ones, and the same in the form the search uses.
+//! What one search is about: the machine, the running jobs and the waiting ones, and the same in
+//! the form the search uses.
 
 use super::measures::{Row, Rule};
 use super::settings::{Branching, Prune, Reuse, Settings};
@@ -16,7 +17,8 @@ pub struct Candidate {
     pub procs: Procs,
     /// The run time in seconds for which it is placed; less than 1 s counts as 1 s.
     pub span: i64,
-    /// The run time in seconds that counts in its slowdown, and in the heuristic that goes by slowdowns.
+    /// The run time in seconds that counts in its slowdown, and in the heuristic that goes by
+    /// slowdowns.
     pub run: i64,
     /// Whose it is.
     pub owner: Owner,
@@ -46,20 +48,22 @@ pub struct Task {
     pub now: Time,
     /// Free processors now.
     pub free: Procs,
-    /// Predicted ends and processors of the running jobs, in order of the ends, all in the future. Together with `free`
-    /// they are the machine.
+    /// Predicted ends and processors of the running jobs, in order of the ends, all in the future.
+    /// Together with `free` they are the machine.
     pub running: Vec<(Time, Procs)>,
-    /// Processors that come back, or go and come back, without a job: when, and how many more or, below 0, fewer; in any
-    /// order. No waiting job is wider than what is there in the end.
+    /// Processors that come back, or go and come back, without a job: when, and how many more or,
+    /// below 0, fewer; in any order. No waiting job is wider than what is there in the end.
     pub changes: Vec<(Time, i64)>,
     /// The waiting jobs in the order of their arrival.
     pub waiting: Vec<Candidate>,
-    /// Processor-seconds that each user had within the window of the objective's `fair`; users without any may be missing.
+    /// Processor-seconds that each user had within the window of the objective's `fair`; users
+    /// without any may be missing.
     pub usage: BTreeMap<i32, i64>,
-    /// The best path of an earlier decision: places in `waiting` of those of its jobs that still wait, each once. Used as
-    /// [`Settings::reuse`] says.
+    /// The best path of an earlier decision: places in `waiting` of those of its jobs that still
+    /// wait, each once. Used as [`Settings::reuse`] says.
     pub last: Vec<u32>,
-    /// Places in `waiting` in the order of branches, where [`Settings::order`] says another than the heuristic's; else empty.
+    /// Places in `waiting` in the order of branches, where [`Settings::order`] says another than
+    /// the heuristic's; else empty.
     pub ranked: Vec<u32>,
 }
 
@@ -84,7 +88,8 @@ impl Task {
         all
     }
 
-    /// Running jobs as [`Task::ends`], and processors that come back as if jobs ended on them, where none go before.
+    /// Running jobs as [`Task::ends`], and processors that come back as if jobs ended on them,
+    /// where none go before.
     pub(super) fn ends_and_returns(&self) -> Vec<(i64, Procs)> {
         let mut all: Vec<(i64, Procs)> = self.ends().collect();
         if self.changes.iter().all(|change| change.1 > 0) {
@@ -94,7 +99,8 @@ impl Task {
         all
     }
 
-    /// The current wait of the job that has waited longest: the dynamic threshold of the total excessive wait.
+    /// The current wait of the job that has waited longest: the dynamic threshold of the total
+    /// excessive wait.
     #[must_use]
     pub fn oldest_wait(&self) -> i64 {
         self.waiting.iter().map(|job| self.age(job)).max().unwrap_or(0)
@@ -113,8 +119,8 @@ impl Task {
     }
 }
 
-/// A task in the order of the branching heuristic: rank 0 is the leftmost child of the root. Does not change while the
-/// search goes on, so that threads share it.
+/// A task in the order of the branching heuristic: rank 0 is the leftmost child of the root. Does
+/// not change while the search goes on, so that threads share it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Table {
     /// The waiting jobs by rank.
@@ -123,7 +129,8 @@ pub(super) struct Table {
     pub(super) places: Vec<u32>,
     /// The measures.
     pub(super) rules: Vec<Rule>,
-    /// Per rank and measure the least term that the job can have: what it adds to a lower bound before it is placed.
+    /// Per rank and measure the least term that the job can have: what it adds to a lower bound
+    /// before it is placed.
     pub(super) least: Vec<i64>,
     /// Value of the empty schedule per measure: a lower bound of every schedule.
     pub(super) root: Vec<i64>,
@@ -179,8 +186,8 @@ impl Table {
         }
     }
 
-    /// An earlier best path as the order of branches, or as a path to try: its jobs first, newcomers behind them in the
-    /// order of the heuristic.
+    /// An earlier best path as the order of branches, or as a path to try: its jobs first,
+    /// newcomers behind them in the order of the heuristic.
     fn reuse(&mut self, task: &Task, reuse: Reuse) {
         self.seed.clear();
         if reuse == Reuse::No || task.last.is_empty() {

@@ -30,7 +30,8 @@ impl Usage {
         self.ended.push_back(ran);
     }
 
-    /// Processor-seconds by user between `now − window` and now, running jobs included. O(jobs in the window).
+    /// Processor-seconds by user between `now − window` and now, running jobs included. O(jobs in
+    /// the window).
     pub(super) fn by_user(&self, running: &Believed, view: &View<'_>, window: Span, usage: &mut BTreeMap<i32, i64>) {
         usage.clear();
         let (now, since) = (view.now(), view.now() - window);

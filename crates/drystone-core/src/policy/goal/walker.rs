@@ -1,10 +1,11 @@
-//! The search tree, walked: LDS and DDS over permutations, one node placed at a time, nothing placed twice that
-//! consecutive paths share (sections 2.4 and 3.4 of the paper; rules 3 to 5).
+//! The search tree, walked: LDS and DDS over permutations, one node placed at a time, nothing
+//! placed twice that consecutive paths share (sections 2.4 and 3.4 of the paper; rules 3 to 5).
 //!
-//! The jobs that are left are a list linked by rank, from which the jobs on the path are taken out; the first one left is
-//! the heuristic's choice. A path that follows the heuristic to its end (its tail) runs along the list without taking
-//! anything out. Nodes are taken back only when the next path needs it: one by one, or many at once from a copy of the
-//! steps made where the path branched.
+//! The jobs that are left are a list linked by rank, from which the jobs on the path are taken out;
+//! the first one left is the heuristic's choice. A path that follows the heuristic to its end (its
+//! tail) runs along the list without taking anything out. Nodes are taken back only when the next
+//! path needs it: one by one, or many at once from a copy of the steps made where the path
+//! branched.
 
 use super::objective::Judge;
 use super::settings::{Prune, Traversal};
@@ -16,7 +17,8 @@ use crate::policy::Stopwatch;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Iteration {
     pub(super) traversal: Traversal,
-    /// LDS: discrepancies; DDS: depth of the last discrepancy. From 1; iteration 0 is the heuristic path.
+    /// LDS: discrepancies; DDS: depth of the last discrepancy. From 1; iteration 0 is the heuristic
+    /// path.
     pub(super) number: usize,
 }
 
@@ -89,7 +91,8 @@ pub(super) struct Walker {
     next: Vec<u32>,
     prev: Vec<u32>,
     steps: Steps,
-    /// The path: `frames[d]` is the node at depth d, from 1; the first `placed` of them are in `steps`.
+    /// The path: `frames[d]` is the node at depth d, from 1; the first `placed` of them are in
+    /// `steps`.
     frames: Vec<Frame>,
     placed: usize,
     /// How many of them are taken out of the list. Those behind are a tail.
@@ -147,8 +150,8 @@ impl Walker {
         self.look_at = self.effort.nodes;
     }
 
-    /// Iteration 0: the heuristic path, completed whatever the limit of nodes is. It is the best so far. `false` where time
-    /// was up before its end.
+    /// Iteration 0: the heuristic path, completed whatever the limit of nodes is. It is the best so
+    /// far. `false` where time was up before its end.
     pub(super) fn heuristic(&mut self, table: &Table, watch: Option<&dyn Stopwatch>) -> bool {
         let interval = nodes_per_look(table) as usize;
         for job in 0..table.len() {
@@ -165,13 +168,15 @@ impl Walker {
         true
     }
 
-    /// Right after the heuristic path: the path to try, if there is one. `false` where a limit ended it.
+    /// Right after the heuristic path: the path to try, if there is one. `false` where a limit
+    /// ended it.
     pub(super) fn seed(&mut self, table: &Table, judge: &mut Judge, limits: &Limits<'_>) -> bool {
         table.seed.is_empty() || self.follow(table, judge, &table.seed, limits).is_some()
     }
 
-    /// Follows a path to its end, or to where nothing behind it can be better than the best. The list of the jobs that are
-    /// left must be whole. Answers whether it is the best now; `None` where a limit ended it.
+    /// Follows a path to its end, or to where nothing behind it can be better than the best. The
+    /// list of the jobs that are left must be whole. Answers whether it is the best now; `None`
+    /// where a limit ended it.
     pub(super) fn follow(
         &mut self,
         table: &Table,
@@ -202,8 +207,8 @@ impl Walker {
         better
     }
 
-    /// Visits the paths of one iteration from left to right, or those below one child of the root. `false` where a limit
-    /// ended it.
+    /// Visits the paths of one iteration from left to right, or those below one child of the root.
+    /// `false` where a limit ended it.
     pub(super) fn walk(
         &mut self,
         table: &Table,
@@ -247,8 +252,8 @@ impl Walker {
         }
     }
 
-    /// Whether a child is the heuristic's choice at its depth. The nodes above must be taken out of the list, and no
-    /// others.
+    /// Whether a child is the heuristic's choice at its depth. The nodes above must be taken out of
+    /// the list, and no others.
     fn is_first(&mut self, depth: usize, child: u32) -> bool {
         self.relink(depth - 1);
         self.next[0] == child + 1
@@ -259,7 +264,8 @@ impl Walker {
         let first = self.next[0] as usize;
         // The heuristic's choice, unless a discrepancy is due here.
         let due = match iteration.traversal {
-            // Below a choice of the heuristic, n − depth − 1 levels with more than one branch are left.
+            // Below a choice of the heuristic, n − depth − 1 levels with more than one branch are
+            // left.
             Traversal::Lds => self.left[depth] + depth + 1 > n,
             Traversal::Dds => depth == iteration.number,
         };
@@ -322,8 +328,9 @@ impl Walker {
         if hopeful { Step::Placed } else { Step::Pruned }
     }
 
-    /// Whether nothing below a branching at this depth can be better, even if each of the jobs that are left started where it
-    /// could if it were the next: it cannot start earlier in any schedule below. O(jobs left × steps).
+    /// Whether nothing below a branching at this depth can be better, even if each of the jobs that
+    /// are left started where it could if it were the next: it cannot start earlier in any schedule
+    /// below. O(jobs left × steps).
     #[cold]
     fn is_hopeless(&mut self, table: &Table, judge: &Judge, depth: usize) -> bool {
         let k = table.rules.len();

@@ -1,5 +1,5 @@
-//! What the wait of each job counts in the measures that weigh waits: fair share and special priority, which the authors
-//! left to future work.
+//! What the wait of each job counts in the measures that weigh waits: fair share and special
+//! priority, which the authors left to future work.
 
 use super::measures::{Measure, Row};
 use super::objective::Objective;
@@ -9,7 +9,8 @@ use std::collections::BTreeMap;
 /// The weight of a user that had nothing.
 const FULL: i128 = 1024;
 
-/// Fills the weights of the rows, `places` being those of their jobs. O(n log n) where there is something to weigh.
+/// Fills the weights of the rows, `places` being those of their jobs. O(n log n) where there is
+/// something to weigh.
 pub(super) fn fill(task: &Task, objective: &Objective, places: &[u32], rows: &mut [Row]) {
     for (at, measure) in objective.measures.iter().enumerate() {
         let owner = |place: u32| task.waiting[place as usize].owner;

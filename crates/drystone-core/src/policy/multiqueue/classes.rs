@@ -103,7 +103,8 @@ impl Classes {
     }
 }
 
-/// Borders that cut sorted run times into so many parts with equally many jobs, as far as ties allow.
+/// Borders that cut sorted run times into so many parts with equally many jobs, as far as ties
+/// allow.
 fn quantiles(sorted: &[Span], parts: u32) -> Vec<Span> {
     let parts = parts as usize;
     let mut borders: Vec<Span> = (1..parts).filter_map(|i| sorted.get(i * sorted.len() / parts).copied()).collect();

@@ -1,8 +1,10 @@
-//! The variants in which promises can be broken or displaced: figure 4 to the letter, strict partitions, arrival order.
+//! The variants in which promises can be broken or displaced: figure 4 to the letter, strict
+//! partitions, arrival order.
 //!
-//! Each pass places every pivot anew when it reaches it, beside the promises that come before its own: those made earlier,
-//! or those to older jobs. A job behind the pivot is measured by all promises as they stand, those not placed anew yet
-//! included, so more may be promised than there is.
+//! Each pass places every pivot anew when it reaches it, beside the promises that come before its
+//! own: those made earlier, or those to older jobs. A job behind the pivot is measured by all
+//! promises as they stand, those not placed anew yet included, so more may be promised than there
+//! is.
 
 use super::queues::Job;
 use super::{MultiQueue, Own, Promising, Why};
@@ -177,7 +179,8 @@ impl MultiQueue {
         plan
     }
 
-    /// Whether a job behind its queue's pivot may start now: rules 6a to 6c of figure 4, as far as they are in force.
+    /// Whether a job behind its queue's pivot may start now: rules 6a to 6c of figure 4, as far as
+    /// they are in force.
     fn may_overtake(&self, job: &Job, class: usize, plan: &mut Option<Plan>) -> bool {
         // What is left alone of a partition may go with the processors that will be out.
         let some_go = self.scratch.changes.iter().any(|change| change.1 < 0);
@@ -195,8 +198,9 @@ impl MultiQueue {
         plan.fits(self.scratch.now, job.span, job.procs)
     }
 
-    /// Processors of a partition that the job may use for all its run without delaying that partition's pivot: idle ones if
-    /// it ends by the pivot's time, else idle ones that are extra then.
+    /// Processors of a partition that the job may use for all its run without delaying that
+    /// partition's pivot: idle ones if it ends by the pivot's time, else idle ones that are extra
+    /// then.
     fn spare(&self, job: &Job, class: usize) -> Procs {
         let Some(partitions) = &self.partitions else { return 0 };
         let (size, idle) = (partitions.size(class), partitions.idle(class));

@@ -1,9 +1,10 @@
 //! Multiple queues that adapt themselves (Lawson, Smirni & Puiu 2002).
 //!
-//! Jobs are sorted into queues by predicted run time. The first of each queue, its *pivot*, is promised a start; a job
-//! that delays no promise may start at once. Rules M1–M6 of the specification; with exact predictions a promise is never moved,
-//! and is kept to the second. With others it can only come earlier, until a running job outlives its prediction: then what
-//! cannot be kept is placed anew, in the order of the promised times.
+//! Jobs are sorted into queues by predicted run time. The first of each queue, its *pivot*, is
+//! promised a start; a job that delays no promise may start at once. Rules M1–M6 of the
+//! specification; with exact predictions a promise is never moved, and is kept to the second. With
+//! others it can only come earlier, until a running job outlives its prediction: then what cannot
+//! be kept is placed anew, in the order of the promised times.
 
 mod classes;
 mod controller;
@@ -36,11 +37,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The multiple-queue policy.
 ///
-/// A pass after arrivals alone looks at the newcomers only. Any other pass costs a pruned search of each queue per job
-/// started, and O(r + q) for each new promise over r running jobs and q promises; after a wrong prediction all promises are
-/// placed anew, O(q·(r + q)). The variants that break promises ([`Own::Figure4`], [`Own::Split`], [`Promising::Arrival`])
-/// plan anew at each pass and cost O((w + q)·(r + q)) for w waiting jobs. With an order other than that of arrival every pass
-/// sorts all waiting jobs, O(w log w), and looks at each.
+/// A pass after arrivals alone looks at the newcomers only. Any other pass costs a pruned search of
+/// each queue per job started, and O(r + q) for each new promise over r running jobs and q
+/// promises; after a wrong prediction all promises are placed anew, O(q·(r + q)). The variants that
+/// break promises ([`Own::Figure4`], [`Own::Split`], [`Promising::Arrival`]) plan anew at each pass
+/// and cost O((w + q)·(r + q)) for w waiting jobs. With an order other than that of arrival every
+/// pass sorts all waiting jobs, O(w log w), and looks at each.
 #[derive(Serialize, Deserialize)]
 pub struct MultiQueue {
     settings: QueueSettings,
@@ -48,11 +50,13 @@ pub struct MultiQueue {
     queues: Vec<Queue>,
     /// Jobs that arrived since the last pass, not in a queue yet.
     fresh: Vec<Job>,
-    /// Jobs that no plan can hold: too many processors are out, for an unknown time. They are in no queue.
+    /// Jobs that no plan can hold: too many processors are out, for an unknown time. They are in no
+    /// queue.
     aside: Vec<Job>,
     /// Jobs that are not seen before their delay is over, by its end.
     held: BTreeMap<(Time, JobId), Job>,
-    /// When delays are over, where these are events and known beforehand. Jobs that have gone since are in it still.
+    /// When delays are over, where these are events and known beforehand. Jobs that have gone since
+    /// are in it still.
     due: BTreeSet<(Time, JobId)>,
     /// The queue of each job, by which it was taken in or started.
     class_of: Window<u8>,
@@ -163,7 +167,8 @@ impl MultiQueue {
         }
     }
 
-    /// The borders have moved: every waiting job goes to the queue that is now its own. Promises stay.
+    /// The borders have moved: every waiting job goes to the queue that is now its own. Promises
+    /// stay.
     fn sort_anew(&mut self, view: &View<'_>) {
         let now = view.now();
         let jobs: Vec<Job> = self.queues.iter().flat_map(Queue::jobs).collect();
@@ -231,7 +236,8 @@ impl MultiQueue {
                 self.class_of[id] = class as u8;
                 self.promises.repredict(id, span, class);
                 self.literal.forget(id);
-                // It has been told when it may start; only a job that was not delayed yet may be now.
+                // It has been told when it may start; only a job that was not delayed yet may be
+                // now.
                 self.fresh.push(Job { span, ..job });
             }
             Phase::Held | Phase::Suspended | Phase::Done => {}
@@ -276,11 +282,13 @@ impl MultiQueue {
         let delay = self.settings.delay?;
         let appears = self.held.keys().next().map(|k| k.0).filter(|_| delay.wake || self.running.is_empty());
         let known = [self.due.first().map(|d| d.0), appears];
-        // Without events of its own, a delay that is over is found at the next event; there must be one.
+        // Without events of its own, a delay that is over is found at the next event; there must be
+        // one.
         let scan = delay.current && delay.wake || !delay.wake && self.running.is_empty();
         let found = scan.then(|| self.queues.iter().filter_map(Queue::next_ready).min()).flatten();
-        // Where delays are cut short while jobs wait, or a pivot is deposed behind which another was promised its start, a
-        // promised time may be no other event's. (While a job is overdue, promises are put off from second to second.)
+        // Where delays are cut short while jobs wait, or a pivot is deposed behind which another
+        // was promised its start, a promised time may be no other event's. (While a job is overdue,
+        // promises are put off from second to second.)
         let now = self.scratch.now;
         let overdue = self.running.first().is_some_and(|r| r.end <= now);
         let lone = (delay.current && delay.wake || delay.hold) && !overdue || self.running.is_empty();
@@ -329,7 +337,8 @@ impl MultiQueue {
     }
 }
 
-/// When a running job is planned to end: even one without run time holds its processors for an instant.
+/// When a running job is planned to end: even one without run time holds its processors for an
+/// instant.
 fn planned_end(id: JobId, prediction: Span, view: &View<'_>) -> Time {
     view.segment_start(id).saturating_add(prediction.max(Span(1)))
 }
@@ -370,7 +379,8 @@ impl Policy for MultiQueue {
             self.look_ahead(outlook, view);
         }
         if self.partitions.is_none() && (self.listened || self.settings.own != Own::Shared) {
-            // As many as there are queues: the borders may have moved already, in the very second of the first arrivals.
+            // As many as there are queues: the borders may have moved already, in the very second
+            // of the first arrivals.
             let (queues, most) = (self.classes.count(), self.queues.len());
             self.partitions = Some(Partitions::new(view.machine().procs, queues, most));
         }

@@ -7,7 +7,8 @@ use crate::parts::Running;
 use crate::policy::{Outlook, View};
 
 impl MultiQueue {
-    /// A job waits again. It has been sorted into a queue already, and its prediction may be another.
+    /// A job waits again. It has been sorted into a queue already, and its prediction may be
+    /// another.
     pub(super) fn released(&mut self, id: JobId, view: &View<'_>) {
         let now = view.now();
         let (job, span) = (view.job(id), view.prediction(id).max(Span(1)));
@@ -65,11 +66,13 @@ impl MultiQueue {
     pub(super) fn look_ahead(&mut self, outlook: &Outlook, view: &View<'_>) {
         outlook.changes(view, |id| view.predicted_end(id), &mut self.scratch.changes);
         self.set_aside_fresh(outlook.left_of(view.machine().procs));
-        // An overdue job on processors that go with it puts off what was promised behind it from second to second.
+        // An overdue job on processors that go with it puts off what was promised behind it from
+        // second to second.
         self.stale |= outlook.hangs_on_jobs();
     }
 
-    /// Jobs that are wider than what is there in the end wait without a promise, and are in no job's way.
+    /// Jobs that are wider than what is there in the end wait without a promise, and are in no
+    /// job's way.
     fn set_aside_fresh(&mut self, most: Procs) {
         self.aside.extend(self.fresh.extract_if(.., |job| job.procs > most));
     }

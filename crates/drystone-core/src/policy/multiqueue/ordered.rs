@@ -6,8 +6,9 @@ use crate::model::JobId;
 use crate::policy::{Actions, View};
 
 impl MultiQueue {
-    /// All waiting jobs in the order asked for. The first of each queue is promised a start and keeps the promise where another
-    /// job comes before it later; the others start where they delay no promise.
+    /// All waiting jobs in the order asked for. The first of each queue is promised a start and
+    /// keeps the promise where another job comes before it later; the others start where they delay
+    /// no promise.
     pub(super) fn ordered_pass(&mut self, view: &View<'_>, actions: &mut Actions) {
         self.keep_promises(actions);
         self.climb();

@@ -3,8 +3,8 @@
 use crate::model::Procs;
 use serde::{Deserialize, Serialize};
 
-/// The partitions of the machine: how many processors each queue owns and how many of them are idle. They always sum to the
-/// machine.
+/// The partitions of the machine: how many processors each queue owns and how many of them are
+/// idle. They always sum to the machine.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(super) struct Partitions {
     size: Vec<Procs>,
@@ -12,8 +12,8 @@ pub(super) struct Partitions {
 }
 
 impl Partitions {
-    /// The machine in equal parts, the remainder to the first queues; `most` partitions in all, of which the first `queues`
-    /// own something.
+    /// The machine in equal parts, the remainder to the first queues; `most` partitions in all, of
+    /// which the first `queues` own something.
     pub(super) fn new(machine: Procs, queues: usize, most: usize) -> Partitions {
         let parts = queues.max(1) as Procs;
         let size = (0..most.max(1) as Procs).map(|i| match i < parts {
@@ -38,8 +38,9 @@ impl Partitions {
         &self.size
     }
 
-    /// A job of the queue starts: missing processors move over from idle ones of other queues, in the order of the queues,
-    /// and stay. What another scheduler starts may need more than are idle.
+    /// A job of the queue starts: missing processors move over from idle ones of other queues, in
+    /// the order of the queues, and stay. What another scheduler starts may need more than are
+    /// idle.
     pub(super) fn start(&mut self, queue: usize, procs: Procs) {
         let mut missing = procs.saturating_sub(self.idle[queue]);
         for other in 0..self.size.len() {
@@ -81,7 +82,8 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever starts and ends, no partition is negative, all sum to the machine, and idle ones are those not running.
+        /// Whatever starts and ends, no partition is negative, all sum to the machine, and idle
+        /// ones are those not running.
         #[test]
         fn partitions_sum_to_the_machine(
             machine in 1u32..200, queues in 1usize..9,

@@ -21,8 +21,8 @@ pub(super) enum Candidate {
 }
 
 impl MultiQueue {
-    /// Waiting jobs of all queues in order of arrival: pivots start if their time has come and are promised one if they
-    /// have none; others start where they disturb no promise.
+    /// Waiting jobs of all queues in order of arrival: pivots start if their time has come and are
+    /// promised one if they have none; others start where they disturb no promise.
     pub(super) fn pass(&mut self, actions: &mut Actions) {
         self.keep_promises(actions);
         self.climb();
@@ -35,8 +35,8 @@ impl MultiQueue {
         }
     }
 
-    /// Places promises anew where predictions have turned out wrong: earlier where jobs ended early, later where they
-    /// cannot be kept.
+    /// Places promises anew where predictions have turned out wrong: earlier where jobs ended
+    /// early, later where they cannot be kept.
     pub(super) fn keep_promises(&mut self, actions: &mut Actions) {
         let now = self.scratch.now;
         let Some(first) = self.promises.first() else {
@@ -50,7 +50,8 @@ impl MultiQueue {
         let mut profile = self.profile_of_running();
         self.promises.replace(now, &mut profile, |id, at| {
             actions.reserve(id, at);
-            // Put off beyond the end of another job, it may leave room for a job that waited before.
+            // Put off beyond the end of another job, it may leave room for a job that waited
+            // before.
             self.dirty = true;
         });
         self.scratch.profile = Some(profile);
@@ -59,8 +60,8 @@ impl MultiQueue {
         self.stale = overdue;
     }
 
-    /// Free processors over time without running jobs. One that should have ended holds its processors until the next
-    /// second at least.
+    /// Free processors over time without running jobs. One that should have ended holds its
+    /// processors until the next second at least.
     fn profile_of_running(&mut self) -> Profile {
         let now = self.scratch.now;
         let mut profile = self.scratch.profile.take().unwrap_or_else(|| Profile::new(now, 0));
@@ -86,8 +87,8 @@ impl MultiQueue {
         profile
     }
 
-    /// Only jobs arrived and no promise was moved: a job that could not start before cannot start now, since all promises have
-    /// come nearer and nothing was given back.
+    /// Only jobs arrived and no promise was moved: a job that could not start before cannot start
+    /// now, since all promises have come nearer and nothing was given back.
     fn newcomers(&mut self, actions: &mut Actions) {
         let mut fresh = std::mem::take(&mut self.fresh);
         for job in fresh.drain(..) {
@@ -249,7 +250,8 @@ impl MultiQueue {
         }
     }
 
-    /// A job that was not seen until now stands before the pivot of its queue, which loses its promise.
+    /// A job that was not seen until now stands before the pivot of its queue, which loses its
+    /// promise.
     fn depose(&mut self, id: JobId, class: usize) {
         if !self.settings.hold() {
             return;
@@ -294,7 +296,8 @@ impl MultiQueue {
             }
         }
         self.promises.add(promise, &profile);
-        // A job that should have ended may do so this very second, as planned, after which nothing would happen any more.
+        // A job that should have ended may do so this very second, as planned, after which nothing
+        // would happen any more.
         self.stale |= self.running.first().is_some_and(|r| r.end <= self.scratch.now);
         self.scratch.profile = Some(profile);
         self.scratch.planned = true;

@@ -18,7 +18,8 @@ pub(super) struct Promise {
     pub(super) ready: Time,
     /// Its queue.
     pub(super) class: usize,
-    /// Processors left over at `at` when all jobs that run then and all that are promised that time have theirs.
+    /// Processors left over at `at` when all jobs that run then and all that are promised that time
+    /// have theirs.
     pub(super) left: Procs,
 }
 
@@ -28,8 +29,9 @@ impl Promise {
     }
 }
 
-/// The promises in order of time, with what each leaves over: enough to know, without a plan of the future, whether a job
-/// that starts now disturbs any (free processors fall only where a promise begins).
+/// The promises in order of time, with what each leaves over: enough to know, without a plan of the
+/// future, whether a job that starts now disturbs any (free processors fall only where a promise
+/// begins).
 #[derive(Clone, Default, Debug, Serialize, Deserialize)]
 pub(super) struct Promises {
     list: Vec<Promise>,
@@ -67,8 +69,8 @@ impl Promises {
         self.list.insert(at, Promise { left: profile.free_at(promise.at), ..promise });
     }
 
-    /// Takes out a promise that is kept now, or dropped. Where it is kept, the job runs in its place and nothing changes
-    /// for the others; where not, see [`Promises::drop`].
+    /// Takes out a promise that is kept now, or dropped. Where it is kept, the job runs in its
+    /// place and nothing changes for the others; where not, see [`Promises::drop`].
     pub(super) fn remove(&mut self, id: JobId) -> Option<Promise> {
         let at = self.list.iter().position(|p| p.id == id)?;
         Some(self.list.remove(at))
@@ -97,8 +99,8 @@ impl Promises {
         self.list.iter_mut().for_each(|p| p.class = class(p));
     }
 
-    /// Puts every promise at its earliest place in `profile`, in order of their times. No job is moved back as long as
-    /// running jobs end by their predicted ends. Tells each that moved.
+    /// Puts every promise at its earliest place in `profile`, in order of their times. No job is
+    /// moved back as long as running jobs end by their predicted ends. Tells each that moved.
     pub(super) fn replace(&mut self, now: Time, profile: &mut Profile, mut moved: impl FnMut(JobId, Time)) {
         for promise in &mut self.list {
             let start = profile.earliest(promise.procs, promise.span, now.max(promise.ready)).unwrap_or(Time::MAX);

@@ -10,10 +10,11 @@ pub enum Own {
     /// Nothing: a job that delays no promise may start (spec M1–M4).
     #[default]
     Shared,
-    /// Figure 4 of the paper to the letter: on idle processors of its own partition a job need only respect the promise of
-    /// its own queue.
+    /// Figure 4 of the paper to the letter: on idle processors of its own partition a job need only
+    /// respect the promise of its own queue.
     Figure4,
-    /// As figure 4, and what is borrowed from other partitions must be idle or extra there, one by one.
+    /// As figure 4, and what is borrowed from other partitions must be idle or extra there, one by
+    /// one.
     Split,
 }
 
@@ -34,17 +35,17 @@ pub enum Promising {
 pub enum Control {
     /// Not at all: every delay is the first.
     Fixed,
-    /// The paper's rule (spec M6): D grows by δ·D1 where a batch's mean slowdown of short jobs differs by δ, more than the
-    /// tolerance, from the batch before.
+    /// The paper's rule (spec M6): D grows by δ·D1 where a batch's mean slowdown of short jobs
+    /// differs by δ, more than the tolerance, from the batch before.
     Paper {
         /// Changes up to this are ignored; 0.25 in the paper.
         tolerance: f64,
         /// Whether the first batch counts as a change of its own slowdown (the paper) or as none.
         first_change: bool,
     },
-    /// Ours: D follows the level of the slowdown, not its changes, and is bounded. With g the geometric mean of the short
-    /// jobs' slowdowns, averaged over batches, D = D1 · min(ceiling, log2 g); no job waits longer than `share` of
-    /// its predicted run time.
+    /// Ours: D follows the level of the slowdown, not its changes, and is bounded. With g the
+    /// geometric mean of the short jobs' slowdowns, averaged over batches, D = D1 · min(ceiling,
+    /// log2 g); no job waits longer than `share` of its predicted run time.
     Bounded {
         /// Largest D, as a multiple of D1.
         ceiling: f64,
@@ -93,9 +94,11 @@ impl Delay {
 pub enum Borders {
     /// These upper borders, inclusive; one queue more than borders.
     Fixed(Vec<Span>),
-    /// Borders that give the queues equal shares of the jobs among the last `history` arrivals, made anew as often.
+    /// Borders that give the queues equal shares of the jobs among the last `history` arrivals,
+    /// made anew as often.
     Auto {
-        /// Number of queues; `None`: as few as leave no queue with a coefficient of variation above 1, at most eight.
+        /// Number of queues; `None`: as few as leave no queue with a coefficient of variation above
+        /// 1, at most eight.
         queues: Option<u32>,
         /// Arrivals looked back on.
         history: u32,
@@ -107,7 +110,8 @@ pub enum Borders {
 pub struct QueueSettings {
     /// Queues by predicted run time.
     pub borders: Borders,
-    /// Upper borders of the width of jobs, inclusive: each class of run times has a queue per class of widths.
+    /// Upper borders of the width of jobs, inclusive: each class of run times has a queue per class
+    /// of widths.
     pub widths: Vec<Procs>,
     /// What ownership of processors means.
     pub own: Own,
@@ -115,7 +119,8 @@ pub struct QueueSettings {
     pub promise: Promising,
     /// The delay of the longest jobs, if any.
     pub delay: Option<Delay>,
-    /// The order of each queue; `None`: that of arrival. Counts with [`Own::Shared`] and [`Promising::Pivot`].
+    /// The order of each queue; `None`: that of arrival. Counts with [`Own::Shared`] and
+    /// [`Promising::Pivot`].
     pub order: Option<Order>,
     /// Beside an order: a job that has waited longer comes first, of several the first to arrive.
     pub starve: Option<Span>,

@@ -5,8 +5,9 @@ use crate::model::{Procs, Span, Time};
 /// So many are kept: each is looked at for each job.
 pub(in crate::policy) const FEW: usize = 8;
 
-/// Lower bounds of starts, learned while jobs are put one by one into a profile, each at its earliest place. The profile only
-/// fills up meanwhile: a job that needs no fewer processors for no less time than a job before starts no earlier than that.
+/// Lower bounds of starts, learned while jobs are put one by one into a profile, each at its
+/// earliest place. The profile only fills up meanwhile: a job that needs no fewer processors for no
+/// less time than a job before starts no earlier than that.
 ///
 /// O(1): a few jobs are kept, those that say most.
 pub(in crate::policy) struct Bounds<const KEPT: usize = FEW> {

@@ -25,8 +25,9 @@ pub(in crate::policy) struct Deep {
 }
 
 impl Deep {
-    /// Takes a compact plan over, where that is possible: no job is without a place, no window is announced and nothing is drained. What
-    /// is out, and when it is expected back, stays as it is until all is planned anew.
+    /// Takes a compact plan over, where that is possible: no job is without a place, no window is
+    /// announced and nothing is drained. What is out, and when it is expected back, stays as it is
+    /// until all is planned anew.
     pub(in crate::policy) fn take_over<P: AsRef<Planned>>(
         profile: &Profile,
         plan: &[P],
@@ -43,7 +44,8 @@ impl Deep {
         self.profile.into()
     }
 
-    /// A job was believed to run, or planned, until `job.end`; it is no more, or only until `end`; or until then, which is later.
+    /// A job was believed to run, or planned, until `job.end`; it is no more, or only until `end`;
+    /// or until then, which is later.
     pub(in crate::policy) fn ends_at(&mut self, job: Running, end: Time) {
         let procs = job.procs as i32;
         let edit = if end < job.end {
@@ -59,7 +61,8 @@ impl Deep {
         self.edits.push(Edit { from: job.start, to: job.end(), procs: job.procs as i32 });
     }
 
-    /// Compresses the plan as of now, with what has changed. `false` if it is impossible now: some jobs must move back.
+    /// Compresses the plan as of now, with what has changed. `false` if it is impossible now: some
+    /// jobs must move back.
     pub(in crate::policy) fn compress<P: Copy + AsRef<Planned> + AsMut<Planned>>(
         &mut self,
         plan: &mut Vec<P>,

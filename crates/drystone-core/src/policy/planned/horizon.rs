@@ -10,7 +10,8 @@ pub enum Horizon {
     /// All.
     #[default]
     All,
-    /// So many of those that do not start at once: the first by arrival, and a job that takes the place of one that starts.
+    /// So many of those that do not start at once: the first by arrival, and a job that takes the
+    /// place of one that starts.
     Jobs(u32),
     /// Those that can start within so much time, asked in the order of their arrival.
     Time(Span),
@@ -40,7 +41,8 @@ impl Horizon {
         }
     }
 
-    /// Up to when a job must be able to start to be planned now, if so many are planned that do not start at once.
+    /// Up to when a job must be able to start to be planned now, if so many are planned that do not
+    /// start at once.
     pub(in crate::policy) fn reaches(self, now: Time, planned: usize) -> Option<Time> {
         match self {
             Horizon::All => Some(Time::MAX),

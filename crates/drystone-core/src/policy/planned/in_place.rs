@@ -1,18 +1,24 @@
-//! Compression in place, for plans of many jobs: only jobs that can move are looked for, and only where room has been gained.
+//! Compression in place, for plans of many jobs: only jobs that can move are looked for, and only
+//! where room has been gained.
 //!
-//! F(t) is what is free beside the running jobs and *all* planned ones, G(t) what was free when the plan was last compact: no
-//! job could be moved up with all others left where they are. While no more is planned than there is (F ≥ 0), this is the same
-//! as taking all jobs out and putting them back in the order of their starts:
+//! F(t) is what is free beside the running jobs and *all* planned ones, G(t) what was free when the
+//! plan was last compact: no job could be moved up with all others left where they are. While no
+//! more is planned than there is (F ≥ 0), this is the same as taking all jobs out and putting them
+//! back in the order of their starts:
 //!
-//! - At times before its start s, a job sees of those behind it nothing, and on its own place no job before it. So its earliest
-//!   place r < s is the least with enough free on [r, min(r + d, s)).
-//! - What it leaves when it moves from s to r lies at s or later, what it takes lies before s or was its own. So a job that was
-//!   passed cannot move again, and in the end the plan is compact.
-//! - By less than its span d a job can move only if enough is free just before s: then to the beginning of that time.
+//! - At times before its start s, a job sees of those behind it nothing, and on its own place no
+//!   job before it. So its earliest place r < s is the least with enough free on
+//!   [r, min(r + d, s)).
+//! - What it leaves when it moves from s to r lies at s or later, what it takes lies before s or
+//!   was its own. So a job that was passed cannot move again, and in the end the plan is compact.
+//! - By less than its span d a job can move only if enough is free just before s: then to the
+//!   beginning of that time.
 //! - Anywhere else there must be a t with G(t) < p ≤ F(t): else it would have been there before.
-//! - A job that needs no fewer processors for no less time than one before starts no earlier ([`Stairs`]).
+//! - A job that needs no fewer processors for no less time than one before starts no earlier
+//!   ([`Stairs`]).
 //!
-//! A newcomer at its earliest place, time that passes, and a start as planned leave a compact plan compact.
+//! A newcomer at its earliest place, time that passes, and a start as planned leave a compact plan
+//! compact.
 
 use super::{Planned, Stairs};
 use crate::model::{Span, Time};
@@ -25,9 +31,11 @@ const LOOK_AGAIN: u32 = 8;
 struct Sweep<'a> {
     profile: &'a mut Chunked,
     now: Time,
-    /// Where the time just before the job's start is, or the end of what is gained, if that is before.
+    /// Where the time just before the job's start is, or the end of what is gained, if that is
+    /// before.
     at: Spot,
-    /// Jobs that need more than the first and no more than the second may find room that is gained, up to there.
+    /// Jobs that need more than the first and no more than the second may find room that is gained,
+    /// up to there.
     gains: (i32, i32),
     moves: u32,
     bounds: Stairs,
@@ -40,8 +48,8 @@ impl Sweep<'_> {
         Sweep { profile, now, at, gains, moves: 0, bounds: Stairs::default() }
     }
 
-    /// Whether no job can move that is planned behind one at `start`, which cannot: nothing is gained just before them, and no room
-    /// anywhere.
+    /// Whether no job can move that is planned behind one at `start`, which cannot: nothing is
+    /// gained just before them, and no room anywhere.
     fn is_over(&self, start: Time) -> bool {
         start > self.profile.gained_until() && self.gains.1 <= self.gains.0
     }
@@ -81,17 +89,18 @@ impl Sweep<'_> {
         self.profile.move_up(job.procs as i32, job.start, job.span, start);
         self.at = self.profile.find(job.start - Span(1));
         self.moves += 1;
-        // Before the job less is free than was; what has become free behind it may begin in the same chunk. So what is known
-        // stays true, if roughly.
+        // Before the job less is free than was; what has become free behind it may begin in the
+        // same chunk. So what is known stays true, if roughly.
         let from = if self.moves.is_multiple_of(LOOK_AGAIN) { 0 } else { self.at.chunk() };
         let (least, most) = self.profile.gains(from, self.at);
         self.gains = if from == 0 { (least, most) } else { (self.gains.0.min(least), self.gains.1.max(most)) };
     }
 }
 
-/// Moves every job of a feasible plan to where [`compress`](super::compress) would put it. `profile` holds running and planned
-/// jobs, and was settled when the plan was last compact. `moved` is told each job that has moved, with its old start, in the
-/// order of the old plan. `aside` is memory.
+/// Moves every job of a feasible plan to where [`compress`](super::compress) would put it.
+/// `profile` holds running and planned jobs, and was settled when the plan was last compact.
+/// `moved` is told each job that has moved, with its old start, in the order of the old plan.
+/// `aside` is memory.
 ///
 /// O(w) for w jobs, and for each that may move a look at the steps where room was gained.
 pub(in crate::policy) fn compress_in_place<P: Copy + AsRef<Planned> + AsMut<Planned>>(

@@ -1,11 +1,14 @@
-//! Where jobs need not be looked for while a plan of many is gone through in the order of its starts.
+//! Where jobs need not be looked for while a plan of many is gone through in the order of its
+//! starts.
 
 use crate::model::{Procs, Span, Time};
 
-/// Lower bounds of starts, as [`Bounds`](super::Bounds), for passes over many jobs: all that say something new are kept.
+/// Lower bounds of starts, as [`Bounds`](super::Bounds), for passes over many jobs: all that say
+/// something new are kept.
 ///
-/// A job that starts at s says that no job behind it that needs no fewer processors for no less time starts before s. One that
-/// says no more than another is forgotten: of n jobs of random sizes and spans about (ln n)² / 2 are kept.
+/// A job that starts at s says that no job behind it that needs no fewer processors for no less
+/// time starts before s. One that says no more than another is forgotten: of n jobs of random sizes
+/// and spans about (ln n)² / 2 are kept.
 #[derive(Default)]
 pub(in crate::policy) struct Stairs {
     /// Processors and spans, the job learned last at the end.

@@ -7,13 +7,15 @@ use serde::{Deserialize, Serialize};
 /// What the estimate begins with: one job that waited for an hour.
 const FIRST_GUESS: f64 = 3_600.0;
 
-/// The newest wait counts at least as much as one in so many: about ten days of a log of 28,000 jobs a year.
+/// The newest wait counts at least as much as one in so many: about ten days of a log of 28,000
+/// jobs a year.
 const MEMORY: f64 = 1_000.0;
 
-/// AWT. The estimate is the mean wait of the jobs started so far, beginning with one imaginary job that waited for an hour;
-/// from the thousandth job on it forgets exponentially (the newest wait weighs 1/1000), so that it follows the seasons of a
-/// machine. It is never less than a second. Jobs that run only where they delay no other job do not count: their wait says
-/// nothing about the system.
+/// AWT. The estimate is the mean wait of the jobs started so far, beginning with one imaginary job
+/// that waited for an hour; from the thousandth job on it forgets exponentially (the newest wait
+/// weighs 1/1000), so that it follows the seasons of a machine. It is never less than a second.
+/// Jobs that run only where they delay no other job do not count: their wait says nothing about the
+/// system.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Average {
     seconds: f64,

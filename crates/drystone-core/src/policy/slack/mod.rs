@@ -1,12 +1,12 @@
 //! Slack-based backfilling with priorities (Talby & Feitelson 1999).
 //!
-//! Every job is planned when it arrives, as in conservative backfilling, but jobs already planned may be moved back for a
-//! newcomer, each by no more than its slack in total: every possible plan has a price, and the cheapest is taken. What a job
-//! is promised at its arrival, its planned start plus its slack, is an upper bound of its start as long as no job runs
-//! longer than predicted.
+//! Every job is planned when it arrives, as in conservative backfilling, but jobs already planned
+//! may be moved back for a newcomer, each by no more than its slack in total: every possible plan
+//! has a price, and the cheapest is taken. What a job is promised at its arrival, its planned start
+//! plus its slack, is an upper bound of its start as long as no job runs longer than predicted.
 //!
-//! The rules are numbered as in the specification of this study: insertion 10 to 14, removal 15 and 20, orders 16, jobs of
-//! absolute zero 17, jobs that do not end 19.
+//! The rules are numbered as in the specification of this study: insertion 10 to 14, removal 15 and
+//! 20, orders 16, jobs of absolute zero 17, jobs that do not end 19.
 
 mod average;
 mod price;
@@ -33,8 +33,8 @@ use std::collections::BTreeMap;
 
 /// Slack-based backfilling.
 ///
-/// With w waiting jobs and s slots (running and waiting jobs), an arrival costs O(s·w·s) at worst, and an early end O(w·s).
-/// Most candidates are given up long before their end.
+/// With w waiting jobs and s slots (running and waiting jobs), an arrival costs O(s·w·s) at worst,
+/// and an early end O(w·s). Most candidates are given up long before their end.
 #[derive(Serialize, Deserialize)]
 pub struct Slack {
     settings: Settings,
@@ -43,15 +43,16 @@ pub struct Slack {
     /// The last decision.
     now: Time,
     running: Believed,
-    /// Free processors with running jobs and the whole plan taken away. Its steps are exactly the slots: the present, ends of
-    /// running jobs, planned starts and planned ends.
+    /// Free processors with running jobs and the whole plan taken away. Its steps are exactly the
+    /// slots: the present, ends of running jobs, planned starts and planned ends.
     profile: Profile,
     /// Waiting jobs by planned start, then arrival.
     plan: Vec<Waiting>,
     /// Jobs that have arrived since the last decision.
     fresh: Vec<JobId>,
-    /// Jobs that no plan can hold: too many processors are out, and it is not known for how long. Those that had a place
-    /// keep what they were promised; the others are planned as if they arrived when processors come back.
+    /// Jobs that no plan can hold: too many processors are out, and it is not known for how long.
+    /// Those that had a place keep what they were promised; the others are planned as if they
+    /// arrived when processors come back.
     unplanned: Vec<Waiting>,
     turned_away: Vec<JobId>,
     /// Whether each waiting job is planned as early as the running jobs and those before it allow.
@@ -64,7 +65,8 @@ pub struct Slack {
     dying: Vec<JobId>,
     /// A decision was put off until then.
     put_off: bool,
-    /// Jobs that run beyond their declared end as long as no job needs their processors; the plan counts these as free.
+    /// Jobs that run beyond their declared end as long as no job needs their processors; the plan
+    /// counts these as free.
     guests: Vec<Running>,
     /// Priorities of running jobs, kept only where they may be given more time.
     held: BTreeMap<JobId, f64>,
@@ -189,8 +191,9 @@ impl Slack {
         }
     }
 
-    /// Rules 8 and 15: all waiting jobs out, and back in the order of their starts. What that gains does not touch slacks.
-    /// Where predictions proved too short it can delay jobs; that uses up their slack, and beyond it breaks promises.
+    /// Rules 8 and 15: all waiting jobs out, and back in the order of their starts. What that gains
+    /// does not touch slacks. Where predictions proved too short it can delay jobs; that uses up
+    /// their slack, and beyond it breaks promises.
     fn compress(&mut self, view: &View<'_>, actions: &mut Actions) {
         let free = self.free(view);
         self.running.fill(&mut self.profile, view, free);
@@ -283,8 +286,8 @@ impl Slack {
     }
 }
 
-/// What a waiting job is told: where it is planned to start, and its latest start. The start is whole, so that a fraction of
-/// a second of slack is worth nothing.
+/// What a waiting job is told: where it is planned to start, and its latest start. The start is
+/// whole, so that a fraction of a second of slack is worth nothing.
 fn promise(job: &Waiting) -> Action {
     let start = job.planned.start;
     let latest = if job.slack.is_finite() { start.saturating_add(Span(job.slack.floor() as i64)) } else { Time::MAX };

@@ -1,7 +1,8 @@
-//! What rearranging a plan costs (rules 10, 11c, 14, 17 and 18; Talby & Feitelson 1999, sections 4.2 to 4.4).
+//! What rearranging a plan costs (rules 10, 11c, 14, 17 and 18; Talby & Feitelson 1999, sections
+//! 4.2 to 4.4).
 //!
-//! The order of the multiplications is part of the specification: other orders round differently, and a last bit can decide
-//! between two schedules.
+//! The order of the multiplications is part of the specification: other orders round differently,
+//! and a last bit can decide between two schedules.
 
 use crate::model::{Procs, Span};
 use crate::policy::planned::Planned;
@@ -74,7 +75,8 @@ impl AsMut<Planned> for Waiting {
 }
 
 impl Waiting {
-    /// The factors of its cost that are the same wherever it is moved in favour of a job of priority `newcomer`.
+    /// The factors of its cost that are the same wherever it is moved in favour of a job of
+    /// priority `newcomer`.
     pub(super) fn stake(&self, newcomer: f64, weights: &Weights) -> Stake {
         let free = self.priority == f64::NEG_INFINITY;
         let disturbs_nobody = newcomer == f64::NEG_INFINITY;
@@ -129,7 +131,8 @@ impl Stake {
         self.procs * time * self.ratio * self.fairness
     }
 
-    /// The price of a delay of one second, by which the order `dc` sorts: infinite where not even that is possible.
+    /// The price of a delay of one second, by which the order `dc` sorts: infinite where not even
+    /// that is possible.
     #[inline]
     pub(super) fn of_a_second(&self) -> f64 {
         if self.bears(Span(1)) { self.cost(Span(1)) } else { f64::INFINITY }
@@ -141,7 +144,8 @@ impl Stake {
 pub struct Importance {
     /// UP: how important the user says the job is, from 0 to 1.
     pub user: f64,
-    /// PP: how important the administrator says it is, from 0 to 1; −∞ makes it run only where it delays no other job.
+    /// PP: how important the administrator says it is, from 0 to 1; −∞ makes it run only where it
+    /// delays no other job.
     pub political: f64,
 }
 
@@ -181,8 +185,9 @@ mod tests {
         if stake.bears(Span(by)) { stake.cost(Span(by)) } else { f64::INFINITY }
     }
 
-    /// Section 4.4: J1 (2 processors) or J2 (1 processor) is delayed by 2 s in favour of J3 (2 processors), or J3 waits.
-    /// The paper's sixth row was computed with α_p = 1/3, not with the 1/2 it prints; then its best schedule is S2.
+    /// Section 4.4: J1 (2 processors) or J2 (1 processor) is delayed by 2 s in favour of J3 (2
+    /// processors), or J3 waits. The paper's sixth row was computed with α_p = 1/3, not with the
+    /// 1/2 it prints; then its best schedule is S2.
     #[test]
     fn the_worked_example_of_the_paper() {
         let all_one = Weights::default();
@@ -207,7 +212,8 @@ mod tests {
             for (found, printed) in found.into_iter().zip(printed) {
                 assert!(found == printed || (found - printed).abs() < 0.0006, "{weights:?}: {found} is not {printed}");
             }
-            // Among equals the one that moves fewest jobs: S1 moves none. Prices agree to the last digit printed.
+            // Among equals the one that moves fewest jobs: S1 moves none. Prices agree to the last
+            // digit printed.
             let round = |x: f64| (x * 1e9).round();
             let cheapest = (0..3).min_by(|&a, &b| round(found[a]).total_cmp(&round(found[b]))).expect("three");
             assert_eq!(["S1", "S2", "S3"][cheapest], best, "{weights:?}");

@@ -1,14 +1,18 @@
 //! The search for the cheapest way to fit a new job into a plan (rules 11, 12 and 16).
 //!
-//! A candidate puts the newcomer at the start of a slot and puts back, one by one, the waiting jobs planned at or after it.
-//! What follows is the obvious loop over candidates with three savings that cannot change its answer:
+//! A candidate puts the newcomer at the start of a slot and puts back, one by one, the waiting jobs
+//! planned at or after it. What follows is the obvious loop over candidates with three savings that
+//! cannot change its answer:
 //!
-//! - The profile of the running jobs and of those planned before the slot grows from candidate to candidate.
-//! - In a *compact* plan every waiting job is planned as early as the running jobs and those before it allow. Then a job
-//!   can only move up into room that another has left, so that the search for its new place begins there; no job moves up
-//!   before a job has been delayed; and in the order of planned starts no job moves at all until the newcomer collides
-//!   with another. A candidate without a collision costs at least as much as the one where no job moves.
-//! - A candidate is given up as soon as its price, with all that moving up could still gain, exceeds the best.
+//! - The profile of the running jobs and of those planned before the slot grows from candidate to
+//!   candidate.
+//! - In a *compact* plan every waiting job is planned as early as the running jobs and those before
+//!   it allow. Then a job can only move up into room that another has left, so that the search for
+//!   its new place begins there; no job moves up before a job has been delayed; and in the order of
+//!   planned starts no job moves at all until the newcomer collides with another. A candidate
+//!   without a collision costs at least as much as the one where no job moves.
+//! - A candidate is given up as soon as its price, with all that moving up could still gain,
+//!   exceeds the best.
 
 use super::price::{Stake, Waiting};
 use super::settings::{Order, Settings};
@@ -66,14 +70,15 @@ pub(super) struct Move {
 
 /// The memory of searches, reused from one to the next.
 ///
-/// A search among w waiting jobs with s slots prices up to s candidates of up to w jobs, each put back at a cost of O(s).
+/// A search among w waiting jobs with s slots prices up to s candidates of up to w jobs, each put
+/// back at a cost of O(s).
 pub(super) struct Search {
     /// The running jobs; the search adds those planned before the slot.
     pub(super) base: Profile,
     trial: Profile,
     stakes: Vec<Stake>,
-    /// No candidate puts a job before this, by its place in the plan: where it would start if only the running jobs were there, and
-    /// those planned before some slot that was passed.
+    /// No candidate puts a job before this, by its place in the plan: where it would start if only
+    /// the running jobs were there, and those planned before some slot that was passed.
     floors: Vec<Time>,
     /// So many jobs were planned before that slot.
     floors_of: usize,
@@ -81,7 +86,8 @@ pub(super) struct Search {
     gains: Vec<f64>,
     /// The same for all jobs from a place on.
     gains_from: Vec<f64>,
-    /// Places in the plan in the order in which displaced jobs are put back, unless that is the order of the plan.
+    /// Places in the plan in the order in which displaced jobs are put back, unless that is the
+    /// order of the plan.
     order: Vec<usize>,
     trial_moves: Vec<Move>,
     moves: Vec<Move>,
@@ -141,8 +147,8 @@ impl Search {
         self.moves.clear();
     }
 
-    /// The cheapest choice, `first` included; of equally cheap ones that which moves fewest jobs, then the earliest.
-    /// [`Search::base`] must hold the running jobs.
+    /// The cheapest choice, `first` included; of equally cheap ones that which moves fewest jobs,
+    /// then the earliest. [`Search::base`] must hold the running jobs.
     pub(super) fn cheapest(&mut self, task: &Task<'_>, first: Choice) -> Choice {
         self.moves.clear();
         let mut best = first;
@@ -183,7 +189,8 @@ impl Search {
         best
     }
 
-    /// Computes what is the same for all candidates. `false` if no candidate can be better than moving no job.
+    /// Computes what is the same for all candidates. `false` if no candidate can be better than
+    /// moving no job.
     fn prepare(&mut self, task: &Task<'_>) -> bool {
         let Task { plan, settings, new, now, .. } = *task;
         self.stakes.clear();
@@ -220,8 +227,9 @@ impl Search {
         true
     }
 
-    /// Looks for where each job could start at the earliest with the running jobs and the first `fixed` of the plan, and what it
-    /// could gain by that. Both can only get less from slot to slot.
+    /// Looks for where each job could start at the earliest with the running jobs and the first
+    /// `fixed` of the plan, and what it could gain by that. Both can only get less from slot to
+    /// slot.
     fn raise_floors(&mut self, task: &Task<'_>, fixed: usize) {
         self.floors_of = fixed;
         let mut bounds: Bounds = Bounds::default();
@@ -272,8 +280,8 @@ impl Search {
         }
     }
 
-    /// The price of putting the displaced jobs of a compact plan back in the order of their starts; `None` if a promise
-    /// would be broken or the price is beaten already.
+    /// The price of putting the displaced jobs of a compact plan back in the order of their starts;
+    /// `None` if a promise would be broken or the price is beaten already.
     fn put_back_in_plan_order(&mut self, task: &Task<'_>, candidate: Candidate) -> Option<f64> {
         let Task { plan, now, new, .. } = *task;
         let (taken, until) = (candidate.start, candidate.start.saturating_add(new.span));
@@ -334,7 +342,8 @@ impl Search {
         Some(price)
     }
 
-    /// Prices all orders of the displaced jobs, that of their starts first. `used` has a bit for each job put back.
+    /// Prices all orders of the displaced jobs, that of their starts first. `used` has a bit for
+    /// each job put back.
     fn permute(&mut self, task: &Task<'_>, candidate: Candidate, used: u32, price: f64, best: &mut Choice) {
         let displaced = task.plan.len() - candidate.fixed;
         if used.count_ones() as usize == displaced {
@@ -361,7 +370,8 @@ impl Search {
         }
     }
 
-    /// Puts one displaced job at its earliest place, which is not before `bound`: its old and its new start.
+    /// Puts one displaced job at its earliest place, which is not before `bound`: its old and its
+    /// new start.
     fn put_back(&mut self, task: &Task<'_>, candidate: Candidate, at: usize, bound: Time) -> Option<(Time, Time)> {
         let job = &task.plan[at].planned;
         let from = if task.compact {
@@ -460,7 +470,8 @@ mod tests {
             (choice, search.moves().to_vec())
         }
 
-        /// Price and number of moves of the best over all slots and all orders of the displaced jobs.
+        /// Price and number of moves of the best over all slots and all orders of the displaced
+        /// jobs.
         fn cheapest_of_all_orders(&self) -> (f64, usize) {
             let settings = Settings::default();
             let mut best = (self.first(&settings).price, 0);

@@ -1,4 +1,5 @@
-//! The parameters of slack-based backfilling (Talby & Feitelson 1999, section 4.8) and how texts give them.
+//! The parameters of slack-based backfilling (Talby & Feitelson 1999, section 4.8) and how texts
+//! give them.
 
 use super::price::Weights;
 use crate::parts::{self, formula::Formula};
@@ -21,8 +22,8 @@ pub enum Order {
     Cost,
     /// `dp`: by priority, highest first.
     Priority,
-    /// `exhaustive(N)`: every order of up to N displaced jobs is priced, by planned start beyond: a yardstick, N! times as
-    /// slow.
+    /// `exhaustive(N)`: every order of up to N displaced jobs is priced, by planned start beyond: a
+    /// yardstick, N! times as slow.
     Exhaustive(u8),
     /// A formula or a named order, as policies take it that order their queue.
     Formula(Formula),
@@ -40,31 +41,36 @@ pub enum AverageWait {
 /// What happens when a job ends before its time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub enum Removal {
-    /// Rule 15: the conservative compression; slacks and priorities stay. What the tables of the paper need.
+    /// Rule 15: the conservative compression; slacks and priorities stay. What the tables of the
+    /// paper need.
     #[default]
     Compress,
-    /// Rule 20: the paper's text taken literally: the cheapest rearrangement, as if a job of no size were inserted.
+    /// Rule 20: the paper's text taken literally: the cheapest rearrangement, as if a job of no
+    /// size were inserted.
     Priced,
 }
 
 /// What happens to a job that still runs at its declared end (rule 19; section 4.7).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub enum Tick {
-    /// Nothing: the machine decides. The plan expects it to need as long again as it is overdue, at least a minute.
+    /// Nothing: the machine decides. The plan expects it to need as long again as it is overdue, at
+    /// least a minute.
     #[default]
     Run,
     /// It is killed.
     Kill,
     /// It runs on until a job is due that needs its processors; then it is killed.
     Overrun,
-    /// It gets a tenth of its declared time more where that costs less than killing it, again and again; else it is killed.
+    /// It gets a tenth of its declared time more where that costs less than killing it, again and
+    /// again; else it is killed.
     Extend,
 }
 
 /// All parameters.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Settings {
-    /// SF: how many average waits the slack of a job of no priority is. 0 makes it conservative backfilling.
+    /// SF: how many average waits the slack of a job of no priority is. 0 makes it conservative
+    /// backfilling.
     pub slack_factor: f64,
     /// AWT.
     pub average_wait: AverageWait,

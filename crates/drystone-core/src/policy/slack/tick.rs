@@ -1,8 +1,8 @@
 //! Jobs that still run when they should have ended (rule 19; Talby & Feitelson 1999, section 4.7).
 //!
-//! A job is beyond its time when it has run as long as it was planned and as long as its user declared. Then no correction of
-//! its prediction gives it more. What is killed is killed in two steps: the machine is told, and nothing else is decided before
-//! it says that the job has ended.
+//! A job is beyond its time when it has run as long as it was planned and as long as its user
+//! declared. Then no correction of its prediction gives it more. What is killed is killed in two
+//! steps: the machine is told, and nothing else is decided before it says that the job has ended.
 
 use super::Slack;
 use super::search::{Choice, Newcomer};
@@ -18,16 +18,16 @@ impl Slack {
         view.free() + self.guests.iter().map(|guest| guest.procs).sum::<Procs>()
     }
 
-    /// Whether a job that had been predicted to run for `old` has outlived that and what its user declared, and this decides
-    /// what becomes of it.
+    /// Whether a job that had been predicted to run for `old` has outlived that and what its user
+    /// declared, and this decides what becomes of it.
     pub(super) fn beyond_its_time(&self, job: JobId, old: Span, view: &View<'_>) -> bool {
         self.settings.tick != Tick::Run
             && view.phase(job) == Phase::Running
             && view.ran(job) >= old.max(declared(job, view))
     }
 
-    /// Finds the jobs that are overdue now. Those beyond their time become guests, whose processors the plan counts as free,
-    /// or are killed.
+    /// Finds the jobs that are overdue now. Those beyond their time become guests, whose processors
+    /// the plan counts as free, or are killed.
     pub(super) fn find_overdue(&mut self, view: &View<'_>, actions: &mut Actions) {
         if self.settings.tick == Tick::Run {
             self.stale |= self.running.extend_overdue(view, |_, _| {});
@@ -46,7 +46,8 @@ impl Slack {
             }
         }
         if self.settings.tick != Tick::Overrun {
-            // Rule 19. Which job has to leave is another matter: the one that should have ended first.
+            // Rule 19. Which job has to leave is another matter: the one that should have ended
+            // first.
             self.guests[known..].sort_unstable_by_key(|job| job.id);
         }
         if self.settings.tick == Tick::Kill {
@@ -56,8 +57,9 @@ impl Slack {
         }
     }
 
-    /// Prices a tenth of its declared time more for each job beyond its time, as if it were a new job that must start now,
-    /// against what killing it throws away. All of them are guests until it is their turn.
+    /// Prices a tenth of its declared time more for each job beyond its time, as if it were a new
+    /// job that must start now, against what killing it throws away. All of them are guests until
+    /// it is their turn.
     pub(super) fn extend_or_kill(&mut self, view: &View<'_>, actions: &mut Actions) {
         for at in 0..self.guests.len() {
             let job = self.guests[at];
@@ -81,8 +83,8 @@ impl Slack {
         self.guests.clear();
     }
 
-    /// Kills guests, those first that are beyond their time for longest, until the first `due` jobs of the plan can start.
-    /// Answers whether one had to go.
+    /// Kills guests, those first that are beyond their time for longest, until the first `due` jobs
+    /// of the plan can start. Answers whether one had to go.
     pub(super) fn show_out_guests(&mut self, due: usize, view: &View<'_>, actions: &mut Actions) -> bool {
         if self.guests.is_empty() {
             return false;

@@ -12,11 +12,13 @@ use crate::policy::{Abilities, Action, Actions, Event, Policy, View, Why};
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 
-/// Immediate service (Chiang & Vernon 2001): a job that arrives starts at once, in place of those whose instantaneous expansion
-/// factor (wait + run so far) / run so far is lowest and who have had their time slice.
+/// Immediate service (Chiang & Vernon 2001): a job that arrives starts at once, in place of those
+/// whose instantaneous expansion factor (wait + run so far) / run so far is lowest and who have had
+/// their time slice.
 ///
-/// With s suspended and r running jobs, an end or a suspension costs O(s) and a pass O(s), and O(r log r) per arrival: one comparison
-/// each; a suspended job is looked at only when the one job has gone that was found in its way, or may be suspended.
+/// With s suspended and r running jobs, an end or a suspension costs O(s) and a pass O(s), and O(r
+/// log r) per arrival: one comparison each; a suspended job is looked at only when the one job has
+/// gone that was found in its way, or may be suspended.
 #[derive(Serialize, Deserialize)]
 pub struct Immediate {
     settings: Service,
@@ -41,9 +43,11 @@ pub struct Immediate {
 /// When a suspended job needs to be looked at.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Asking {
-    /// It cannot suspend the one in its way before. [`TOUCHED`]: that one has gone since it was looked at.
+    /// It cannot suspend the one in its way before. [`TOUCHED`]: that one has gone since it was
+    /// looked at.
     ready: Time,
-    /// A job that runs on its processors: while it does, no other that goes lets the suspended one go on. [`NO_JOB`]: none does.
+    /// A job that runs on its processors: while it does, no other that goes lets the suspended one
+    /// go on. [`NO_JOB`]: none does.
     blocker: JobId,
 }
 
@@ -161,7 +165,8 @@ impl Immediate {
         near.map(|(at, _)| at).filter(|&at| task.meets_indeed(&self.running[at]))
     }
 
-    /// Whether these processors are of no use to a job that goes on now: some are out, or go before its end.
+    /// Whether these processors are of no use to a job that goes on now: some are out, or go before
+    /// its end.
     fn is_lost_on(&self, set: &ProcSet, barred: &ProcSet) -> bool {
         meets(set, barred) || self.processors.as_ref().is_some_and(|p| p.are_no_gain(set))
     }
@@ -225,7 +230,8 @@ impl Immediate {
         self.serve_found(at, first_in_line, found, &barred, now, actions)
     }
 
-    /// The running jobs that have to go so that one starts that never ran; none if enough are free. `None` where it cannot.
+    /// The running jobs that have to go so that one starts that never ran; none if enough are free.
+    /// `None` where it cannot.
     fn find_place(&self, at: usize, barred: &ProcSet, now: Time) -> Option<Vec<usize>> {
         let processors = self.processors.as_ref()?;
         let need = self.fresh[at].procs;
@@ -300,7 +306,8 @@ impl Immediate {
         true
     }
 
-    /// (2): lets suspended jobs go on, in descending order of their instantaneous expansion factors.
+    /// (2): lets suspended jobs go on, in descending order of their instantaneous expansion
+    /// factors.
     fn resume(&mut self, now: Time, actions: &mut Actions) {
         let tick = self.is_tick(now);
         // Jobs suspended by those that go on are not looked at again.
@@ -339,8 +346,8 @@ impl Immediate {
         self.look_ahead(now);
     }
 
-    /// The suspended jobs that have reason to ask whether they may go on, the next one at the end: those behind `last`, if
-    /// any, and without `except`.
+    /// The suspended jobs that have reason to ask whether they may go on, the next one at the end:
+    /// those behind `last`, if any, and without `except`.
     fn line(&self, tick: bool, now: Time, last: Option<Place>, except: &[JobId]) -> Vec<Place> {
         let asking = self.asking.iter().enumerate().filter(|(_, asking)| asking.now(tick, now));
         let places = asking.map(|(at, _)| {
@@ -353,7 +360,8 @@ impl Immediate {
         line
     }
 
-    /// Whether a suspended job's processors are free or may be taken from the jobs that run on them.
+    /// Whether a suspended job's processors are free or may be taken from the jobs that run on
+    /// them.
     fn may_go_on(&self, task: &Task, tick: bool, now: Time) -> bool {
         let Some(processors) = &self.processors else { return false };
         if self.is_lost_on(&task.set, &self.ahead.barred(task, now)) {
@@ -368,7 +376,8 @@ impl Immediate {
                 })
     }
 
-    /// Whether a running job may be suspended so that a suspended one goes on. Once it may, it may as long as it runs.
+    /// Whether a running job may be suspended so that a suspended one goes on. Once it may, it may
+    /// as long as it runs.
     fn gives_way(&self, running: &Task, suspended: &Task, factor: Decimal, now: Time) -> bool {
         let (mine, other) = (waiting_factor(suspended, now), instantaneous(running, now));
         now - running.since >= self.settings.slice
@@ -386,8 +395,9 @@ impl Immediate {
         }
     }
 
-    /// Who is longest in the way of a suspended job, and the tick behind `now` before which that one does not give way. There may be
-    /// more passes at a tick, so a job that gives way already is not the one that matters.
+    /// Who is longest in the way of a suspended job, and the tick behind `now` before which that
+    /// one does not give way. There may be more passes at a tick, so a job that gives way already
+    /// is not the one that matters.
     fn asking(&self, task: &Task, now: Time) -> Asking {
         let mut asking = Asking { ready: self.first_tick(now), blocker: NO_JOB };
         let tick = self.is_tick(now);
@@ -413,14 +423,16 @@ impl Immediate {
         asking
     }
 
-    /// A tick behind `first`, at which it does not, before which a running job does not give way to a suspended one.
+    /// A tick behind `first`, at which it does not, before which a running job does not give way to
+    /// a suspended one.
     fn gives_way_at(&self, blocker: &Task, task: &Task, factor: Decimal, first: Time) -> Time {
         let every = self.settings.every.0;
         let slice = blocker.since + self.settings.slice;
         if slice > first {
             return Time((slice.0 - 1).div_euclid(every) * every + every);
         }
-        // Of ever more distant ticks the last at which it does not give way, and then the next: the rest is found out then.
+        // Of ever more distant ticks the last at which it does not give way, and then the next: the
+        // rest is found out then.
         let (mut no, mut next) = (0, 1);
         while next < 1 << 30 && !self.gives_way(blocker, task, factor, Time(first.0 + next * every)) {
             (no, next) = (next, next * 2);
@@ -428,8 +440,9 @@ impl Immediate {
         Time(first.0 + (no + 1) * every)
     }
 
-    /// When enough running jobs will have had their slice for a job that never ran; [`Time::MAX`] for never.
-    /// `by_slice` is when each has had its slice, and how many processors all have by then that are free or have.
+    /// When enough running jobs will have had their slice for a job that never ran; [`Time::MAX`]
+    /// for never. `by_slice` is when each has had its slice, and how many processors all have by
+    /// then that are free or have.
     fn served(&self, task: &Task, by_slice: &[(Time, u64)], now: Time) -> Time {
         let free = u64::from(self.processors.as_ref().map_or(0, |p| p.free().len()));
         if free >= u64::from(task.procs) {

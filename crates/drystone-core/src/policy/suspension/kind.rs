@@ -20,7 +20,8 @@ const TARGET: Param =
     Param::new("target", "0.2", &[Decimal::FROM_ZERO], "suspensions per completed job to aim at").expert();
 const NARROW: Needs = Needs { params: &["relief"], any: &[Condition::Not("width", "none")] };
 const AUTO: Needs = Needs { params: &["target"], any: &[Condition::Is("sf", "auto")] };
-// A job that may resume anywhere owns nothing while suspended; in one piece or not is another question.
+// A job that may resume anywhere owns nothing while suspended; in one piece or not is another
+// question.
 const OWNERS: Needs =
     Needs { params: &["place"], any: &[Condition::Is("migration", "no"), Condition::Is("place", "contiguous")] };
 const EVERY: Param = Param::new("every", "60", SECONDS, "the preemption routine runs at multiples of this");

@@ -5,7 +5,8 @@ use super::task::Task;
 use crate::model::{Span, Time};
 use serde::{Deserialize, Serialize};
 
-/// 4 classes of run time (up to 10 min, 1 h, 8 h, more) × 4 of processors (1, up to 8, up to 32, more).
+/// 4 classes of run time (up to 10 min, 1 h, 8 h, more) × 4 of processors (1, up to 8, up to 32,
+/// more).
 fn category(task: &Task) -> usize {
     let class = |value: i64, borders: [i64; 3]| borders.iter().filter(|&&border| value > border).count();
     4 * class(task.length, [600, 3_600, 28_800]) + class(i64::from(task.procs), [1, 8, 32])

@@ -1,8 +1,10 @@
-//! Preemption with local restart: selective suspension and immediate service (Kettimuthu et al. 2005).
+//! Preemption with local restart: selective suspension and immediate service (Kettimuthu et al.
+//! 2005).
 //!
-//! Processors have numbers here, because a suspended job resumes on the processors it had. It *owns* them meanwhile,
-//! and which free processors a fresh job may take is the choice that decides everything ([`Place`]). Rules S3 to S9
-//! ([`Selective`]) and S12 ([`Immediate`]) of the specification.
+//! Processors have numbers here, because a suspended job resumes on the processors it had. It
+//! *owns* them meanwhile, and which free processors a fresh job may take is the choice that decides
+//! everything ([`Place`]). Rules S3 to S9 ([`Selective`]) and S12 ([`Immediate`]) of the
+//! specification.
 
 mod immediate;
 mod kind;

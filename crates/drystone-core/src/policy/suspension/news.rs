@@ -31,8 +31,9 @@ impl Ahead {
         }
     }
 
-    /// Whether a job cannot go on now, whatever runs: too few processors stay until its end, or not those that it must go on on
-    /// (`pinned`). That stays so until a window begins or is forgotten, or the job's prediction changes.
+    /// Whether a job cannot go on now, whatever runs: too few processors stay until its end, or not
+    /// those that it must go on on (`pinned`). That stays so until a window begins or is forgotten,
+    /// or the job's prediction changes.
     #[inline]
     pub(super) fn rules_out(&self, task: &Task, pinned: bool, machine: Procs, now: Time) -> bool {
         let end = now.saturating_add(task.left());

@@ -1,4 +1,5 @@
-//! Where on the machine a job is, roughly: most jobs that share no processor are told apart at a glance.
+//! Where on the machine a job is, roughly: most jobs that share no processor are told apart at a
+//! glance.
 
 use crate::model::{ProcSet, Procs};
 use serde::{Deserialize, Serialize};
@@ -7,7 +8,8 @@ use serde::{Deserialize, Serialize};
 const WORDS: usize = 8;
 const PARTS: u64 = 64 * WORDS as u64;
 
-/// The 512ths of the machine in which a job has processors. On a machine of no more than 512 each is one processor.
+/// The 512ths of the machine in which a job has processors. On a machine of no more than 512 each
+/// is one processor.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 pub(super) struct Parts([u64; WORDS]);
 

@@ -4,10 +4,11 @@ use crate::model::{ProcSet, Procs};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
-/// A set of processors, as disjoint ranges in ascending order like [`ProcSet`], changed in place: what it costs follows the
-/// number of ranges, however large the machine.
+/// A set of processors, as disjoint ranges in ascending order like [`ProcSet`], changed in place:
+/// what it costs follows the number of ranges, however large the machine.
 ///
-/// With k ranges, a change by one range costs O(log k) and a move of the later ranges, membership O(log k).
+/// With k ranges, a change by one range costs O(log k) and a move of the later ranges, membership
+/// O(log k).
 #[derive(Clone, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 pub(super) struct Pool {
     /// Disjoint, ascending, never touching, never empty.
@@ -145,7 +146,8 @@ impl Pool {
         ProcSet::ascending(ranges)
     }
 
-    /// The shortest run of at least `count` consecutive ones, the lowest of equal ones, cut to length.
+    /// The shortest run of at least `count` consecutive ones, the lowest of equal ones, cut to
+    /// length.
     pub(super) fn best_run(&self, count: Procs) -> Option<ProcSet> {
         let fitting = self.ranges.iter().filter(|run| run.end - run.start >= count);
         let best = fitting.min_by_key(|run| run.end - run.start)?;

@@ -27,8 +27,8 @@ impl Processors {
         Processors { open: free.clone(), owned: Pool::default(), free, out: ProcSet::new(), shared: ProcSet::new() }
     }
 
-    /// Works all of it out anew on a machine of so many: from those that running jobs are on, those that suspended jobs own, and
-    /// those that are out.
+    /// Works all of it out anew on a machine of so many: from those that running jobs are on, those
+    /// that suspended jobs own, and those that are out.
     pub(super) fn anew<'a>(
         procs: Procs,
         running: impl Iterator<Item = &'a ProcSet>,
@@ -67,7 +67,8 @@ impl Processors {
         meets(set, &self.shared)
     }
 
-    /// Jobs have left processors that they shared: those that still run are on theirs, and share what they share.
+    /// Jobs have left processors that they shared: those that still run are on theirs, and share
+    /// what they share.
     #[cold]
     pub(super) fn share_anew<'a>(&mut self, running: impl Iterator<Item = &'a ProcSet>) {
         let mut busy = ProcSet::new();
@@ -117,14 +118,15 @@ impl Processors {
         self.forget_lost();
     }
 
-    /// A suspended job that owned these resumes on them. `others` are the sets of the other suspended jobs, at least those
-    /// that meet its own.
+    /// A suspended job that owned these resumes on them. `others` are the sets of the other
+    /// suspended jobs, at least those that meet its own.
     pub(super) fn reoccupy<'a>(&mut self, set: &ProcSet, others: impl Iterator<Item = &'a ProcSet>) {
         self.occupy(set);
         self.owned_by(set, others);
     }
 
-    /// Who owned these does so no more; `others` own what they owned. As soon as all are owned again the rest is not asked for.
+    /// Who owned these does so no more; `others` own what they owned. As soon as all are owned
+    /// again the rest is not asked for.
     fn owned_by<'a>(&mut self, set: &ProcSet, others: impl Iterator<Item = &'a ProcSet>) {
         let all = self.owned.len();
         self.owned.remove(set);

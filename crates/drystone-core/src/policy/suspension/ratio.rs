@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 use std::str::FromStr;
 
-/// A non-negative fraction of whole seconds. Comparisons are exact: integer cross products, no rounding.
+/// A non-negative fraction of whole seconds. Comparisons are exact: integer cross products, no
+/// rounding.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ratio {
     pub(super) over: i64,
@@ -34,8 +35,8 @@ impl Ratio {
     }
 }
 
-/// A non-negative decimal number of at most 6 decimals, up to 1,000,000, kept exactly: small enough that no product of two
-/// times and one of these overflows.
+/// A non-negative decimal number of at most 6 decimals, up to 1,000,000, kept exactly: small enough
+/// that no product of two times and one of these overflows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Decimal {
     /// The number is `digits / scale`.
@@ -84,7 +85,8 @@ impl Decimal {
         self.digits as f64 / self.scale as f64
     }
 
-    /// The least `over` for which `over / under` is at least this many times `other`, whose `under` is not 0.
+    /// The least `over` for which `over / under` is at least this many times `other`, whose `under`
+    /// is not 0.
     pub(super) fn least_over(self, other: Ratio, under: i64) -> i128 {
         let wide = i128::from;
         let (product, divisor) =

@@ -15,11 +15,13 @@ use crate::model::{JobId, ProcSet, Procs, Time};
 use crate::policy::{Abilities, Action, Actions, Event, Policy, View, Why};
 use serde::{Deserialize, Serialize};
 
-/// Selective suspension: an idle job may suspend running ones if its expansion factor is SF times theirs.
+/// Selective suspension: an idle job may suspend running ones if its expansion factor is SF times
+/// theirs.
 ///
-/// With q idle and r running jobs, a pass after a completion costs O(q), and O(q log q) if a job starts; after nothing but
-/// arrivals it looks at the newcomers only; the preemption routine costs O(q·(log q + r)). It runs only when an expansion
-/// factor may have crossed what it needs: a tick at which nothing can change is slept through.
+/// With q idle and r running jobs, a pass after a completion costs O(q), and O(q log q) if a job
+/// starts; after nothing but arrivals it looks at the newcomers only; the preemption routine costs
+/// O(q·(log q + r)). It runs only when an expansion factor may have crossed what it needs: a tick
+/// at which nothing can change is slept through.
 #[derive(Serialize, Deserialize)]
 pub struct Selective {
     settings: Selection,
@@ -92,7 +94,8 @@ impl Selective {
             || self.is_lost_on(&task.set)
     }
 
-    /// Whether no job gains by others leaving these processors: some are out, or go too soon, or are shared.
+    /// Whether no job gains by others leaving these processors: some are out, or go too soon, or
+    /// are shared.
     #[inline]
     fn is_lost_on(&self, set: &ProcSet) -> bool {
         meets(set, &self.barred) || self.processors.as_ref().is_some_and(|p| p.are_no_gain(set))
@@ -105,8 +108,8 @@ impl Selective {
         self.ahead.rules_out(task, self.is_pinned(task), self.machine, now)
     }
 
-    /// Asks something about an idle job as if the processors were not there that go before its end. Where these are too many, the
-    /// answer is that it cannot run.
+    /// Asks something about an idle job as if the processors were not there that go before its end.
+    /// Where these are too many, the answer is that it cannot run.
     fn barring<T: Default>(&mut self, at: usize, now: Time, ask: impl FnOnce(&mut Selective) -> T) -> T {
         if self.is_ruled_out(at, now) {
             return T::default();
@@ -253,7 +256,8 @@ impl Selective {
         }
     }
 
-    /// The free processors that a fresh job prefers or is confined to, with those of the last `victims` that were stopped.
+    /// The free processors that a fresh job prefers or is confined to, with those of the last
+    /// `victims` that were stopped.
     fn fill_pool(&mut self, at: usize, victims: usize, now: Time) {
         let Some(processors) = &self.processors else { return };
         let factor = match self.settings.place {
@@ -277,7 +281,8 @@ impl Selective {
         own.iter().for_each(|victim| self.pool.insert(&victim.set));
     }
 
-    /// The processors that a fresh job gets in a plain start, or where the last `victims` of the stopped jobs are its own.
+    /// The processors that a fresh job gets in a plain start, or where the last `victims` of the
+    /// stopped jobs are its own.
     fn place(&mut self, at: usize, victims: Option<usize>, now: Time) -> Option<ProcSet> {
         let need = self.idle[at].procs;
         let place = match self.settings.place {
@@ -354,7 +359,8 @@ impl Selective {
         self.stopped.push(task);
     }
 
-    /// Rule S7, DISPATCH: every job that may start without suspending another, in order of priority.
+    /// Rule S7, DISPATCH: every job that may start without suspending another, in order of
+    /// priority.
     fn dispatch(&mut self, now: Time, actions: &mut Actions) -> bool {
         let mut at = 0;
         if self.changed || self.settings.place.changes_with_time() {

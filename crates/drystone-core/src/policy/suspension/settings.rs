@@ -4,19 +4,22 @@ use super::ratio::Decimal;
 use crate::model::Span;
 use serde::{Deserialize, Serialize};
 
-/// By which factor a waiting job's expansion factor must exceed that of a running one to suspend it: SF.
+/// By which factor a waiting job's expansion factor must exceed that of a running one to suspend
+/// it: SF.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub enum Factor {
     /// This, at least 1.
     Fixed(Decimal),
-    /// Ours: starts at 2 and follows the number of suspensions per completed job, which it holds near `target`.
+    /// Ours: starts at 2 and follows the number of suspensions per completed job, which it holds
+    /// near `target`.
     Auto {
         /// Suspensions per completed job to aim at.
         target: Decimal,
     },
 }
 
-/// Which free processors a fresh job may take. A suspended job owns the processors on which it must go on.
+/// Which free processors a fresh job may take. A suspended job owns the processors on which it must
+/// go on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Place {
     /// Only those that no suspended job owns, and those of its own victims.
@@ -47,10 +50,11 @@ impl Place {
 pub enum Victims {
     /// Of all eligible ones the widest first (section 4.3, formulas).
     Widest,
-    /// Eligible ones are collected in order of priority, lowest first, until they are enough; of these the widest first (the
-    /// printed pseudocode, where ineligible jobs are skipped).
+    /// Eligible ones are collected in order of priority, lowest first, until they are enough; of
+    /// these the widest first (the printed pseudocode, where ineligible jobs are skipped).
     Skip,
-    /// The same, but the first ineligible job ends the search (the printed pseudocode with its early exit).
+    /// The same, but the first ineligible job ends the search (the printed pseudocode with its
+    /// early exit).
     Exit,
 }
 
@@ -59,7 +63,8 @@ pub enum Victims {
 pub enum Limit {
     /// No limit: SS.
     None,
-    /// `factor` times the mean bounded slowdown of the jobs of its category that have completed; none yet: no limit.
+    /// `factor` times the mean bounded slowdown of the jobs of its category that have completed;
+    /// none yet: no limit.
     Online {
         /// 1.5 in the paper.
         factor: f64,
@@ -103,9 +108,10 @@ pub struct Selection {
 pub struct Service {
     /// How long a job runs before it may be suspended.
     pub slice: Span,
-    /// At multiples of this suspended jobs may suspend others to resume, and no other is tried between events.
+    /// At multiples of this suspended jobs may suspend others to resume, and no other is tried
+    /// between events.
     pub every: Span,
-    /// By which factor a suspended job's instantaneous expansion factor must exceed those of the jobs that it suspends to go
-    /// on; `None`: it never suspends any.
+    /// By which factor a suspended job's instantaneous expansion factor must exceed those of the
+    /// jobs that it suspends to go on; `None`: it never suspends any.
     pub resume: Option<Decimal>,
 }

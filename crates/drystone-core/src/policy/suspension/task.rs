@@ -116,7 +116,8 @@ impl Task {
         other.idle_priority(now).compare(self.idle_priority(now)).then(self.id.cmp(&other.id))
     }
 
-    /// Ascending tau, ties by the start of the segment, then by arrival: the order of possible victims.
+    /// Ascending tau, ties by the start of the segment, then by arrival: the order of possible
+    /// victims.
     pub(super) fn gives_way_before(&self, other: &Task) -> Ordering {
         let by_tau = self.running_priority().compare(other.running_priority());
         by_tau.then(self.since.cmp(&other.since)).then(self.id.cmp(&other.id))
@@ -129,7 +130,8 @@ impl Task {
     }
 }
 
-/// A prediction as the length of a job: from 1 s to the limit of all times, so that every fraction is defined.
+/// A prediction as the length of a job: from 1 s to the limit of all times, so that every fraction
+/// is defined.
 pub(super) fn believed(prediction: Span) -> i64 {
     prediction.0.clamp(1, TIME_LIMIT)
 }

@@ -9,8 +9,8 @@ const BATCH: u32 = 100;
 const LEAST: i64 = 1_100;
 const MOST: i64 = 20_000;
 
-/// Holds the number of suspensions per completed job near a target: after each batch of completions SF grows by a tenth if
-/// there were more, and shrinks by as much if there were fewer.
+/// Holds the number of suspensions per completed job near a target: after each batch of completions
+/// SF grows by a tenth if there were more, and shrinks by as much if there were fewer.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Tuner {
     target: f64,

@@ -1,8 +1,10 @@
-//! A cluster that is made up, with a clock of its own and every fault that a real one has: for tests, deterministic.
+//! A cluster that is made up, with a clock of its own and every fault that a real one has: for
+//! tests, deterministic.
 //!
-//! It keeps to what a real Slurm does where that matters to a daemon: it starts jobs that are not held in the order of their release,
-//! and none behind one that does not fit; it resumes jobs without looking for room; a requeue changes the submit time; a controller
-//! that is killed forgets the last seconds and gives their numbers to other jobs.
+//! It keeps to what a real Slurm does where that matters to a daemon: it starts jobs that are not
+//! held in the order of their release, and none behind one that does not fit; it resumes jobs
+//! without looking for room; a requeue changes the submit time; a controller that is killed forgets
+//! the last seconds and gives their numbers to other jobs.
 
 mod faults;
 mod machine;
@@ -183,7 +185,8 @@ impl FakeCluster {
         }
     }
 
-    /// Kills the controller: what it did since it last saved is forgotten. Jobs that have ended since come back, and so on.
+    /// Kills the controller: what it did since it last saved is forgotten. Jobs that have ended
+    /// since come back, and so on.
     pub fn kill_controller(&mut self) {
         let Controller { jobs, next } = (*self.saved.1).clone();
         let running: BTreeMap<u64, Job> =
@@ -191,7 +194,8 @@ impl FakeCluster {
         self.jobs = jobs;
         self.next = next;
         for (number, job) in running {
-            // Nodes tell of what runs on them: what the controller does not know to run there is killed.
+            // Nodes tell of what runs on them: what the controller does not know to run there is
+            // killed.
             if let Some(known) = self.jobs.get_mut(&number)
                 && known.state == State::Running
                 && known.submit == job.submit

@@ -1,4 +1,5 @@
-//! What the ordinary listing does not show, asked for once per record: the hook's mark, restarts, requests.
+//! What the ordinary listing does not show, asked for once per record: the hook's mark, restarts,
+//! requests.
 
 use super::jobs::WHOLE;
 use super::run::Runner;
@@ -89,9 +90,11 @@ fn line(line: &str) -> Result<(RecordId, Details), ClusterError> {
     Ok((record, details))
 }
 
-/// Processors of jobs on each of their nodes, by the job's own number; of all, where none are named.
+/// Processors of jobs on each of their nodes, by the job's own number; of all, where none are
+/// named.
 ///
-/// This listing holds what users wrote. What comes out of it is checked against the ordinary one ([`are_sound`]).
+/// This listing holds what users wrote. What comes out of it is checked against the ordinary one
+/// ([`are_sound`]).
 pub(super) fn places(run: &Runner, only: &[u64]) -> Result<BTreeMap<u64, Vec<Place>>, ClusterError> {
     let mut found = BTreeMap::new();
     if only.is_empty() {

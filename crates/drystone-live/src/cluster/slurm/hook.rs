@@ -77,7 +77,8 @@ fn quoted(text: &str) -> String {
     quoted + "\""
 }
 
-/// What a line of the wake file says, if it says more than "look". A user cannot write into it; what is not understood only wakes.
+/// What a line of the wake file says, if it says more than "look". A user cannot write into it;
+/// what is not understood only wakes.
 #[must_use]
 pub fn told(line: &str) -> Option<Told> {
     let (verb, number) = line.split_once(' ')?;

@@ -20,8 +20,8 @@ pub(super) fn read(run: &Runner) -> Result<Vec<JobFact>, ClusterError> {
     parse(&said)
 }
 
-/// The records of a listing. One line that is not understood makes all of it worthless: a job that is missing would count as
-/// gone.
+/// The records of a listing. One line that is not understood makes all of it worthless: a job that
+/// is missing would count as gone.
 pub(super) fn parse(said: &str) -> Result<Vec<JobFact>, ClusterError> {
     if !said.is_empty() && !said.ends_with('\n') {
         return Err(ClusterError::Garbled("squeue's last line is cut".into()));
@@ -84,7 +84,8 @@ fn line(line: &str) -> Result<JobFact, ClusterError> {
         asks.insert(Ask::SeveralPartitions);
     }
     let pending = state == State::Pending;
-    // What Slurm expects of a job that waits for room changes from look to look; a begin time does not.
+    // What Slurm expects of a job that waits for room changes from look to look; a begin time does
+    // not.
     let begins = !pending || held || reason == Reason::Begin;
     let places = drystone_slurm::conf::expand_hostlist(on).map_err(|e| garbled(&e))?;
     let alone = places.len() == 1;

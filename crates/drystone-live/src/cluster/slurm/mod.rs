@@ -1,7 +1,8 @@
 //! Slurm, by its commands: the one place that knows its words.
 //!
-//! Tested with release 22.05. No names of jobs and no comments are read: they may contain anything. What is sent is made of numbers and
-//! of node names that Slurm itself gave, never of what users wrote.
+//! Tested with release 22.05. No names of jobs and no comments are read: they may contain anything.
+//! What is sent is made of numbers and of node names that Slurm itself gave, never of what users
+//! wrote.
 
 mod details;
 pub mod hook;
@@ -76,7 +77,8 @@ impl SlurmCli {
         Ok(site)
     }
 
-    /// The partitions that are driven: the default one where none were named, once [`SlurmCli::site`] was asked.
+    /// The partitions that are driven: the default one where none were named, once
+    /// [`SlurmCli::site`] was asked.
     #[must_use]
     pub fn partitions(&self) -> &[String] {
         &self.partitions
@@ -107,7 +109,8 @@ impl SlurmCli {
         let new: Vec<u64> = facts.iter().filter(|fact| !known(&self.details, fact)).map(|fact| fact.id).collect();
         if !new.is_empty() {
             let unique: BTreeSet<u64> = new.into_iter().collect();
-            // One is looked up by the controller; several are picked out by the client, which has to be sent all.
+            // One is looked up by the controller; several are picked out by the client, which has
+            // to be sent all.
             let only = if unique.len() == 1 { unique.first().copied() } else { None };
             for (record, details) in details::read(&self.run, only)? {
                 self.details.insert(record, details);

@@ -29,8 +29,9 @@ fn parse(said: &str) -> Result<Vec<NodeFact>, ClusterError> {
     Ok(nodes)
 }
 
-/// Whether jobs start on such a node. The sign behind a state says more: `*` does not answer, `$` is reserved for maintenance,
-/// `@` and `^` will be or is rebooted, `%` and `!` will be or is switched off; `~` and `#` are nodes that Slurm switches on.
+/// Whether jobs start on such a node. The sign behind a state says more: `*` does not answer, `$`
+/// is reserved for maintenance, `@` and `^` will be or is rebooted, `%` and `!` will be or is
+/// switched off; `~` and `#` are nodes that Slurm switches on.
 fn state(text: &str) -> NodeState {
     let base = text.trim_end_matches(|c: char| !c.is_ascii_alphabetic());
     let signs = &text[base.len()..];

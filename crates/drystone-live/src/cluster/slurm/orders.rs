@@ -55,7 +55,8 @@ fn command(run: &Runner, batch: &[Order]) -> Option<Vec<Outcome>> {
     outcomes(said, &keys)
 }
 
-/// What a command about these jobs came to. Jobs that its complaints name were refused; without a name it is not known which.
+/// What a command about these jobs came to. Jobs that its complaints name were refused; without a
+/// name it is not known which.
 fn outcomes(said: Result<Said, Mute>, keys: &[Key]) -> Option<Vec<Outcome>> {
     let said = match said {
         Ok(said) => said,
@@ -142,8 +143,9 @@ fn each(run: &Runner, batch: &[Order]) -> Option<Vec<Outcome>> {
     Some(all)
 }
 
-/// Lets a job that was requeued begin at once: Slurm lets it wait for two minutes otherwise, and one that was suspended is held as if by
-/// an administrator. While Slurm still cleans up it takes no change, or forgets it: what it shows afterwards counts.
+/// Lets a job that was requeued begin at once: Slurm lets it wait for two minutes otherwise, and
+/// one that was suspended is held as if by an administrator. While Slurm still cleans up it takes
+/// no change, or forgets it: what it shows afterwards counts.
 fn begin_now(run: &Runner, name: &str) {
     let update = format!("JobId={name}");
     let mut told = false;

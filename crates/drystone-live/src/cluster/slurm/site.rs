@@ -219,8 +219,9 @@ impl Site {
         remarks
     }
 
-    /// What driving has to know, and what forbids it. `hook`: the text of `job_submit.lua` that is in place, `heartbeat`: the file
-    /// that it has to read; `suspends`: whether the policy suspends jobs.
+    /// What driving has to know, and what forbids it. `hook`: the text of `job_submit.lua` that is
+    /// in place, `heartbeat`: the file that it has to read; `suspends`: whether the policy suspends
+    /// jobs.
     #[must_use]
     pub fn for_drive(
         &self,

@@ -2,7 +2,8 @@
 
 use crate::cluster::{After, Depends};
 
-/// Lengths of time: `5:00`, `1:00:00`, `1-00:00:00`; `None` for those that are none (`UNLIMITED`, `INVALID`, `N/A`).
+/// Lengths of time: `5:00`, `1:00:00`, `1-00:00:00`; `None` for those that are none (`UNLIMITED`,
+/// `INVALID`, `N/A`).
 pub(super) fn span(text: &str) -> Option<i64> {
     let (days, rest) = match text.split_once('-') {
         Some((days, rest)) => (days.parse::<i64>().ok()?, rest),
@@ -55,8 +56,8 @@ pub(super) fn tasks(text: &str) -> Option<Tasks> {
     (ranges.iter().all(|(from, to)| from <= to)).then_some((ranges, throttle))
 }
 
-/// Dependencies: `afterok:1(unfulfilled),afterany:5_*(unfulfilled)`. What is not fulfilled is listed; what is anything else than all of
-/// several jobs is left to Slurm.
+/// Dependencies: `afterok:1(unfulfilled),afterany:5_*(unfulfilled)`. What is not fulfilled is
+/// listed; what is anything else than all of several jobs is left to Slurm.
 pub(super) fn depends(text: &str) -> Depends {
     if is_nothing(text) {
         return Depends::No;

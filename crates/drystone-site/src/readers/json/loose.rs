@@ -47,8 +47,8 @@ impl Loose {
         }
     }
 
-    /// `7`, `"7"`, `{"set": true, "infinite": false, "number": 7}`, or nothing. Slurm's own numbers for "none" and "no limit" count
-    /// as these.
+    /// `7`, `"7"`, `{"set": true, "infinite": false, "number": 7}`, or nothing. Slurm's own numbers
+    /// for "none" and "no limit" count as these.
     pub(super) fn number(&self) -> Number {
         match self {
             Loose::Whole(4_294_967_294 | 18_446_744_073_709_551_614) => Number::Missing,

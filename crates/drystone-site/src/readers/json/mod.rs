@@ -1,4 +1,5 @@
-//! What `sacct --json` prints, of any version: what stands there decides, not which version wrote it.
+//! What `sacct --json` prints, of any version: what stands there decides, not which version wrote
+//! it.
 
 mod job;
 mod loose;

@@ -1,4 +1,5 @@
-//! Accounting records of PBS Professional, OpenPBS and Torque: one line for each event of a job, written when it happens.
+//! Accounting records of PBS Professional, OpenPBS and Torque: one line for each event of a job,
+//! written when it happens.
 
 mod pairs;
 mod resources;
@@ -137,7 +138,8 @@ enum Named {
     Unreadable,
 }
 
-/// `123.server`, `123[7].server`, `123[].server`, Torque's `123-7.server`; `R123.server` and `S123.server` are reservations.
+/// `123.server`, `123[7].server`, `123[].server`, Torque's `123-7.server`; `R123.server` and
+/// `S123.server` are reservations.
 fn named(id: &[u8]) -> Named {
     if matches!(id.first(), Some(b'R' | b'S' | b'M')) {
         return Named::Reservation;
@@ -222,7 +224,8 @@ impl Open {
         job
     }
 
-    /// Records are written at the event: where one says both, its own local time and the event's moment tell the distance from UTC.
+    /// Records are written at the event: where one says both, its own local time and the event's
+    /// moment tell the distance from UTC.
     fn learn_offset(&mut self, record: &Record<'_>, pairs: &Pairs<'_>) {
         let key = match record.kind {
             b'E' => "end",

@@ -54,8 +54,9 @@ fn held(pairs: &Pairs<'_>, asked: &Amount) -> Option<Amount> {
     Some(Amount { cpus, nodes, gpus, memory_kb: memory.unwrap_or(asked.memory_kb) })
 }
 
-/// `4:ppn=8:gpus=1+1:ppn=2`, `2:ncpus=36:mpiprocs=36`, `(n1:ncpus=8:mem=1gb:ngpus=1)+(n2:ncpus=8)`: the sum. What is no number before
-/// the first colon is the name of a node; `each` is how many processors a chunk has that does not say.
+/// `4:ppn=8:gpus=1+1:ppn=2`, `2:ncpus=36:mpiprocs=36`, `(n1:ncpus=8:mem=1gb:ngpus=1)+(n2:ncpus=8)`:
+/// the sum. What is no number before the first colon is the name of a node; `each` is how many
+/// processors a chunk has that does not say.
 fn chunks(text: &[u8], each: u32) -> Amount {
     let mut sum = Amount { cpus: 0, nodes: 0, gpus: 0, memory_kb: 0 };
     let mut memory = false;
@@ -120,7 +121,8 @@ fn hosts(text: &[u8]) -> (u32, usize) {
     (u32::try_from(cpus).unwrap_or(UNKNOWN), terms)
 }
 
-/// The distinct hosts of `exec_host` or `exec_vnode`, parted by commas. A vnode of a host, `n1[0]`, is that host.
+/// The distinct hosts of `exec_host` or `exec_vnode`, parted by commas. A vnode of a host, `n1[0]`,
+/// is that host.
 pub(super) fn exec_nodes(text: &[u8]) -> Vec<u8> {
     let mut seen = BTreeSet::new();
     let mut names = Vec::new();

@@ -97,7 +97,8 @@ fn guess(text: &str) -> Option<String> {
     .filter(|d| !d.is_empty())
 }
 
-/// The delimiter of rows without a header: of the usual ones that which makes as many columns, or nearly so.
+/// The delimiter of rows without a header: of the usual ones that which makes as many columns, or
+/// nearly so.
 fn parting(line: &[u8], columns: usize) -> u8 {
     let count = |delimiter: u8| line.iter().filter(|&&b| b == delimiter).count() + 1;
     let candidates = [b'|', b'\t', b';', b',', 0x1f, b'^'];

@@ -51,8 +51,8 @@ pub(crate) fn read(input: impl Read, job: &mut Reading<'_>, layout: &Layout) -> 
     parts::read(&mut blocks, buffer, &reader, job)
 }
 
-/// Reads blocks up to the one with the first line and its rows. Answers how the others are read, and memory for them; `None` where
-/// there is no line.
+/// Reads blocks up to the one with the first line and its rows. Answers how the others are read,
+/// and memory for them; `None` where there is no line.
 fn beginning<R: Read>(
     blocks: &mut Blocks<R>,
     job: &mut Reading<'_>,

@@ -1,5 +1,5 @@
-//! A text read by several threads: each takes a block of whole lines, and what they bring is put together in the order of the blocks, so
-//! that nothing depends on how many there are.
+//! A text read by several threads: each takes a block of whole lines, and what they bring is put
+//! together in the order of the blocks, so that nothing depends on how many there are.
 
 use super::Reader;
 use crate::error::SiteError;

@@ -118,7 +118,8 @@ impl Splitter {
     }
 }
 
-/// Calls `found` with each place of a byte. Columns are short: eight bytes at once are quicker here than a search for the next.
+/// Calls `found` with each place of a byte. Columns are short: eight bytes at once are quicker here
+/// than a search for the next.
 #[inline]
 fn each(line: &[u8], byte: u8, mut found: impl FnMut(usize)) {
     const LOW: u64 = 0x7f7f_7f7f_7f7f_7f7f;

@@ -17,8 +17,8 @@ const HEADER: &str = "job_id,workload_name,profile,submission_time,requested_num
 /// On which processors a job ran; `None` where there was no room, since it was suspended meanwhile.
 pub type Placed = Option<ProcSet>;
 
-/// Processors for every job of a schedule whose policy only counted: the lowest free ones, in the order of starts. O(n log n) for few
-/// free ranges at a time.
+/// Processors for every job of a schedule whose policy only counted: the lowest free ones, in the
+/// order of starts. O(n log n) for few free ranges at a time.
 #[must_use]
 pub fn place(rows: &[JobRow], machine: Procs) -> Vec<Placed> {
     let mut order: Vec<usize> = (0..rows.len()).collect();

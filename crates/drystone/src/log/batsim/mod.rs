@@ -1,8 +1,10 @@
-//! Workloads and schedules of Batsim: its JSON of jobs and profiles, and the `jobs.csv` that it writes and evalys reads.
+//! Workloads and schedules of Batsim: its JSON of jobs and profiles, and the `jobs.csv` that it
+//! writes and evalys reads.
 //!
-//! A job of a workload runs as long as its profile says: a delay, or a sequence of delays. Other profiles (computations,
-//! communications, traces) last as long as a platform makes of them, which a workload does not say: they are refused.
-//! Batsim ends a job at its wall time; reading with `overrun=kill` does the same.
+//! A job of a workload runs as long as its profile says: a delay, or a sequence of delays. Other
+//! profiles (computations, communications, traces) last as long as a platform makes of them, which
+//! a workload does not say: they are refused. Batsim ends a job at its wall time; reading with
+//! `overrun=kill` does the same.
 //!
 //! Source: Batsim's documentation, `input-workload` and `output-jobs`, versions 4 and 5.
 
@@ -68,7 +70,8 @@ fn begins(start: &[u8]) -> Begins {
         return Begins::Jobs;
     }
     let first = start.iter().find(|byte| !byte.is_ascii_whitespace());
-    // Accounting as JSON begins alike: only a workload has jobs with times of submission in seconds, and profiles.
+    // Accounting as JSON begins alike: only a workload has jobs with times of submission in
+    // seconds, and profiles.
     let text = String::from_utf8_lossy(start);
     let batsim = ["\"profiles\"", "\"nb_res\"", "\"subtime\""].iter().any(|key| text.contains(key));
     if first == Some(&b'{') && batsim { Begins::Json } else { Begins::Else }

@@ -123,7 +123,8 @@ pub struct Audit {
     /// Work of the records that were dropped as too wide, in processor-seconds.
     #[serde(default)]
     pub too_wide_work: u64,
-    /// Each record touched, where the options asked for it, in the order of the log; sorting and taking come last.
+    /// Each record touched, where the options asked for it, in the order of the log; sorting and
+    /// taking come last.
     pub entries: Vec<Entry>,
     /// The malformed lines, where reading was lenient: the first 100,000 of them.
     pub malformed: Vec<Malformed>,

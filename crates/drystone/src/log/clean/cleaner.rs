@@ -12,7 +12,8 @@ use std::sync::Arc;
 
 /// Turns records into jobs as the options say, and keeps account.
 ///
-/// Rules apply to a record in the order of [`Rule::ALL`]; the first that drops it is the one that counts it.
+/// Rules apply to a record in the order of [`Rule::ALL`]; the first that drops it is the one that
+/// counts it.
 pub struct Cleaner {
     options: Options,
     machine: Machine,
@@ -36,7 +37,8 @@ pub struct Cleaner {
 }
 
 impl Cleaner {
-    /// Settles the size of the machine and starts. `name` stands in messages, `title` in the workload's provenance.
+    /// Settles the size of the machine and starts. `name` stands in messages, `title` in the
+    /// workload's provenance.
     ///
     /// # Errors
     /// The size of the machine is unknown or impossible.
@@ -157,7 +159,8 @@ impl Cleaner {
     /// The records, where the options kept them, are in the order of the jobs.
     ///
     /// # Errors
-    /// No record became a job, or the jobs form no workload; or the last record breaks a rule that the options made an error.
+    /// No record became a job, or the jobs form no workload; or the last record breaks a rule that
+    /// the options made an error.
     pub fn finish(mut self) -> Result<(Workload, Audit, Option<Vec<Record>>), LogError> {
         self.complete()?;
         self.sort();
@@ -258,7 +261,8 @@ impl Cleaner {
         Ok(Procs::try_from(size).ok())
     }
 
-    /// The estimate and the run time that the overrun rule makes of it; `None` where the record is dropped.
+    /// The estimate and the run time that the overrun rule makes of it; `None` where the record is
+    /// dropped.
     fn estimate(&mut self, record: &Record, run: i64) -> Option<(i64, i64)> {
         let mut estimate = record.requested_time.round();
         if estimate <= 0 {
@@ -296,7 +300,8 @@ impl Cleaner {
         }
     }
 
-    /// Whether the record is to become a job as far as its number goes. Unknown numbers (−1) are not compared.
+    /// Whether the record is to become a job as far as its number goes. Unknown numbers (−1) are
+    /// not compared.
     fn is_new(&mut self, record: &Record) -> Result<bool, LogError> {
         let number = record.number;
         if number > self.largest_number {

@@ -1,7 +1,9 @@
-//! Cleaning: from records to a workload, with an account of every record dropped, changed or guessed.
+//! Cleaning: from records to a workload, with an account of every record dropped, changed or
+//! guessed.
 //!
-//! Nothing is silent: each rule has a name ([`Rule`]) and a count ([`Audit`]), and lists its records on request. What is
-//! a matter of choice is an option ([`Options`]); published studies are sets of options ([`Study`]).
+//! Nothing is silent: each rule has a name ([`Rule`]) and a count ([`Audit`]), and lists its
+//! records on request. What is a matter of choice is an option ([`Options`]); published studies are
+//! sets of options ([`Study`]).
 
 mod audit;
 mod cleaner;

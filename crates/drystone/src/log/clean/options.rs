@@ -211,12 +211,13 @@ impl From<MissingEstimate> for String {
     }
 }
 
-/// How a log's records become jobs. [`Options::default`] is Drystone's own way; [`Study::options`] are those of papers.
+/// How a log's records become jobs. [`Options::default`] is Drystone's own way; [`Study::options`]
+/// are those of papers.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Options {
-    /// The study whose choices the others were set to before any was changed. It still gives the machine's size for the
-    /// logs where the study used another than the header's.
+    /// The study whose choices the others were set to before any was changed. It still gives the
+    /// machine's size for the logs where the study used another than the header's.
     pub study: Option<Study>,
     /// Size of the machine; else the study's, else the header's `MaxProcs`, else its `MaxNodes`.
     pub procs: Option<Procs>,
@@ -251,7 +252,8 @@ pub struct Options {
 }
 
 impl Options {
-    /// The choices as settings, for people and for provenance. `procs` is the size of machine that was settled on.
+    /// The choices as settings, for people and for provenance. `procs` is the size of machine that
+    /// was settled on.
     #[must_use]
     pub fn settings(&self, procs: Procs) -> Vec<Setting> {
         let mut settings = Vec::new();

@@ -1,8 +1,10 @@
-//! Jobs that a log has in parts: a line for each execution between two checkpoints, or between being swapped out and in.
+//! Jobs that a log has in parts: a line for each execution between two checkpoints, or between
+//! being swapped out and in.
 //!
-//! The Standard Workload Format gives the lines of one job one number, one after another. The first may be the whole job (status 0
-//! or 1), whose run time is the sum of the others; then the parts must not count beside it. Where it is missing, the parts are all
-//! that there is of the job: they are joined. A part has status 2 where another follows, else 3 (completed) or 4 (failed).
+//! The Standard Workload Format gives the lines of one job one number, one after another. The first
+//! may be the whole job (status 0 or 1), whose run time is the sum of the others; then the parts
+//! must not count beside it. Where it is missing, the parts are all that there is of the job: they
+//! are joined. A part has status 2 where another follows, else 3 (completed) or 4 (failed).
 
 use crate::log::swf::{Decimal, Record};
 

@@ -7,21 +7,25 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// A published study. Its options say how it turned records into jobs, as established by comparing two independent
-/// implementations with the published tables. Its name is also that of its policy variant: `easy@tsafrir2007`.
+/// A published study. Its options say how it turned records into jobs, as established by comparing
+/// two independent implementations with the published tables. Its name is also that of its policy
+/// variant: `easy@tsafrir2007`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Study {
     /// Tsafrir, Etsion, Feitelson: "Backfilling Using System-Generated Predictions" (TPDS 2007).
     Tsafrir2007,
-    /// Gaussier, Glesser, Reis, Trystram: "Improving Backfilling by Using Machine Learning to Predict Running Times" (SC 2015).
+    /// Gaussier, Glesser, Reis, Trystram: "Improving Backfilling by Using Machine Learning to
+    /// Predict Running Times" (SC 2015).
     Gaussier2015,
-    /// Kettimuthu, Subramani, Srinivasan, Gopalsamy, Panda, Sadayappan: "Selective Preemption Strategies" (2005).
+    /// Kettimuthu, Subramani, Srinivasan, Gopalsamy, Panda, Sadayappan: "Selective Preemption
+    /// Strategies" (2005).
     Kettimuthu2005,
-    /// Lawson, Smirni, Puiu: "Self-Adapting Backfilling Scheduling for Parallel Systems" (ICPP 2002).
+    /// Lawson, Smirni, Puiu: "Self-Adapting Backfilling Scheduling for Parallel Systems" (ICPP
+    /// 2002).
     Lawson2002,
-    /// Talby, Feitelson: "Supporting Priorities and Improving Utilization of the IBM SP Scheduler Using Slack-Based
-    /// Backfilling" (1999).
+    /// Talby, Feitelson: "Supporting Priorities and Improving Utilization of the IBM SP Scheduler
+    /// Using Slack-Based Backfilling" (1999).
     Talby1999,
 }
 
@@ -44,8 +48,9 @@ impl Study {
 
     /// How it turned records into jobs.
     ///
-    /// Not set, because no study used it throughout: Kettimuthu et al. simulated the first 5,000 jobs in most tables
-    /// (`take`) and also user estimates (`overrun` `raise`); Talby and Feitelson simulated months apart.
+    /// Not set, because no study used it throughout: Kettimuthu et al. simulated the first 5,000
+    /// jobs in most tables (`take`) and also user estimates (`overrun` `raise`); Talby and
+    /// Feitelson simulated months apart.
     #[must_use]
     pub fn options(self) -> Options {
         let base = Options { study: Some(self), ..Options::default() };
@@ -72,7 +77,8 @@ impl Study {
         }
     }
 
-    /// The machine it simulated, for logs where that is not what the header says. The log is recognised by its header.
+    /// The machine it simulated, for logs where that is not what the header says. The log is
+    /// recognised by its header.
     #[must_use]
     pub fn procs(self, header: &Header) -> Option<Procs> {
         match (self, Site::of(header)?) {
@@ -131,7 +137,8 @@ pub enum Trim {
     /// None.
     #[default]
     Nothing,
-    /// The first 1 % of all jobs to end, rounded down to whole jobs, and those that end after the last submit.
+    /// The first 1 % of all jobs to end, rounded down to whole jobs, and those that end after the
+    /// last submit.
     Tsafrir,
 }
 

@@ -66,10 +66,12 @@ pub enum Preemption {
     TimeSlicing,
 }
 
-/// The comments of a log in order, with typed access to the header fields of the standard's version 2.2.
+/// The comments of a log in order, with typed access to the header fields of the standard's version
+/// 2.2.
 ///
-/// A field is a comment of the form `; Key: value`; keys are compared without regard to case. Comment lines indented
-/// under a field continue its value. A field that is missing or unreadable is `None`.
+/// A field is a comment of the form `; Key: value`; keys are compared without regard to case.
+/// Comment lines indented under a field continue its value. A field that is missing or unreadable
+/// is `None`.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Header {
     comments: Vec<Comment>,
@@ -88,7 +90,8 @@ impl Header {
         &self.comments
     }
 
-    /// Adds a field at the end of the header (before any comment between records). Line ends in `value` become blanks.
+    /// Adds a field at the end of the header (before any comment between records). Line ends in
+    /// `value` become blanks.
     pub fn push(&mut self, key: &str, value: &str) {
         let value = value.replace(['\n', '\r'], " ");
         self.insert(format!("; {key}: {value}"));
@@ -106,7 +109,8 @@ impl Header {
         }
     }
 
-    /// Makes notes of the fields of that key, with `why` they hold no more: they are kept for people and no longer read.
+    /// Makes notes of the fields of that key, with `why` they hold no more: they are kept for
+    /// people and no longer read.
     pub fn retire(&mut self, key: &str, why: &str) {
         let found: Vec<_> = self.lines().filter(|(_, k, _)| k.eq_ignore_ascii_case(key)).collect();
         for (index, key, value) in found {
@@ -114,8 +118,9 @@ impl Header {
         }
     }
 
-    /// What a workload's settings leave of its log's times: `StartTime` not where they were shifted, `EndTime` not where the jobs are
-    /// some of the log's, or at other times, and no calendar where the load was scaled.
+    /// What a workload's settings leave of its log's times: `StartTime` not where they were
+    /// shifted, `EndTime` not where the jobs are some of the log's, or at other times, and no
+    /// calendar where the load was scaled.
     pub fn retire_times(&mut self, settings: &[Setting]) {
         let has = |names: &[&str]| settings.iter().any(|setting| names.contains(&setting.name.as_str()));
         if has(&["shift"]) {
@@ -146,7 +151,8 @@ impl Header {
         self.comments.push(Comment { text, after });
     }
 
-    /// Every field: key and value, continuation lines joined with line ends. Also keys that the standard does not know.
+    /// Every field: key and value, continuation lines joined with line ends. Also keys that the
+    /// standard does not know.
     pub fn fields(&self) -> impl Iterator<Item = (String, String)> + '_ {
         self.lines().map(|(index, key, value)| {
             let mut value = value;
@@ -207,7 +213,8 @@ impl Header {
         if goes_on { None } else { text[..end].parse().ok() }
     }
 
-    /// Fields that say how large the machine is and what time it was, and cannot be read: each with what it says.
+    /// Fields that say how large the machine is and what time it was, and cannot be read: each with
+    /// what it says.
     #[must_use]
     pub fn unreadable(&self) -> Vec<(&'static str, String)> {
         let keys = ["MaxProcs", "MaxNodes", "UnixStartTime", "TimeZone"];
@@ -215,8 +222,8 @@ impl Header {
         said.filter(|(key, text)| !text.is_empty() && self.number(key).is_none()).collect()
     }
 
-    /// Fields that say how large the machine is and what time it was, and say it more than once, not always the same: each with all that
-    /// it says. The first of them counts.
+    /// Fields that say how large the machine is and what time it was, and say it more than once,
+    /// not always the same: each with all that it says. The first of them counts.
     #[must_use]
     pub fn contradictory(&self) -> Vec<(&'static str, Vec<String>)> {
         let keys = ["MaxProcs", "MaxNodes", "UnixStartTime", "TimeZone", "TimeZoneString"];
@@ -224,7 +231,8 @@ impl Header {
         said.filter(|(_, texts)| texts.iter().any(|text| *text != texts[0])).collect()
     }
 
-    /// Fields that say what time it was, are numbers, and cannot be true: each with what it says and what would be possible.
+    /// Fields that say what time it was, are numbers, and cannot be true: each with what it says
+    /// and what would be possible.
     #[must_use]
     pub fn absurd(&self) -> Vec<(&'static str, i64, &'static str)> {
         let fields = [
@@ -302,15 +310,15 @@ impl Header {
         .map(|(_, preemption)| preemption)
     }
 
-    /// `UnixStartTime`: the log's time 0 in seconds since 1970 UTC. `None` also for -1, which is "unknown" in every field, and
-    /// for what is [`Header::absurd`].
+    /// `UnixStartTime`: the log's time 0 in seconds since 1970 UTC. `None` also for -1, which is
+    /// "unknown" in every field, and for what is [`Header::absurd`].
     #[must_use]
     pub fn unix_start(&self) -> Option<i64> {
         self.number("UnixStartTime").filter(|start| START.contains(start))
     }
 
-    /// `TimeZone`: seconds to add to UTC for local standard time. Obsolete in the standard, but what old logs have. `None` also
-    /// for -1 and for what is [`Header::absurd`].
+    /// `TimeZone`: seconds to add to UTC for local standard time. Obsolete in the standard, but
+    /// what old logs have. `None` also for -1 and for what is [`Header::absurd`].
     #[must_use]
     pub fn utc_offset(&self) -> Option<i64> {
         self.number("TimeZone").filter(|offset| *offset != UNKNOWN && OFFSET.contains(offset))
@@ -422,8 +430,9 @@ impl Header {
     }
 }
 
-/// Splits `; Key: value`. A key of the standard may be indented, and stand apart from its colon; any other must follow the
-/// semicolon closely, for a line further in continues the one above (`;      http://…`).
+/// Splits `; Key: value`. A key of the standard may be indented, and stand apart from its colon;
+/// any other must follow the semicolon closely, for a line further in continues the one above
+/// (`;      http://…`).
 fn key_and_value(comment: &str) -> Option<(&str, &str)> {
     let text = comment.trim_start().strip_prefix(';')?;
     let indented = text.trim_start();

@@ -1,4 +1,5 @@
-//! From the bytes of one line to a record, carefully: any blanks, any length, and a good word on what is wrong.
+//! From the bytes of one line to a record, carefully: any blanks, any length, and a good word on
+//! what is wrong.
 
 use super::decimal::{Decimal, MAX_DECIMALS};
 use super::record::{FIELDS, Field, Record};
@@ -95,7 +96,8 @@ pub(super) fn number(word: &[u8], field: Field) -> Result<Decimal, Problem> {
     };
     let mut value = whole.iter().try_fold(0, push).ok_or(Problem::TooLong)?;
     let mut places = 0;
-    // A fraction is kept as far as it fits; what is cut off is below 10⁻⁹ or below the float's own precision.
+    // A fraction is kept as far as it fits; what is cut off is below 10⁻⁹ or below the float's own
+    // precision.
     for digit in fraction.unwrap_or_default().iter().take(usize::from(MAX_DECIMALS)) {
         match push(value, digit).filter(|longer| signed(*longer).is_some()) {
             Some(longer) => value = longer,

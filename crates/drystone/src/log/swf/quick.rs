@@ -1,19 +1,24 @@
-//! From the bytes of one line to a record, quickly: one loop over the bytes, for lines as logs write them.
+//! From the bytes of one line to a record, quickly: one loop over the bytes, for lines as logs
+//! write them.
 //!
-//! Everything out of the ordinary is left to the careful way ([`super::parse`]), and where this way succeeds that one gives
-//! the same record: tests and fuzzing hold them to it. A variant that classified eight bytes at a time and converted eight
-//! digits at once was measured to be slower: numbers in logs are too short.
+//! Everything out of the ordinary is left to the careful way ([`super::parse`]), and where this way
+//! succeeds that one gives the same record: tests and fuzzing hold them to it. A variant that
+//! classified eight bytes at a time and converted eight digits at once was measured to be slower:
+//! numbers in logs are too short.
 
 use super::decimal::{Decimal, MAX_DECIMALS};
 use super::parse::is_blank;
 use super::record::{FIELDS, Field, Record};
 
-/// Numbers of so many digits are below every limit there is, on times (2⁴⁰) as on 64 bits; longer ones are read carefully.
+/// Numbers of so many digits are below every limit there is, on times (2⁴⁰) as on 64 bits; longer
+/// ones are read carefully.
 const DIGITS: usize = 12;
 
-/// Reads the record at the start of `bytes` up to and including its line end, and says how many bytes that was.
+/// Reads the record at the start of `bytes` up to and including its line end, and says how many
+/// bytes that was.
 ///
-/// Gives up (`None`) on comments, blank lines, long numbers, wrong fields, and lines whose end is not in `bytes`.
+/// Gives up (`None`) on comments, blank lines, long numbers, wrong fields, and lines whose end is
+/// not in `bytes`.
 #[inline]
 pub(super) fn record(bytes: &[u8], line: u64) -> Option<(Record, usize)> {
     let mut values = [Decimal::UNKNOWN; FIELDS];
@@ -46,7 +51,8 @@ pub(super) fn record(bytes: &[u8], line: u64) -> Option<(Record, usize)> {
             return None;
         }
         *value = Decimal::new(if negative { -digits } else { digits }, decimals as u8)?;
-        // The line's end is found out below, and that it comes too soon by the next field without digits.
+        // The line's end is found out below, and that it comes too soon by the next field without
+        // digits.
         if *bytes.get(at)? > b' ' {
             return None;
         }

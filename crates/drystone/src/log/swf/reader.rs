@@ -10,7 +10,8 @@ use crate::log::{Foreign, LogError};
 use std::io::{self, Read};
 use std::sync::Arc;
 
-/// Size of the buffer, and with it the longest line: a log is read with few system calls and stays in the cache.
+/// Size of the buffer, and with it the longest line: a log is read with few system calls and stays
+/// in the cache.
 const BUFFER: usize = 256 * 1024;
 
 /// Malformed lines kept for people; all of them are counted.
@@ -18,8 +19,9 @@ const MALFORMED_KEPT: usize = 100_000;
 
 /// A streaming reader of Standard Workload Format. It buffers for itself: give it the bare file.
 ///
-/// One byte loop, no allocation per field or record. Lines end with LF or CR LF, the last one may end with the file;
-/// fields are separated by spaces or tabs; blank lines are skipped; comments are kept wherever they stand, see [`Header`].
+/// One byte loop, no allocation per field or record. Lines end with LF or CR LF, the last one may
+/// end with the file; fields are separated by spaces or tabs; blank lines are skipped; comments are
+/// kept wherever they stand, see [`Header`].
 ///
 /// ```
 /// use drystone::log::swf::Reader;
@@ -54,7 +56,8 @@ pub struct Reader<R> {
 }
 
 impl<R: Read> Reader<R> {
-    /// Starts to read: takes in the header, up to the first line that is not a comment. `name` stands in messages.
+    /// Starts to read: takes in the header, up to the first line that is not a comment. `name`
+    /// stands in messages.
     ///
     /// # Errors
     /// Reading failed, or the first line is too long to be text.
@@ -87,15 +90,16 @@ impl<R: Read> Reader<R> {
         self
     }
 
-    /// Reads every line by the careful way that otherwise is left to unusual lines. The result is the same; this is for
-    /// comparisons.
+    /// Reads every line by the careful way that otherwise is left to unusual lines. The result is
+    /// the same; this is for comparisons.
     #[must_use]
     pub fn careful(mut self, careful: bool) -> Reader<R> {
         self.careful = careful;
         self
     }
 
-    /// The comments read so far: before the first [`Reader::read`] the whole header, later also comments further down.
+    /// The comments read so far: before the first [`Reader::read`] the whole header, later also
+    /// comments further down.
     #[must_use]
     pub fn header(&self) -> &Header {
         &self.header
@@ -134,7 +138,8 @@ impl<R: Read> Reader<R> {
     /// The next record; `None` at the end.
     ///
     /// # Errors
-    /// Reading failed, or the line is malformed (unless lenient). After an error of a line, reading continues with the next.
+    /// Reading failed, or the line is malformed (unless lenient). After an error of a line, reading
+    /// continues with the next.
     #[inline]
     pub fn read(&mut self) -> Result<Option<Record>, LogError> {
         loop {
@@ -207,7 +212,8 @@ impl<R: Read> Reader<R> {
     fn next_line(&self) -> (&[u8], usize) {
         let rest = &self.buffer[self.start..self.whole];
         let end = rest.iter().position(|b| *b == b'\n').unwrap_or(rest.len());
-        // All carriage returns before the line feed, or a comment would lose one each time it is rewritten.
+        // All carriage returns before the line feed, or a comment would lose one each time it is
+        // rewritten.
         let returns = rest[..end].iter().rev().take_while(|b| **b == b'\r').count();
         (&rest[..end - returns], rest.len().min(end + 1))
     }

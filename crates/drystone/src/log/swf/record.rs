@@ -10,9 +10,9 @@ pub const FIELDS: usize = 18;
 
 /// One line of a log, exactly as it stands there. −1 means "unknown" in every field.
 ///
-/// Times are in seconds, memory in kilobytes per processor. Fields that real logs write with a fraction are [`Decimal`]s.
-/// Meaning of the fields: Chapin et al., "Benchmarks and Standards for the Evaluation of Parallel Job Schedulers" (1999),
-/// and the standard's version 2.2.
+/// Times are in seconds, memory in kilobytes per processor. Fields that real logs write with a
+/// fraction are [`Decimal`]s. Meaning of the fields: Chapin et al., "Benchmarks and Standards for
+/// the Evaluation of Parallel Job Schedulers" (1999), and the standard's version 2.2.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Record {
     /// Field 1: the log's number of the job.
@@ -83,7 +83,8 @@ impl Default for Record {
 }
 
 impl Record {
-    /// The record of a job that comes from no log, e.g. from a generator. `wait` is unknown until it is scheduled.
+    /// The record of a job that comes from no log, e.g. from a generator. `wait` is unknown until
+    /// it is scheduled.
     #[must_use]
     pub fn of(job: &Job, truth: &Truth) -> Record {
         Record {
@@ -104,9 +105,9 @@ impl Record {
         }
     }
 
-    /// The record as a simulation left the job: its wait, run time received and processors are the simulated ones; all that
-    /// the simulation does not know stays as the log has it. Submit, wait and run time together are its end: a job counts
-    /// as waiting while it is suspended.
+    /// The record as a simulation left the job: its wait, run time received and processors are the
+    /// simulated ones; all that the simulation does not know stays as the log has it. Submit, wait
+    /// and run time together are its end: a job counts as waiting while it is suspended.
     #[must_use]
     pub fn scheduled(&self, job: &Job, wait: Span, run: Span) -> Record {
         Record {
@@ -124,7 +125,8 @@ impl Record {
         self.values()[field.index()]
     }
 
-    /// The record of eighteen values in order. Fields that are whole numbers take the digits of theirs.
+    /// The record of eighteen values in order. Fields that are whole numbers take the digits of
+    /// theirs.
     #[must_use]
     #[inline]
     pub fn from_values(values: &[Decimal; FIELDS], line: u64) -> Record {

@@ -5,12 +5,15 @@ use super::header::Header;
 use super::record::{FIELDS, Record};
 use std::io::{self, Write};
 
-/// Column widths as the Parallel Workloads Archive writes them; wider numbers push their neighbours.
+/// Column widths as the Parallel Workloads Archive writes them; wider numbers push their
+/// neighbours.
 const WIDTHS: [usize; FIELDS] = [5, 8, 6, 6, 4, 6, 5, 4, 6, 5, 2, 3, 3, 3, 2, 2, 2, 2];
 
-/// A streaming writer of Standard Workload Format, in the archive's columns. Give it a buffered output.
+/// A streaming writer of Standard Workload Format, in the archive's columns. Give it a buffered
+/// output.
 ///
-/// Comments keep their places: call [`Writer::comments`] before each record with the header as far as it is known.
+/// Comments keep their places: call [`Writer::comments`] before each record with the header as far
+/// as it is known.
 ///
 /// ```
 /// use drystone::log::swf::{Reader, Writer};
@@ -101,7 +104,8 @@ impl<W: Write> Writer<W> {
     }
 }
 
-/// Appends a number, right-aligned in `width` columns: as [`Decimal`]'s `Display` does, only faster.
+/// Appends a number, right-aligned in `width` columns: as [`Decimal`]'s `Display` does, only
+/// faster.
 fn push(line: &mut Vec<u8>, value: Decimal, width: usize) {
     // Twenty digits of 64 bits, a point, a sign, and a zero before the point.
     let mut text = [b' '; 24];

@@ -1,4 +1,5 @@
-//! Changed workloads: more or less load, a piece of a log, months apart. Each change is recorded in the provenance.
+//! Changed workloads: more or less load, a piece of a log, months apart. Each change is recorded in
+//! the provenance.
 
 mod factor;
 mod overrun;
@@ -48,7 +49,8 @@ pub fn shift(workload: Workload) -> Result<Workload, WorkloadError> {
     Ok(shifted)
 }
 
-/// Shifts all times so that the first submit is 0. The provenance's `unix_start` moves along. Records no setting.
+/// Shifts all times so that the first submit is 0. The provenance's `unix_start` moves along.
+/// Records no setting.
 ///
 /// # Errors
 /// Times beyond ±2⁴⁰ s after the shift.

@@ -11,8 +11,8 @@ pub enum Overrunning {
     Raise,
 }
 
-/// The workload with its overrunning jobs treated so, as `overrun=kill` or `overrun=raise` would have cleaned it, and says so in
-/// the provenance.
+/// The workload with its overrunning jobs treated so, as `overrun=kill` or `overrun=raise` would
+/// have cleaned it, and says so in the provenance.
 ///
 /// # Errors
 /// None for a workload whose run times are possible estimates.

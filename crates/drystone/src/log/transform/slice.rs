@@ -16,8 +16,8 @@ pub fn submitted(workload: &Workload, from: Option<Time>, until: Option<Time>) -
     start..end.max(start)
 }
 
-/// The places of the jobs of each calendar month of submits, by name (`1997-03`), in order of time. Months are those of
-/// the log's time zone, else UTC.
+/// The places of the jobs of each calendar month of submits, by name (`1997-03`), in order of time.
+/// Months are those of the log's time zone, else UTC.
 ///
 /// # Errors
 /// The workload does not know its calendar.
@@ -48,7 +48,8 @@ pub fn calendar(provenance: &Provenance) -> Result<Calendar, LogError> {
     Ok(Calendar::new(Time::ZERO, provenance))
 }
 
-/// The jobs at these places as a workload of their own, with `setting` added to its provenance. Times stay.
+/// The jobs at these places as a workload of their own, with `setting` added to its provenance.
+/// Times stay.
 ///
 /// # Errors
 /// None for places within the workload; places beyond are ignored.
@@ -93,7 +94,8 @@ mod tests {
 
     #[test]
     fn months_begin_at_midnight_of_local_time() {
-        // Midnight of 1 October 1996 in Stockholm (UTC+2) is 1996-09-30 22:00:00 UTC, Unix time 844120800.
+        // Midnight of 1 October 1996 in Stockholm (UTC+2) is 1996-09-30 22:00:00 UTC, Unix time
+        // 844120800.
         let midnight = 844_120_800 - 843_480_031;
         let w = workload(&[0, midnight - 1, midnight, midnight + 1]);
         let months = months(&w).expect("has a calendar");

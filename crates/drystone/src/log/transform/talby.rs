@@ -8,13 +8,14 @@ use jiff::{Timestamp, tz::TimeZone};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-/// The jobs that best explain the tables of Talby & Feitelson (1999), by month (`1996-10`), from the records of the
-/// uncleaned KTH log.
+/// The jobs that best explain the tables of Talby & Feitelson (1999), by month (`1996-10`), from
+/// the records of the uncleaned KTH log.
 ///
-/// They simulated each month on its own and counted the jobs that were both submitted and ended in it, by local time.
-/// Their time stamps were those of a clock on the wall, taken for seconds of an even flow: a job that runs while the
-/// clocks are set back seems an hour shorter. So every start and end is moved by what local time has gained on UTC since
-/// the log's start; the submit keeps its distance to the start. Cleaning is that of [`Study::Talby1999`].
+/// They simulated each month on its own and counted the jobs that were both submitted and ended in
+/// it, by local time. Their time stamps were those of a clock on the wall, taken for seconds of an
+/// even flow: a job that runs while the clocks are set back seems an hour shorter. So every start
+/// and end is moved by what local time has gained on UTC since the log's start; the submit keeps
+/// its distance to the start. Cleaning is that of [`Study::Talby1999`].
 ///
 /// # Errors
 /// The header gives no calendar, or no machine.
@@ -32,7 +33,8 @@ pub fn talby1999_months(header: &Header, records: &[Record], name: &str) -> Resu
         time_zone: zone_name,
         ..Provenance::default()
     })?;
-    // Seconds by which local time is ahead of UTC. Times are within ±2⁴⁰ s, some of which are beyond all calendars.
+    // Seconds by which local time is ahead of UTC. Times are within ±2⁴⁰ s, some of which are
+    // beyond all calendars.
     let ahead = |time: i64| {
         let unix = start.checked_add(time).and_then(|unix| Timestamp::from_second(unix).ok());
         unix.map(|unix| i64::from(zone.to_offset(unix).seconds()))

@@ -2,13 +2,14 @@
 
 use crate::model::{Adopted, Circumstances, JobId, Time, Workload, WorkloadError};
 
-/// The part of a workload that begins at a time, with the jobs that are here then: `here` says where each job is that was
-/// submitted before, `None` for one that has gone. Jobs submitted at the time or later arrive as they do. Times stay; jobs no longer
-/// depend on those that have gone.
+/// The part of a workload that begins at a time, with the jobs that are here then: `here` says
+/// where each job is that was submitted before, `None` for one that has gone. Jobs submitted at the
+/// time or later arrive as they do. Times stay; jobs no longer depend on those that have gone.
 ///
-/// A simulation of it goes on as one of the whole does from that time, for a policy that remembers nothing: `here` then says
-/// where jobs were in that simulation before anything happened at that time. What a policy, or a predictor, remembers of jobs that have
-/// gone is lost: promises, plans, run times of users, shares.
+/// A simulation of it goes on as one of the whole does from that time, for a policy that remembers
+/// nothing: `here` then says where jobs were in that simulation before anything happened at that
+/// time. What a policy, or a predictor, remembers of jobs that have gone is lost: promises, plans,
+/// run times of users, shares.
 ///
 /// # Errors
 /// Jobs that are here in a way that cannot be ([`Workload::with`]).

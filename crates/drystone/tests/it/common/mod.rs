@@ -14,7 +14,8 @@ pub const CTC: &str = "CTC-SP2-1996-3.1-cln";
 pub const SP2: &str = "SDSC-SP2-1998-4.2-cln";
 pub const BLUE: &str = "SDSC-BLUE-2000-4.1-cln";
 
-/// A file beside the checkout, which is no part of the project; `None`, and a loud line, where it is missing.
+/// A file beside the checkout, which is no part of the project; `None`, and a loud line, where it
+/// is missing.
 pub fn shared(path: &str) -> Option<PathBuf> {
     let root = std::env::var_os("DRYSTONE_SHARED")
         .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared"), PathBuf::from);

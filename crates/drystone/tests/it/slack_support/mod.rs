@@ -1,6 +1,7 @@
 //! Logs, golden schedules and runs for the tests of slack-based backfilling.
 //!
-//! Logs and schedules are no part of the project; tests that need them say so loudly where they are missing.
+//! Logs and schedules are no part of the project; tests that need them say so loudly where they are
+//! missing.
 #![allow(dead_code, unreachable_pub, reason = "every test file uses its own part")]
 
 use drystone::engine::{Observer, Replay, Schedule, Simulation};
@@ -58,7 +59,8 @@ pub fn months(workload: &Workload) -> Vec<Workload> {
     months.map(|month| of_jobs(workload, month.to_vec())).collect()
 }
 
-/// The very jobs behind the paper's tables, month by month, on 128 processors; `killed` at their estimate or running on.
+/// The very jobs behind the paper's tables, month by month, on 128 processors; `killed` at their
+/// estimate or running on.
 pub fn paper_months(overrun: Overrun) -> Option<Vec<(String, Workload)>> {
     let text = text("golden/slack/paper.input.csv.gz")?;
     let mut rows: Vec<(String, Job, Truth)> = Vec::new();

@@ -1,4 +1,5 @@
-//! Logs and golden schedules that lie beside the checkout; tests that need them say so loudly when they are missing.
+//! Logs and golden schedules that lie beside the checkout; tests that need them say so loudly when
+//! they are missing.
 #![allow(dead_code, reason = "every test file uses its own part")]
 
 use drystone_reference::{JobIn, JobOut};
@@ -69,7 +70,8 @@ pub(crate) fn assert_golden(name: &str, numbers: &[i64], schedule: &[JobOut]) {
     assert!(differing.is_empty(), "{name}: {differing:?}");
 }
 
-/// Jobs as the papers on suspension and on multiple queues take them (rules S1 and M1): estimates are exact.
+/// Jobs as the papers on suspension and on multiple queues take them (rules S1 and M1): estimates
+/// are exact.
 pub(crate) fn exact_jobs(log: &str, machine: i64) -> Option<(Vec<i64>, Vec<JobIn>)> {
     let job = |f: &Vec<i64>| JobIn {
         submit: f[1],

@@ -7,8 +7,9 @@ use drystone_reference::predict::{
 };
 use proptest::prelude::*;
 
-/// Random workloads on a machine of 16: crowds at one instant, full width, no run time, runs beyond estimates if asked for,
-/// sometimes a queue of hundreds, so that every level of the product's search trees is used.
+/// Random workloads on a machine of 16: crowds at one instant, full width, no run time, runs beyond
+/// estimates if asked for, sometimes a queue of hundreds, so that every level of the product's
+/// search trees is used.
 pub(crate) fn workloads(overruns: bool, shortest: i64) -> impl Strategy<Value = Workload> {
     let size = prop_oneof![3 => 1u32..=4, 2 => 1u32..=16, 1 => Just(16u32)];
     let time = prop_oneof![2 => 0i64..30, 1 => 0i64..300, 1 => Just(20i64)];
@@ -27,7 +28,8 @@ pub(crate) fn workloads(overruns: bool, shortest: i64) -> impl Strategy<Value = 
     })
 }
 
-/// The same workload with few different estimates and two users, so that windows of similar jobs fill.
+/// The same workload with few different estimates and two users, so that windows of similar jobs
+/// fill.
 pub(crate) fn with_few_estimates(w: Workload) -> Workload {
     let (machine, mut jobs, truth, provenance) = w.into_parts();
     for job in &mut jobs {
@@ -112,7 +114,8 @@ pub(crate) fn learned() -> impl Strategy<Value = (String, Learned)> {
     )
 }
 
-/// A predictor with a factor and a correction, and what the product calls them: values of `predict` and `correct`.
+/// A predictor with a factor and a correction, and what the product calls them: values of `predict`
+/// and `correct`.
 pub(crate) fn forecasts() -> impl Strategy<Value = (String, &'static str, Forecast)> {
     let quantile = |percent, size, least| {
         (format!("quantile(0.{percent},size={size},least={least})"), Predictor::Quantile { percent, size, least })

@@ -1,8 +1,8 @@
 //! Processors that are alike: losses are counted, and jobs have no names of processors.
 //!
-//! That is how a machine is simulated whose policy only counts. Idle processors go first; where there are too few, running jobs
-//! keep theirs until they end, and give back so many fewer. A plan that leaves enough processors free by then is never let down by
-//! where jobs happen to be.
+//! That is how a machine is simulated whose policy only counts. Idle processors go first; where
+//! there are too few, running jobs keep theirs until they end, and give back so many fewer. A plan
+//! that leaves enough processors free by then is never let down by where jobs happen to be.
 
 use super::super::{Session, State};
 use super::{Capacity, NewsError};
@@ -26,8 +26,8 @@ impl Begun {
 }
 
 impl Session {
-    /// Counts losses instead of giving names to jobs; for a driver that starts jobs on any processors. Call it before the first
-    /// event, and only where the policy names none.
+    /// Counts losses instead of giving names to jobs; for a driver that starts jobs on any
+    /// processors. Call it before the first event, and only where the policy names none.
     pub(crate) fn count_losses(&mut self) {
         self.s.capacity.get_or_insert_default().alike = Some(Vec::new());
     }
@@ -37,9 +37,9 @@ impl Session {
         self.s.capacity.as_ref().is_some_and(|capacity| capacity.alike.is_some())
     }
 
-    /// As [`Session::set_losses`] where losses are counted. `drains` says of losses that begin now which running jobs hold their
-    /// processors, and how many; the others go from idle ones, and where these are too few from running jobs in the order of their
-    /// predicted ends.
+    /// As [`Session::set_losses`] where losses are counted. `drains` says of losses that begin now
+    /// which running jobs hold their processors, and how many; the others go from idle ones, and
+    /// where these are too few from running jobs in the order of their predicted ends.
     pub(crate) fn set_counted_losses(
         &mut self,
         now: Time,
@@ -78,7 +78,8 @@ impl State {
         self.begun().iter().flat_map(|begun| &begun.drains).filter(|drain| drain.0 == id).map(|drain| drain.1).sum()
     }
 
-    /// Works out anew what is free and what is known of the future. `drains` are those of losses that begin now.
+    /// Works out anew what is free and what is known of the future. `drains` are those of losses
+    /// that begin now.
     pub(super) fn count(&mut self, drains: &[(ProcSet, Vec<(JobId, Procs)>)]) {
         let Some(mut capacity) = self.capacity.take() else { return };
         let before = capacity.alike.take().unwrap_or_default();
@@ -111,7 +112,8 @@ impl State {
         i64::from(self.world.machine.procs) - i64::from(self.world.running.procs())
     }
 
-    /// Where more processors are to go than are idle, running jobs keep some of them: those that are predicted to end first.
+    /// Where more processors are to go than are idle, running jobs keep some of them: those that
+    /// are predicted to end first.
     fn drain_what_lacks(&self, begun: &mut [Begun]) {
         let mut unused = self.unused();
         let mut running: Vec<Running> = Vec::new();

@@ -101,8 +101,9 @@ impl Priorities {
     /// ```
     ///
     /// # Errors
-    /// A text that is no TOML, a key that does not exist, a priority outside [0, 1], an impossible quota, two rules that
-    /// say different things of the same user, group, queue or job. (Whether those exist, [`Priorities::for_workload`] says.)
+    /// A text that is no TOML, a key that does not exist, a priority outside [0, 1], an impossible
+    /// quota, two rules that say different things of the same user, group, queue or job. (Whether
+    /// those exist, [`Priorities::for_workload`] says.)
     pub fn from_toml(text: &str) -> Result<Priorities, PriorityError> {
         let file: File = toml::from_str(text).map_err(|e| PriorityError(e.to_string().trim_end().to_string()))?;
         let mut priorities = Priorities::default();

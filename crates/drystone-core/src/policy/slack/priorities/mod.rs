@@ -1,7 +1,7 @@
 //! Priorities of users, groups, queues and jobs, and quotas.
 //!
-//! They come from a TOML file ([`Priorities::from_toml`]) or from a short text ([`Priorities::from_text`]). Names are
-//! numbers, as logs give them.
+//! They come from a TOML file ([`Priorities::from_toml`]) or from a short text
+//! ([`Priorities::from_text`]). Names are numbers, as logs give them.
 
 mod file;
 mod quota;
@@ -63,8 +63,9 @@ impl fmt::Display for Owner {
 
 /// Priorities of users, groups, queues and jobs, with the account of their quotas.
 ///
-/// Where several rules are about a job, the most specific one decides, for the user's and the political priority apart: its
-/// number, then its place in the order of arrival, its user, its group, its queue, and the default, which is 0 for both.
+/// Where several rules are about a job, the most specific one decides, for the user's and the
+/// political priority apart: its number, then its place in the order of arrival, its user, its
+/// group, its queue, and the default, which is 0 for both.
 #[derive(Clone, Default, Debug, Serialize, Deserialize)]
 pub struct Priorities {
     default: Grade,
@@ -85,7 +86,8 @@ impl Priorities {
         rules && accounts.is_empty() && *default == Grade::default()
     }
 
-    /// Priorities for the jobs of this workload: every user, group, queue and job that is named must be in it.
+    /// Priorities for the jobs of this workload: every user, group, queue and job that is named
+    /// must be in it.
     ///
     /// # Errors
     /// A name that no job of the workload has, or a job number that several have.
@@ -122,8 +124,8 @@ impl Priorities {
         Ok(())
     }
 
-    /// The same for a part of a workload that was checked: rules for job numbers find their jobs, those for jobs of other
-    /// parts are left out.
+    /// The same for a part of a workload that was checked: rules for job numbers find their jobs,
+    /// those for jobs of other parts are left out.
     #[must_use]
     pub fn placed(mut self, part: &Workload) -> Priorities {
         let numbers = std::mem::take(&mut self.numbers);
@@ -152,7 +154,8 @@ impl Priorities {
         Importance { user: grade.up.unwrap_or(0.0), political: grade.pp.unwrap_or(0.0) }
     }
 
-    /// A job arrives and is charged to the accounts of its owners. Beyond a quota its political priority is −∞.
+    /// A job arrives and is charged to the accounts of its owners. Beyond a quota its political
+    /// priority is −∞.
     pub(super) fn admit(&mut self, id: JobId, job: &Job, now: Time) -> Importance {
         let mut importance = self.importance(id, job);
         for owner in Owner::ALL {
@@ -191,7 +194,8 @@ fn unknown(what: impl fmt::Display, id: i64, known: impl Iterator<Item = i64> + 
 mod tests {
     use super::*;
 
-    /// User 7 may have one job here at a time; what is beyond has no political weight until another has left.
+    /// User 7 may have one job here at a time; what is beyond has no political weight until another
+    /// has left.
     #[test]
     fn jobs_beyond_a_quota_weigh_nothing_until_others_leave() {
         let toml = "[[user]]\nid = 7\npp = 0.5\nquota = { jobs = 1 }\n";

@@ -1,5 +1,5 @@
-//! Quotas: what one user, group or queue may have at once or use up. A job beyond a quota is not refused; it runs only where
-//! it delays no other job (Talby & Feitelson 1999, section 4.3).
+//! Quotas: what one user, group or queue may have at once or use up. A job beyond a quota is not
+//! refused; it runs only where it delays no other job (Talby & Feitelson 1999, section 4.3).
 
 use super::PriorityError;
 use crate::model::{Job, Span, Time};
@@ -14,9 +14,11 @@ pub struct Quota {
     pub jobs: Option<u32>,
     /// Processors of the jobs waiting or running at once.
     pub procs: Option<u32>,
-    /// Processor-hours used in a period; jobs waiting or running count with their declared run times.
+    /// Processor-hours used in a period; jobs waiting or running count with their declared run
+    /// times.
     pub processor_hours: Option<f64>,
-    /// Length of that period in days, counted from time 0 of the log; without it, use is never forgotten.
+    /// Length of that period in days, counted from time 0 of the log; without it, use is never
+    /// forgotten.
     pub days: Option<u32>,
 }
 
@@ -61,7 +63,8 @@ impl Account {
         self.quota
     }
 
-    /// Charges a job that arrives. Answers whether the account is still within its quota, this job included.
+    /// Charges a job that arrives. Answers whether the account is still within its quota, this job
+    /// included.
     pub(super) fn admit(&mut self, job: &Job, now: Time) -> bool {
         self.turn_to(now);
         self.jobs += 1;

@@ -16,9 +16,10 @@ pub(in crate::policy::slack) const TAKES: Takes = Takes::Form(&Form {
 });
 
 impl Priorities {
-    /// Reads priorities from a short text: `equal` (0 for all), `all(up=1,pp=1)`, `every(5,first=1)`, `user(12,13,pp=1)`,
-    /// `group(3,up=0.5,pp=0)`, `queue(1,pp=-inf)`. A priority that is not given is 1; all other jobs have 0. The first job
-    /// of `every(N)` is the N-th.
+    /// Reads priorities from a short text: `equal` (0 for all), `all(up=1,pp=1)`,
+    /// `every(5,first=1)`, `user(12,13,pp=1)`, `group(3,up=0.5,pp=0)`, `queue(1,pp=-inf)`. A
+    /// priority that is not given is 1; all other jobs have 0. The first job of `every(N)` is the
+    /// N-th.
     ///
     /// # Errors
     /// Anything else; a priority outside [0, 1].

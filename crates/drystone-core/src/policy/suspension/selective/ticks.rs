@@ -7,7 +7,8 @@ use crate::policy::suspension::settings::{Place, Victims};
 use crate::policy::suspension::task::Task;
 
 impl Selective {
-    /// The next tick at which something can change if nothing else happens; only the idle jobs from `from` on are asked.
+    /// The next tick at which something can change if nothing else happens; only the idle jobs from
+    /// `from` on are asked.
     pub(super) fn next_tick_for(&mut self, from: usize, now: Time, known: Option<Time>) -> Option<Time> {
         let every = self.settings.every.0;
         let first = Time((now.0.div_euclid(every) + 1) * every);
@@ -24,8 +25,8 @@ impl Selective {
         (best < Time::MAX).then_some(best)
     }
 
-    /// From when on an idle job can start as things are, no later than it really can; [`Time::MAX`] for never. Not computed
-    /// to the end where it is `bound` or later.
+    /// From when on an idle job can start as things are, no later than it really can; [`Time::MAX`]
+    /// for never. Not computed to the end where it is `bound` or later.
     fn ready(&mut self, at: usize, now: Time, bound: Time) -> Time {
         if self.is_ruled_out(at, now) {
             return Time::MAX;
@@ -35,7 +36,8 @@ impl Selective {
         }
         let when = |task: &Task, tau: Ratio| task.when_over(self.factor.least_over(tau, task.length));
         let task = &self.idle[at];
-        // Free processors of suspended jobs may come to be its own as time passes, or are at the next tick, whatever runs.
+        // Free processors of suspended jobs may come to be its own as time passes, or are at the
+        // next tick, whatever runs.
         if !self.is_pinned(task)
             && (self.settings.place.changes_with_time() || self.settings.place == Place::Never)
             && self.processors.as_ref().is_some_and(|p| p.free().len() >= task.procs)
