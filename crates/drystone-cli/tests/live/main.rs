@@ -39,17 +39,17 @@ fn main() {
             Ok(())
         })
     };
-    // The longest first: the others fit beside them.
+    // The longest first, which wait most: the others fit beside them.
     let all = [
-        back::tests(),
-        fidelity::tests(),
-        faults::tests(),
         shadow::tests(),
+        back::tests(),
+        tutorial::tests(),
+        nodes::tests(),
+        faults::tests(),
         model::tests(),
         crowds::tests(),
-        nodes::tests(),
         users::tests(),
-        tutorial::tests(),
+        fidelity::tests(),
     ];
     let trials = all.into_iter().flatten().map(|(name, test)| one(name, test)).collect();
     run(&arguments, trials).exit();
