@@ -110,10 +110,8 @@ pub enum Unsuitable {
     /// It does not take news.
     #[error("policy {0} cannot work on a real cluster: {1}")]
     Deaf(String, NewsError),
-    /// It lets jobs go on elsewhere.
-    #[error(
-        "policy {0} lets suspended jobs go on on other processors, which this cluster cannot; choose `migration=no`"
-    )]
+    /// It resumes jobs elsewhere.
+    #[error("policy {0} resumes suspended jobs on other processors, which this cluster cannot; choose `migration=no`")]
     Migrates(String),
     /// It suspends.
     #[error("policy {0} suspends jobs, which this cluster cannot")]

@@ -19,7 +19,7 @@ const TRIES: u32 = 3;
 pub struct Options {
     /// Only if no daemon has beaten for so many seconds.
     pub if_silent: Option<u64>,
-    /// Requeue suspended jobs that have no room, instead of letting them go on beside others.
+    /// Requeue suspended jobs that have no room, instead of resuming them beside others.
     pub requeue: bool,
     /// How long suspended jobs wait for room before waiting jobs are let go, which would take it.
     pub patience: Duration,
@@ -53,7 +53,7 @@ pub struct Given {
     pub left: Vec<String>,
 }
 
-/// Gives everything back: switches the hook off and fences the daemon; lets suspended jobs go on,
+/// Gives everything back: switches the hook off and fences the daemon; resumes suspended jobs,
 /// before waiting ones take their place; lets every job go that is held for the daemon and not by
 /// its user; and frees jobs from nodes that they were bound to.
 ///
@@ -148,7 +148,7 @@ impl<C: Cluster> HandBack<'_, C> {
         outcomes.iter().filter(|outcome| **outcome == Outcome::Done).count()
     }
 
-    /// Suspended jobs go on: where they have room, and as they have it; when patience is at an end
+    /// Suspended jobs resume: where they have room, and as they have it; when patience is at an end
     /// all the same.
     fn resume(&mut self, options: &Options, sleep: &mut dyn FnMut(Duration)) -> Result<(), LiveError> {
         let mut waited = Duration::ZERO;

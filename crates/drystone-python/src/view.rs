@@ -546,7 +546,7 @@ impl PyActions {
         self.push(Action::Suspend(job_id(job)?))
     }
 
-    /// Lets a suspended job go on.
+    /// Resumes a suspended job.
     fn resume(&self, job: &Bound<'_, PyAny>) -> PyResult<()> {
         self.push(Action::Resume(job_id(job)?))
     }

@@ -20,7 +20,7 @@ pub enum Guarantee {
     ExactPromises,
     /// No job is suspended, so each has one segment.
     Uninterrupted,
-    /// Suspended jobs go on where they were.
+    /// Suspended jobs resume where they were.
     GoesOnInPlace,
     /// No job is suspended more often.
     SuspendsAtMost(u32),

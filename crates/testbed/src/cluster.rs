@@ -145,7 +145,7 @@ impl Cluster {
         self.controller.take().into_iter().for_each(end);
     }
 
-    /// Stops `slurmctld` as SIGSTOP does, or lets it go on.
+    /// Stops `slurmctld` as SIGSTOP does, or resumes it.
     pub fn pause_controller(&self, paused: bool) {
         if let Some(controller) = &self.controller {
             signal(if paused { "-STOP" } else { "-CONT" }, controller.id());
@@ -161,7 +161,8 @@ impl Cluster {
         self.nodes.insert(node.to_string(), child);
     }
 
-    /// Kills the `slurmd` of a node as `kill -9` does. Its jobs go on: see [`Cluster::kill_steps`].
+    /// Kills the `slurmd` of a node as `kill -9` does. Its jobs keep running: see
+    /// [`Cluster::kill_steps`].
     pub fn kill_node(&mut self, node: &str) {
         self.nodes.remove(node).into_iter().for_each(end);
     }

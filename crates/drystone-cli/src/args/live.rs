@@ -188,7 +188,7 @@ pub(crate) struct HandBackArgs {
     #[arg(long, value_name = "SECONDS")]
     pub(crate) if_silent: Option<u64>,
 
-    /// Requeue suspended jobs that have no room, instead of letting them go on beside others.
+    /// Requeue suspended jobs that have no room, instead of resuming them beside others.
     #[arg(long)]
     pub(crate) requeue: bool,
 

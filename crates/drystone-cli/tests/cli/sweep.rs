@@ -197,7 +197,7 @@ fn recorded(folder: &Folder, store: &str) -> u64 {
     if ran.code == 0 { ran.json()["recorded"].as_u64().expect("a number") } else { 0 }
 }
 
-/// Kills the sweep at random moments, again and again, and lets it go on: nothing may be lost,
+/// Kills the sweep at random moments, again and again, and resumes it: nothing may be lost,
 /// nothing made twice, and the results must be those of an uninterrupted sweep. DRYSTONE_KILLS says
 /// how often.
 #[test]

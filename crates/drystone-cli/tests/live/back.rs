@@ -94,7 +94,7 @@ fn told_to_stop() {
     site.each_started_once(7);
 }
 
-/// Suspended jobs go on, or are requeued, before others take their place.
+/// Suspended jobs resume, or are requeued, before others take their place.
 fn suspended() {
     for requeue in [false, true] {
         let Some(site) = Site::start(1, 4, "ss(every=2,sf=1.1,width=none)") else { return };
@@ -109,7 +109,7 @@ fn suspended() {
         let more: &[&str] = if requeue { &["--requeue"] } else { &[] };
         let said = site.run(&[&["live", "hand-back", "--patience", "4s"], more].concat());
         assert!(
-            said.contains(if requeue { "1 suspended jobs requeued" } else { "1 suspended jobs go on beside others" }),
+            said.contains(if requeue { "1 suspended jobs requeued" } else { "1 suspended jobs resume beside others" }),
             "{said}"
         );
         let since = std::time::Instant::now();

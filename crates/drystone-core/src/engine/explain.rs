@@ -53,7 +53,7 @@ pub enum Chapter {
     Started(Why),
     /// It was taken off its processors.
     Suspended,
-    /// It went on.
+    /// It resumed.
     Resumed,
     /// Its prediction changed.
     Repredicted(Span),

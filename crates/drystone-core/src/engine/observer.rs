@@ -42,7 +42,7 @@ impl Levels {
         Levels { suspended: jobs, suspended_procs: procs, ..self }
     }
 
-    /// Jobs that are here and do not run: those that wait to start, and those that wait to go on.
+    /// Jobs that are here and do not run: those that wait to start, and those that wait to resume.
     #[inline]
     #[must_use]
     pub fn queued(&self) -> u64 {
@@ -85,7 +85,7 @@ pub trait Observer {
     #[inline]
     fn suspended(&mut self, _now: Time, _id: JobId) {}
 
-    /// A suspended job went on.
+    /// A suspended job resumed.
     #[inline]
     fn resumed(&mut self, _now: Time, _id: JobId) {}
 

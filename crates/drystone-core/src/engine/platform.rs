@@ -47,7 +47,7 @@ pub struct Transfer {
     /// Which transfers cost time.
     pub pays: Pays,
     /// Whether processors stay busy while memory is written, so that a job that starts on them
-    /// begins later. Otherwise the suspended job makes up for it when it goes on, and processors
+    /// begins later. Otherwise the suspended job makes up for it when it resumes, and processors
     /// change hands at once.
     pub busy: bool,
     /// Seed of drawn memory.
@@ -70,7 +70,7 @@ pub enum Memory {
 pub enum Pays {
     /// Writing memory when a job is suspended.
     Write,
-    /// Reading it when the job goes on.
+    /// Reading it when the job resumes.
     Read,
     /// Both.
     Both,

@@ -128,8 +128,8 @@ struct State {
     draining: bool,
     /// Losses of processors, once there was one.
     capacity: Option<Box<Capacity>>,
-    /// Suspended jobs that the policy knows nothing of: somebody else suspended them and lets them
-    /// go on.
+    /// Suspended jobs that the policy knows nothing of: somebody else suspended them and resumes
+    /// them.
     foreign: BTreeSet<JobId>,
     /// Whether corrections may be due that nothing has asked for yet.
     lagging: bool,

@@ -19,13 +19,13 @@ pub enum Adopted {
         /// On which processors, if that is known.
         on: Option<ProcSet>,
     },
-    /// It is suspended, and the policy is to let it go on. Only for policies that
+    /// It is suspended, and the policy is to resume it. Only for policies that
     /// [suspend](crate::policy::Abilities) themselves; where another does, adopt the job as a
     /// running one and tell [`Session::interrupted`](crate::engine::Session::interrupted).
     Suspended {
         /// How long it has run.
         ran: Span,
-        /// On which processors it was, and has to go on, if that is known.
+        /// On which processors it was, and has to resume, if that is known.
         on: Option<ProcSet>,
     },
 }

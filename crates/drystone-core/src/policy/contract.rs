@@ -40,7 +40,7 @@ pub enum Event {
     /// A job waits again, in the place that its number gives it: it was released, changed, or sent
     /// back by the machine with nothing of its progress left.
     Released(JobId),
-    /// A job that the policy does not hold runs now: somebody else started it or let it go on. It
+    /// A job that the policy does not hold runs now: somebody else started it or resumed it. It
     /// may have run for some time ([`View::ran`]), and its predicted end may be past.
     Runs(JobId),
     /// A job that ran or was suspended has left the policy's hands without having ended. There is
@@ -52,7 +52,7 @@ pub enum Event {
         /// When the plan had it end, if it ran.
         predicted_end: Time,
     },
-    /// A job that the policy does not hold is suspended, and the policy is to let it go on. Told
+    /// A job that the policy does not hold is suspended, and the policy is to resume it. Told
     /// only to policies that [suspend](Abilities::suspend) themselves.
     Parked(JobId),
     /// Processors have failed, come back or been drained, or it is known for the first time that
@@ -138,9 +138,9 @@ pub enum Action {
     },
     /// Take a running job off its processors. It keeps its progress.
     Suspend(JobId),
-    /// Let a suspended job go on; where its processors were named, on exactly the same ones.
+    /// Resume a suspended job; where its processors were named, on exactly the same ones.
     Resume(JobId),
-    /// Let a suspended job go on on other processors than those it had.
+    /// Resume a suspended job on other processors than those it had.
     ResumeOn {
         /// Which job.
         job: JobId,
@@ -224,7 +224,7 @@ impl Actions {
         self.list.push(Action::Start { job, why, on });
     }
 
-    /// Lets a suspended job go on on these processors, whichever it had.
+    /// Resumes a suspended job on these processors, whichever it had.
     pub fn resume_on(&mut self, job: JobId, procs: ProcSet) {
         let on = Placement::Set(self.sets.len() as u32);
         self.sets.push(procs);
@@ -311,9 +311,9 @@ pub enum Requirement {
 /// refuses the policy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Abilities {
-    /// It suspends running jobs and lets them go on.
+    /// It suspends running jobs and resumes them.
     pub suspend: bool,
-    /// It lets suspended jobs go on on other processors than those they had.
+    /// It resumes suspended jobs on other processors than those they had.
     pub migrate: bool,
     /// It says on which processors a job starts.
     pub name: bool,

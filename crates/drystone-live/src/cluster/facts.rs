@@ -303,7 +303,7 @@ impl JobFact {
 pub enum NodeState {
     /// Jobs can start on it.
     Up,
-    /// No job starts on it; jobs that run there may go on.
+    /// No job starts on it; jobs that run there keep running.
     Out,
     /// The controller has not heard of it yet.
     Unknown,

@@ -38,7 +38,7 @@ pub enum Order {
     Hold(Key),
     /// It leaves its processors.
     Suspend(Key),
-    /// It goes on where it was.
+    /// It resumes where it was.
     Resume(Key),
     /// It waits again, with nothing of its progress left, and may begin at once.
     Requeue(Key),
@@ -92,9 +92,9 @@ pub enum Outcome {
 /// What a cluster can be asked to do.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Capabilities {
-    /// Suspend jobs and let them go on.
+    /// Suspend jobs and resume them.
     pub suspend: bool,
-    /// Let suspended jobs go on elsewhere.
+    /// Resume suspended jobs elsewhere.
     pub migrate: bool,
     /// Start jobs on given nodes.
     pub pin: bool,

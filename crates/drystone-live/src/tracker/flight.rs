@@ -226,11 +226,11 @@ impl Tracker {
         }
     }
 
-    /// Orders a suspended job to go on, if there is room where it was. The cluster itself would not
-    /// look.
+    /// Orders a suspended job to resume, if there is room where it was. The cluster itself would
+    /// not look.
     pub(super) fn resume(&mut self, t: &mut Tracked, turn: &mut Turn) {
         if self.mirror.fact(t.key).is_some_and(|fact| fact.state == State::Running) {
-            // It was told to stop and has not, or somebody else let it go on.
+            // It was told to stop and has not, or somebody else resumed it.
             (t.flight, t.stopped) = (None, false);
             return;
         }

@@ -79,7 +79,7 @@ pub enum News {
     Interrupted(Key),
     /// It runs again that was suspended, or was not suspended after all.
     Continued(Key),
-    /// It was to go on, and did not.
+    /// It was to resume, and did not.
     StaysSuspended(Key),
     /// It is over.
     Ended {

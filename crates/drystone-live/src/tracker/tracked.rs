@@ -81,9 +81,9 @@ pub enum Flying {
     Holding,
     /// It was told to leave its processors.
     Stopping,
-    /// It is to go on as soon as what was suspended for it is seen to be.
+    /// It is to resume as soon as what was suspended for it is seen to be.
     PlannedResume,
-    /// It was told to go on.
+    /// It was told to resume.
     Resuming,
     /// It was pending unheld, and is being held.
     Taking,

@@ -260,7 +260,7 @@ fn hand_back_leaves_users_holds() {
     assert_eq!(site.hand_back(&Options::default()).released, 0, "twice");
 }
 
-/// Suspended jobs go on before waiting ones take their place.
+/// Suspended jobs resume before waiting ones take their place.
 #[test]
 fn hand_back_lets_suspended_jobs_go_on() {
     for requeue in [false, true] {

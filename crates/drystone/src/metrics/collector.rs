@@ -281,7 +281,7 @@ impl Collector {
     }
 
     /// Takes the state after the decisions of an instant: free processors, the jobs that wait to
-    /// start or to go on, and the processors they ask for. Instants come in order of time. Cost: a
+    /// start or to resume, and the processors they ask for. Instants come in order of time. Cost: a
     /// few nanoseconds.
     #[inline]
     pub fn instant(&mut self, now: Time, free: Procs, waiting_jobs: u64, waiting_procs: u64) {

@@ -82,7 +82,7 @@ pub(super) struct MachineMeter {
     period_from: Option<Time>,
     /// The last end of the part at work.
     part_end: Time,
-    /// When jobs that are here were suspended and went on, in turn.
+    /// When jobs that are here were suspended and resumed, in turn.
     interruptions: BTreeMap<JobId, Vec<Time>>,
     /// Processors that were out.
     down: Down,
@@ -122,7 +122,7 @@ impl MachineMeter {
         self.interruptions.remove(&id);
     }
 
-    /// A job is suspended, or goes on.
+    /// A job is suspended, or resumes.
     pub(super) fn interrupted(&mut self, now: Time, id: JobId) {
         self.interruptions.entry(id).or_default().push(now);
     }
@@ -254,7 +254,7 @@ pub struct QueueStats {
     /// Loss of capacity: share of processor-seconds that were free although jobs waited that could
     /// have filled them, Σ min(free, processors that waiting jobs ask for) · Δt / (processors that
     /// were up × span) (Zhang, Franke, Moreira & Sivasubramaniam 2001). Suspended jobs wait, too,
-    /// also where they can go on on their own processors only.
+    /// also where they can resume on their own processors only.
     pub loss_of_capacity: Option<f64>,
 }
 

@@ -95,7 +95,7 @@ fn a_correction_after_a_pass_that_another_led_to() {
 /// 2 for too long, and job 7, the last, 2 for 5 s. The end of job 2 makes 3 free: 4 starts, then 7
 /// has to wait for the end of 3.
 #[test]
-fn what_is_given_back_starts_whoever_it_suffices_for() {
+fn what_is_given_back_starts_any_job_it_suffices_for() {
     let jobs = [
         (0, 4, 100, 100),
         (1, 10, 100, 100),

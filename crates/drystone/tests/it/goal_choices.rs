@@ -9,7 +9,7 @@ use drystone::policy::Gauge;
 /// One processor, busy until 10, and two jobs that are equal but for whose they are. At 10 the
 /// second one goes first only where its wait counts and the other's does not.
 #[test]
-fn the_special_wait_less_whoever_they_belong_to() {
+fn special_jobs_wait_less_whichever_user_has_them() {
     type Attribute = fn(&mut Job) -> &mut i32;
     let attributes: [(&str, Attribute); 3] =
         [("user", |job| &mut job.user), ("group", |job| &mut job.group), ("queue", |job| &mut job.queue)];

@@ -34,8 +34,8 @@ pub(super) fn told(given: &Given) -> String {
             parts.push(format!("{count} {what}"));
         }
     };
-    add(given.resumed, "suspended jobs go on");
-    add(given.crowded, "suspended jobs go on beside others, for they had no room in time");
+    add(given.resumed, "suspended jobs resume");
+    add(given.crowded, "suspended jobs resume beside others, for they had no room in time");
     add(given.requeued, "suspended jobs requeued");
     add(given.unpinned, "jobs freed from nodes");
     add(given.users, "jobs stay held by their users");

@@ -99,7 +99,7 @@ impl Session {
         self.s.view()
     }
 
-    /// Whether a pass can do anything: a job waits to start or to go on, or the policy asked for
+    /// Whether a pass can do anything: a job waits to start or to resume, or the policy asked for
     /// it.
     #[inline]
     pub(crate) fn wants_pass(&self) -> bool {

@@ -172,7 +172,7 @@ impl Session {
             self.s.refresh();
         }
         if self.s.names && !self.scheduler.policy.needs().name {
-            // The policy only counts: the job goes on anywhere.
+            // The policy only counts: the job resumes anywhere.
             self.s.world.named.remove(&job);
         }
         Ok(())

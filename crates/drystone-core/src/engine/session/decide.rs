@@ -5,7 +5,7 @@ use crate::model::Time;
 use crate::policy::Actions;
 
 impl Session {
-    /// One scheduling pass, where one can do anything: a job waits to start or to go on, or the
+    /// One scheduling pass, where one can do anything: a job waits to start or to resume, or the
     /// policy wanted to be woken. The actions are carried out in the table and can be read from
     /// [`Session::actions`]; what drives the session carries them out on the machine. Jobs that
     /// have ended are forgotten then, as far as no older one is still here.

@@ -40,7 +40,7 @@ pub enum NewsError {
     /// The job cannot be on this machine.
     #[error(transparent)]
     Impossible(#[from] ImpossibleJob),
-    /// The policy cannot let jobs go on.
+    /// The policy cannot resume jobs.
     #[error("this policy never resumes a suspended job: requeue the job, or leave it to what suspended it")]
     NeverResumed,
     /// Processors cannot be lost so.
@@ -63,7 +63,7 @@ impl Session {
     ///
     /// # Errors
     /// A job that is impossible on this machine, a policy that does not know of news, and a
-    /// suspended job under a policy that never lets one go on.
+    /// suspended job under a policy that never resumes one.
     pub fn adopt(&mut self, now: Time, job: &Job, oracle: Option<Span>, adopted: &Adopted) -> Result<JobId, NewsError> {
         self.check_hears()?;
         if matches!(adopted, Adopted::Suspended { .. }) && !self.scheduler.policy.needs().suspend {
@@ -266,7 +266,7 @@ impl Session {
     }
 
     /// Somebody else has suspended a running job: it keeps what it has run and gives back its
-    /// processors. What did so lets it go on ([`Session::continued`]), not the policy. Answers
+    /// processors. What did so resumes it ([`Session::continued`]), not the policy. Answers
     /// whether it ran.
     ///
     /// # Errors
@@ -284,7 +284,7 @@ impl Session {
         Ok(true)
     }
 
-    /// A suspended job runs again that the policy has not let go on, or the policy's suspension was
+    /// A suspended job runs again that the policy has not resumed, or the policy's suspension was
     /// refused. Answers whether it was suspended.
     ///
     /// # Errors
@@ -303,11 +303,11 @@ impl Session {
         Ok(true)
     }
 
-    /// The policy let a suspended job go on, and the machine refused: it is suspended still.
+    /// The policy resumed a suspended job, and the machine refused: it is suspended still.
     /// Answers whether it ran.
     ///
     /// # Errors
-    /// A policy that does not know of news, or never lets a suspended job go on.
+    /// A policy that does not know of news, or never resumes a suspended job.
     pub fn stays_suspended(&mut self, now: Time, id: JobId) -> Result<bool, NewsError> {
         self.check_hears()?;
         if !self.scheduler.policy.needs().suspend {
@@ -470,7 +470,7 @@ impl Session {
         self.observe(Event::Runs(id));
     }
 
-    /// A held job is suspended, and the policy's to let go on.
+    /// A held job is suspended, and the policy's to resume.
     fn park(&mut self, id: JobId, ran: Span, on: Option<&ProcSet>) {
         self.name_all();
         self.suspend_held(id, ran);
@@ -486,7 +486,7 @@ impl Session {
         self.observe(Event::Parked(id));
     }
 
-    /// A held job is suspended, and somebody else lets it go on.
+    /// A held job is suspended, and somebody else resumes it.
     fn park_elsewhere(&mut self, id: JobId, ran: Span) {
         self.suspend_held(id, ran);
         self.s.foreign.insert(id);

@@ -43,7 +43,7 @@ impl<S: Source> Simulation<S> {
                 decide |= self.receive(now, observer);
             }
             // A job that was withdrawn while it ran ends before the pass, which could suspend it
-            // else: it would be here until it goes on. A job that was withdrawn so has left a mark.
+            // else: it would be here until it resumes. A job that was withdrawn so has left a mark.
             if self.s.stale {
                 while self.next_end() == now {
                     self.end_one(now, observer);
@@ -202,7 +202,7 @@ impl<S: Source> Simulation<S> {
         }
     }
 
-    /// A job that waited to start or to go on was withdrawn. What it has received is all it got.
+    /// A job that waited to start or to resume was withdrawn. What it has received is all it got.
     pub(super) fn withdraw<O: Observer>(&mut self, now: Time, id: JobId, observer: &mut O) {
         self.s.gone |= id == self.session.oldest();
         if S::NEWS {

@@ -103,7 +103,7 @@ impl State {
         }
     }
 
-    /// A job was suspended: its memory is written now, and read when it goes on.
+    /// A job was suspended: its memory is written now, and read when it resumes.
     fn charge(&mut self, session: &Session, transfer: &Transfer, now: Time, id: JobId) {
         let once = transfer.once(session.job(id), &self.truth[id]);
         if transfer.pays_read() {

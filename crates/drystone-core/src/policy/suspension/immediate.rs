@@ -165,7 +165,7 @@ impl Immediate {
         near.map(|(at, _)| at).filter(|&at| task.meets_indeed(&self.running[at]))
     }
 
-    /// Whether these processors are of no use to a job that goes on now: some are out, or go before
+    /// Whether these processors are of no use to a job that resumes now: some are out, or go before
     /// its end.
     fn is_lost_on(&self, set: &ProcSet, barred: &ProcSet) -> bool {
         meets(set, barred) || self.processors.as_ref().is_some_and(|p| p.are_no_gain(set))
@@ -306,11 +306,11 @@ impl Immediate {
         true
     }
 
-    /// (2): lets suspended jobs go on, in descending order of their instantaneous expansion
+    /// (2): resumes suspended jobs, in descending order of their instantaneous expansion
     /// factors.
     fn resume(&mut self, now: Time, actions: &mut Actions) {
         let tick = self.is_tick(now);
-        // Jobs suspended by those that go on are not looked at again.
+        // Jobs suspended by those that resume are not looked at again.
         let mut late: Vec<JobId> = Vec::new();
         let mut last: Option<Place> = None;
         let mut line = self.line(tick, now, last, &late);
@@ -346,7 +346,7 @@ impl Immediate {
         self.look_ahead(now);
     }
 
-    /// The suspended jobs that have reason to ask whether they may go on, the next one at the end:
+    /// The suspended jobs that have reason to ask whether they may resume, the next one at the end:
     /// those behind `last`, if any, and without `except`.
     fn line(&self, tick: bool, now: Time, last: Option<Place>, except: &[JobId]) -> Vec<Place> {
         let asking = self.asking.iter().enumerate().filter(|(_, asking)| asking.now(tick, now));
@@ -376,7 +376,7 @@ impl Immediate {
                 })
     }
 
-    /// Whether a running job may be suspended so that a suspended one goes on. Once it may, it may
+    /// Whether a running job may be suspended so that a suspended one resumes. Once it may, it may
     /// as long as it runs.
     fn gives_way(&self, running: &Task, suspended: &Task, factor: Decimal, now: Time) -> bool {
         let (mine, other) = (waiting_factor(suspended, now), instantaneous(running, now));

@@ -20,7 +20,7 @@ impl Ahead {
         }
     }
 
-    /// The processors that go before a job ends, if it goes on now.
+    /// The processors that go before a job ends, if it resumes now.
     #[inline]
     pub(super) fn barred(&self, task: &Task, now: Time) -> ProcSet {
         let end = now.saturating_add(task.left());
@@ -31,9 +31,9 @@ impl Ahead {
         }
     }
 
-    /// Whether a job cannot go on now, whatever runs: too few processors stay until its end, or not
-    /// those that it must go on on (`pinned`). That stays so until a window begins or is forgotten,
-    /// or the job's prediction changes.
+    /// Whether a job cannot resume now, whatever runs: too few processors stay until its end, or
+    /// not those that it must resume on (`pinned`). That stays so until a window begins or is
+    /// forgotten, or the job's prediction changes.
     #[inline]
     pub(super) fn rules_out(&self, task: &Task, pinned: bool, machine: Procs, now: Time) -> bool {
         let end = now.saturating_add(task.left());

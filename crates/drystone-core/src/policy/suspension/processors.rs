@@ -5,7 +5,7 @@ use super::pool::Pool;
 use crate::model::{ProcSet, Procs};
 use serde::{Deserialize, Serialize};
 
-/// Free processors, and who owns them. A suspended job owns the processors on which it must go on.
+/// Free processors, and who owns them. A suspended job owns the processors on which it must resume.
 #[derive(Clone, Default, Debug, Serialize, Deserialize)]
 pub(super) struct Processors {
     /// F: no job runs on them.

@@ -80,7 +80,7 @@ impl Selective {
         }
     }
 
-    /// Whether a job must go on where it was.
+    /// Whether a job must resume where it was.
     #[inline]
     fn is_pinned(&self, task: &Task) -> bool {
         task.has_run() && !self.settings.migrate

@@ -19,7 +19,7 @@ pub enum Factor {
 }
 
 /// Which free processors a fresh job may take. A suspended job owns the processors on which it must
-/// go on.
+/// resume.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Place {
     /// Only those that no suspended job owns, and those of its own victims.
@@ -99,7 +99,7 @@ pub struct Selection {
     pub cap: Option<u32>,
     /// Ours: from this priority on the width of victims does not matter.
     pub relief: Option<Decimal>,
-    /// Ours: suspended jobs go on on any processors.
+    /// Ours: suspended jobs resume on any processors.
     pub migrate: bool,
 }
 
@@ -112,6 +112,6 @@ pub struct Service {
     /// between events.
     pub every: Span,
     /// By which factor a suspended job's instantaneous expansion factor must exceed those of the
-    /// jobs that it suspends to go on; `None`: it never suspends any.
+    /// jobs that it suspends to resume; `None`: it never suspends any.
     pub resume: Option<Decimal>,
 }

@@ -57,12 +57,12 @@ impl Task {
         task
     }
 
-    /// How long it is believed to need its processors still, if it goes on now.
+    /// How long it is believed to need its processors still, if it resumes now.
     pub(super) fn left(&self) -> Span {
         Span((self.length - self.ran.0).max(1))
     }
 
-    /// It starts, or goes on.
+    /// It starts, or resumes.
     pub(super) fn run_on(&mut self, set: ProcSet, now: Time, machine: Procs) {
         self.parts = Parts::of(&set, machine);
         self.exact = Parts::are_exact(machine);
@@ -111,7 +111,7 @@ impl Task {
         i64::try_from(at).map_or(Time::MAX, Time).min(Time::MAX)
     }
 
-    /// Descending tau, ties by arrival: the order of those who wait.
+    /// Descending tau, ties by arrival: the order of waiting jobs.
     pub(super) fn before(&self, other: &Task, now: Time) -> Ordering {
         other.idle_priority(now).compare(self.idle_priority(now)).then(self.id.cmp(&other.id))
     }

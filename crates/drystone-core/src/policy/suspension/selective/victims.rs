@@ -51,7 +51,7 @@ impl Selective {
         self.idle.append(&mut self.stopped);
     }
 
-    /// The jobs that a suspended one must suspend to go on, if it may: all that run on its
+    /// The jobs that a suspended one must suspend to resume, if it may: all that run on its
     /// processors.
     fn victims_on_its_processors(&mut self, at: usize, now: Time) -> bool {
         self.victims.clear();
