@@ -16,6 +16,7 @@ pub struct PassCost {
 
 /// Why a text tells nothing of passes.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum SdiagError {
     /// It has no statistics of backfill.
     #[error(

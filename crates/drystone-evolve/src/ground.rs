@@ -57,6 +57,7 @@ impl Parts {
 
 /// A log has too few weeks to choose by some and to judge by others.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum GroundError {
     /// Too short.
     #[error(

@@ -62,6 +62,7 @@ pub struct State {
 
 /// Why a search cannot go on.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum SearchError {
     /// A simulation failed.
     #[error(transparent)]

@@ -80,6 +80,7 @@ impl Output {
 
 /// Why it cannot go on.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum CoreError {
     /// The policy asked for something impossible: a bug of the policy.
     #[error("the policy broke its contract: {0}")]

@@ -112,6 +112,7 @@ pub struct Report {
 
 /// A report cannot be made.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum ReportError {
     /// The journal cannot be read.
     #[error(transparent)]

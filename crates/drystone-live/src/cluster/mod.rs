@@ -121,6 +121,7 @@ impl fmt::Display for Remark {
 
 /// The cluster cannot be looked at.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum ClusterError {
     /// The controller does not answer now; it may later.
     #[error("the cluster does not answer: {0}")]

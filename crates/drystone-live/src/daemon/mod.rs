@@ -57,6 +57,7 @@ pub struct Config {
 
 /// Why a daemon cannot begin or go on.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum LiveError {
     /// The cluster cannot be looked at.
     #[error(transparent)]

@@ -73,6 +73,7 @@ pub enum Record {
 
 /// The journal cannot be read or written.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum JournalError {
     /// A file cannot be read or written.
     #[error("{path}: {error}", path = path.display())]

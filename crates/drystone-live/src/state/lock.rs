@@ -12,6 +12,7 @@ pub struct Lock {
 
 /// The lock cannot be had.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum LockError {
     /// Another daemon has it.
     #[error("another daemon works here: {0}")]

@@ -24,6 +24,7 @@ pub enum Listen {
 
 /// It cannot listen there.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum ListenError {
     /// Others could ask, and they were not allowed to.
     #[error("{0} can be reached from other machines; --public allows that, or listen on 127.0.0.1 or unix:FILE")]

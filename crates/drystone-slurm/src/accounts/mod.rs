@@ -34,6 +34,7 @@ use std::path::{Path, PathBuf};
 
 /// A file of accounts cannot be used.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum AccountsError {
     /// The file cannot be read.
     #[error("{}: cannot be read: {source}", .file.display())]

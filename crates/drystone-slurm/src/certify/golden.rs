@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 
 /// A recording cannot be read.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum GoldenError {
     /// Its configuration.
     #[error(transparent)]

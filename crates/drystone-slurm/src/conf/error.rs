@@ -20,6 +20,7 @@ impl std::fmt::Display for Place {
 
 /// A configuration file cannot be used.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum ConfError {
     /// The file cannot be read.
     #[error("{}: cannot be read: {source}{}", .file.display(), .from.as_ref().map(|p| format!(" (included at {p})")).unwrap_or_default())]
