@@ -10,6 +10,7 @@ pub(crate) mod import;
 #[cfg(unix)]
 mod live;
 mod orders;
+mod parameters;
 mod passes;
 mod policies;
 pub(crate) mod predict;

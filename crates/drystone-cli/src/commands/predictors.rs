@@ -1,6 +1,6 @@
 //! What `predict=` takes, as `drystone policies` shows it.
 
-use super::policies::ParamEntry;
+use super::parameters::ParamEntry;
 use crate::output::document::{Document, Table};
 use drystone::parts::predict::{PredictorKind, predictors};
 use serde::Serialize;

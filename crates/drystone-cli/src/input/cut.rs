@@ -1,11 +1,10 @@
 //! Parts of a workload: a month, a slice, each month by itself.
 
-use super::Input;
+use super::{Input, limits, recorded};
 use crate::args::{CutArgs, RealArgs};
 use crate::exit::Failure;
-use crate::real;
 use drystone::log::transform;
-use drystone::model::{Setting, Time, Workload};
+use drystone::model::{Setting, Workload};
 use std::ops::Range;
 
 impl Input {
@@ -14,7 +13,7 @@ impl Input {
         let mut input = self;
         if let Some(after) = real.warm_start {
             let places = input.places(args)?;
-            return real::warm(input, after, places, args);
+            return recorded::warm(input, after, places, args);
         }
         if let Some(month) = &args.month {
             let places = input.month(month)?;
@@ -69,24 +68,6 @@ impl Input {
         let records = self.records.map(|records| records[places].to_vec());
         Ok(Input { workload, records, ..self })
     }
-}
-
-/// Reads `FROM..UNTIL`, given with this option.
-pub(crate) fn limits(option: &str, text: &str) -> Result<(Option<Time>, Option<Time>), Failure> {
-    let wrong =
-        || Failure::usage(format_args!("{option} {text}: expected FROM..UNTIL in seconds, e.g. 0..604800 or 86400.."));
-    let (from, until) = text.split_once("..").ok_or_else(wrong)?;
-    let limit = |text: &str| -> Result<Option<Time>, Failure> {
-        let text = text.trim();
-        if text.is_empty() { Ok(None) } else { Ok(Some(Time(text.parse().map_err(|_| wrong())?))) }
-    };
-    let (from, until) = (limit(from)?, limit(until)?);
-    if let (Some(from), Some(until)) = (from, until)
-        && from >= until
-    {
-        return Err(Failure::usage(format_args!("{option} {from}..{until}: it ends before it begins")));
-    }
-    Ok((from, until))
 }
 
 /// What is simulated from an empty machine: the whole workload, or each month of it.

@@ -1,6 +1,6 @@
 //! The advice for people.
 
-use super::result::Advised;
+use super::advised::Advised;
 use crate::output::document::{Document, Table, Tone, Value};
 use crate::output::number::{bound, change, count, duration, fixed, in_unit, percent, plural};
 use drystone::metrics::Unit;

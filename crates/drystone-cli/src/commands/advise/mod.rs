@@ -1,12 +1,13 @@
 //! `drystone advise`: what a site can change tomorrow, and what that is worth on weeks that were
 //! not used to find it.
 
+mod advised;
 mod document;
 mod result;
 mod rows;
 mod simulate;
 
-use self::result::{Advised, Baseline};
+use self::advised::{Advised, Baseline};
 use self::simulate::{CliBench, Ground};
 use crate::args::{AdviseArgs, Only};
 use crate::commands::compare::candidates::takes_long;

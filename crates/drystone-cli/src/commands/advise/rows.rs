@@ -1,6 +1,6 @@
 //! The advice as rows: everything that was tried, with what is recommended.
 
-use super::result::Advised;
+use super::advised::Advised;
 use crate::output::flat::{Row, Rows};
 
 pub(super) fn rows(advised: &Advised) -> Rows {

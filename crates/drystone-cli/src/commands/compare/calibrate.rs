@@ -1,7 +1,7 @@
 //! How long each policy will take, told from a short trial: policies differ a thousandfold, and the
 //! cheapest come first.
 
-use super::simulate::Bench;
+use super::bench::Bench;
 use crate::output::message;
 use crate::output::number::duration;
 use crate::parallel;

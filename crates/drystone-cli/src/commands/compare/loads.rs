@@ -1,6 +1,7 @@
 //! How policies fare as the load rises: the same jobs, arriving faster.
 
-use super::simulate::{Bench, Watched};
+use super::bench::Bench;
+use super::simulate::Watched;
 use crate::exit::Failure;
 use drystone::log::transform::{Factor, scale_load};
 use drystone::metrics::Report;

@@ -1,5 +1,6 @@
 //! `drystone compare`: several policies on one workload.
 
+mod bench;
 mod brief;
 mod calibrate;
 pub(crate) mod candidates;
@@ -18,6 +19,7 @@ mod treatment;
 mod verdict;
 mod words;
 
+use self::bench::Bench;
 use self::brief::brief;
 use self::loads::Loads;
 pub(crate) use self::policies::asked;
@@ -25,7 +27,7 @@ use self::readings::{Readings, Simulated};
 use self::recorded::Recorded;
 use self::replay::Replay;
 use self::result::CompareResult;
-use self::simulate::{Bench, Done, Watched};
+use self::simulate::{Done, Watched};
 use self::summary::Sheet;
 use crate::args::{CompareArgs, SimulationArgs};
 use crate::exit::{DONE, FINDING, Failure, Outcome};

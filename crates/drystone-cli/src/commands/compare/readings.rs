@@ -1,9 +1,10 @@
 //! How much a verdict depends on what becomes of jobs that outlive their estimates.
 
+use super::bench::Bench;
 use super::candidates;
 use super::choices::{self, Choices};
 use super::replay::Replay;
-use super::simulate::{Bench, waiting};
+use super::simulate::waiting;
 use super::treatment::{Treatment, outlive};
 use crate::exit::Failure;
 use crate::input::{Input, Parts};

@@ -1,42 +1,25 @@
 //! Simulates every policy of a comparison, several at a time.
 
+use super::bench::Bench;
 use super::{calibrate, candidates, policies};
-use crate::args::CompareArgs;
 use crate::exit::Failure;
-use crate::input::{self, Input};
+use crate::input;
 use crate::measuring::{config, details};
 use crate::output::excess;
 use crate::output::number::{NONE, change, duration, fixed};
 use crate::parallel;
 use crate::progress::Progress;
-use drystone::engine::Platform;
 use drystone::experiment::{Experiment, Measured};
 use drystone::metrics::Report;
-use drystone::model::{Outages, Span, Workload};
-use drystone::policy::{PolicySpec, Priorities};
+use drystone::model::{Span, Workload};
+use drystone::policy::PolicySpec;
 use drystone_report::{Details, Watcher};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 /// Where the baseline takes less, everything takes little.
 const WORTH_A_TRIAL: Duration = Duration::from_millis(100);
-
-/// What every simulation of a comparison has in common.
-#[derive(Clone, Copy)]
-pub(super) struct Bench<'a> {
-    pub(super) args: &'a CompareArgs,
-    pub(super) priorities: Option<&'a Priorities>,
-    pub(super) platform: Platform,
-    pub(super) outages: &'a Outages,
-    pub(super) input: &'a Input,
-    /// Set when the work is to stop.
-    pub(super) stop: &'a AtomicBool,
-    /// Whether to measure what plots need.
-    pub(super) detailed: bool,
-    /// Whether to keep a row of each job.
-    pub(super) keep: bool,
-}
 
 /// What came out of a simulation, with what plots need.
 pub(super) struct Watched {

@@ -1,0 +1,64 @@
+//! The advice with all that determined it.
+
+use crate::commands::compare::replay::Replay;
+use crate::meta::{ExperimentMeta, WorkloadMeta};
+use drystone_advise::{Advice, Figure, Length, PassCost};
+use serde::{Serialize, Serializer};
+
+/// Everything that came of it, and what determined it.
+#[derive(Serialize)]
+pub(super) struct Advised {
+    pub(super) schema: &'static str,
+    pub(super) drystone: &'static str,
+    pub(super) workload: WorkloadMeta,
+    pub(super) experiment: ExperimentMeta,
+    pub(super) goal: String,
+    pub(super) guards: Vec<String>,
+    /// Seconds beyond which a wait is excessive, where the goal does not say so.
+    pub(super) excess_beyond: Option<f64>,
+    /// The site's `slurm.conf`; `None`: Slurm's defaults.
+    pub(super) slurm: Option<String>,
+    pub(super) cost: PassCost,
+    /// Whether passes were simulated as if they took no time, because so few jobs wait that it
+    /// cannot matter.
+    pub(super) instantaneous: bool,
+    /// Jobs that wait at most, as it is.
+    pub(super) most_waiting: u64,
+    pub(super) period: Length,
+    /// Whether the first and the last period do not count.
+    pub(super) edges_left_out: bool,
+    pub(super) seed: u64,
+    pub(super) splits: u16,
+    pub(super) settings_tried: bool,
+    pub(super) live_tried: bool,
+    /// Whether live policies count processors where Slurm gives jobs places on nodes.
+    pub(super) counts_processors: bool,
+    /// Live policies that would take long.
+    pub(super) not_tried: Vec<String>,
+    pub(super) replay: Option<Replay>,
+    pub(super) baseline: Baseline,
+    /// Whether it was stopped before all was tried.
+    pub(super) stopped: bool,
+    pub(super) advice: Advice,
+}
+
+/// The site as it is.
+#[derive(Serialize)]
+pub(super) struct Baseline {
+    pub(super) policy: String,
+    /// By how much its goal differs between clock phases.
+    pub(super) spread: f64,
+    /// Figures with their names and values, over all periods and phases.
+    #[serde(serialize_with = "named")]
+    pub(super) figures: Vec<(String, Figure, f64)>,
+}
+
+fn named<S: Serializer>(figures: &[(String, Figure, f64)], serializer: S) -> Result<S::Ok, S::Error> {
+    #[derive(Serialize)]
+    struct Named<'a> {
+        figure: &'a str,
+        name: String,
+        value: f64,
+    }
+    serializer.collect_seq(figures.iter().map(|(figure, of, value)| Named { figure, name: of.name(), value: *value }))
+}

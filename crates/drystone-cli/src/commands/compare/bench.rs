@@ -1,0 +1,24 @@
+//! What every simulation of a comparison has in common.
+
+use crate::args::CompareArgs;
+use crate::input::Input;
+use drystone::engine::Platform;
+use drystone::model::Outages;
+use drystone::policy::Priorities;
+use std::sync::atomic::AtomicBool;
+
+/// What every simulation of a comparison has in common.
+#[derive(Clone, Copy)]
+pub(super) struct Bench<'a> {
+    pub(super) args: &'a CompareArgs,
+    pub(super) priorities: Option<&'a Priorities>,
+    pub(super) platform: Platform,
+    pub(super) outages: &'a Outages,
+    pub(super) input: &'a Input,
+    /// Set when the work is to stop.
+    pub(super) stop: &'a AtomicBool,
+    /// Whether to measure what plots need.
+    pub(super) detailed: bool,
+    /// Whether to keep a row of each job.
+    pub(super) keep: bool,
+}

@@ -1,0 +1,129 @@
+//! Reads what commands simulate: a log, a site, or the synthetic default.
+
+use super::scene::{self, Take};
+use super::synthetic::synthetic;
+use super::{Input, recorded};
+use crate::args::{CutArgs, LogArgs, RealArgs, SimulationArgs};
+use crate::exit::Failure;
+use crate::output::file::Output;
+use crate::progress::{Counted, Progress};
+use crate::site;
+use drystone::log::clean::Options;
+use drystone::log::{self, LogError, source, transform};
+use drystone::metrics::Scheme;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+/// Opens a log and counts what is read of it.
+pub(crate) fn open(path: &Path) -> Result<source::Source, Failure> {
+    if let Some(opened) = site::counted(path) {
+        return Ok(opened?);
+    }
+    let (input, name, total): (Box<dyn Read>, String, Option<u64>) = if path.as_os_str() == source::STDIN {
+        (Box::new(io::stdin()), "standard input".to_string(), None)
+    } else {
+        let name = path.display().to_string();
+        let file = File::open(path).map_err(|source| LogError::Open { file: name.clone(), source })?;
+        let total = file.metadata().ok().filter(std::fs::Metadata::is_file).map(|m| m.len());
+        (Box::new(file), name, total)
+    };
+    let progress = Progress::new("reading", "bytes", total);
+    Ok(source::decompress(Box::new(Counted { input, progress }), name.into())?)
+}
+
+impl Input {
+    /// Reads and cleans a log, or makes the synthetic default where none is given.
+    pub(crate) fn read(path: Option<&Path>, args: &LogArgs, seed: u64, records: bool) -> Result<Input, Failure> {
+        let options = Options { records, ..args.options() };
+        let audit = args.audit.as_deref().map(Output::create).transpose()?;
+        let input = match path {
+            Some(path) => {
+                let log::Loaded { workload, audit, header, records } =
+                    log::load_from(open(path)?, &log::title(path), &options)?;
+                Input { workload, audit, header, records, site: None }
+            }
+            None => synthetic(seed, options)?,
+        };
+        if let Some(mut out) = audit {
+            input.audit.write_csv(&mut out).map_err(|e| Failure::write(out.name(), &e))?;
+            out.finish()?;
+        }
+        if path.is_some() {
+            input.say_what_is_odd(args);
+        }
+        Ok(input)
+    }
+
+    /// What `run` and `compare` simulate.
+    ///
+    /// `plain` takes of a site its jobs alone: they are to arrive at other times than they did.
+    pub(crate) fn simulated(args: &SimulationArgs, records: bool, plain: bool) -> Result<Input, Failure> {
+        if args.log.load.is_some_and(|load| load.as_f64() != 1.0) && args.by.contains(&Scheme::Month) {
+            let problem = "--by month does not go with --load: arrivals that come faster keep no calendar. --by week counts weeks";
+            return Err(Failure::usage(problem));
+        }
+        let take = Take { all: true, plain };
+        Input::taken(args.workload.as_deref(), (&args.log, &args.cut, &args.real), args.seed, records, take)
+    }
+
+    /// The whole of a log or a site, all pools side by side.
+    pub(crate) fn whole(
+        path: Option<&Path>,
+        args: (&LogArgs, &CutArgs, &RealArgs),
+        seed: u64,
+    ) -> Result<Input, Failure> {
+        Input::taken(path, args, seed, false, Take { all: true, plain: false })
+    }
+
+    /// A part of a log, or the whole; of a site one pool.
+    pub(crate) fn part(
+        path: Option<&Path>,
+        args: (&LogArgs, &CutArgs, &RealArgs),
+        seed: u64,
+        records: bool,
+    ) -> Result<Input, Failure> {
+        Input::taken(path, args, seed, records, Take { all: false, plain: false })
+    }
+
+    pub(super) fn taken(
+        path: Option<&Path>,
+        (log, cut, real): (&LogArgs, &CutArgs, &RealArgs),
+        seed: u64,
+        records: bool,
+        take: Take,
+    ) -> Result<Input, Failure> {
+        if let Some(path) = path
+            && let Some(input) = scene::input(path, (log, cut, real), take)?
+        {
+            return Ok(input);
+        }
+        let read = |log: &LogArgs| Input::read(path, log, seed, records || real.needs_records());
+        Input::arranged(read, path, (log, cut, real))
+    }
+
+    /// What `read` makes, with its circumstances, cut, scaled and shifted. Times are scaled and
+    /// shifted last: months and seconds are those of the log.
+    pub(crate) fn arranged(
+        read: impl FnOnce(&LogArgs) -> Result<Input, Failure>,
+        path: Option<&Path>,
+        (log, cut, real): (&LogArgs, &CutArgs, &RealArgs),
+    ) -> Result<Input, Failure> {
+        let cuts = cut.month.is_some() || cut.slice.is_some() || real.needs_times_of_the_log();
+        if real.warm_start.is_some() && log.load.is_some_and(|load| load.as_f64() != 1.0) {
+            let problem =
+                "--warm-start does not go with --load: what ran and waited is recorded at the load of the log";
+            return Err(Failure::usage(problem));
+        }
+        let later = log.load.filter(|_| cuts);
+        let first = LogArgs { load: log.load.filter(|_| !cuts), shift: log.shift && !cuts, ..log.clone() };
+        let mut input = recorded::attach(read(&first)?, path, real)?.slice(cut, real)?;
+        if let Some(load) = later {
+            input.workload = transform::scale_load(input.workload, load).map_err(Failure::usage)?;
+        }
+        if cuts && log.shift {
+            input.workload = transform::shift(input.workload).map_err(Failure::usage)?;
+        }
+        Ok(input)
+    }
+}

@@ -1,0 +1,140 @@
+//! A site as what is simulated: its jobs cleaned like those of a log, and what the site says beyond them.
+
+use super::{Input, recorded};
+use crate::args::{CutArgs, LogArgs, RealArgs};
+use crate::exit::Failure;
+use crate::output::file::Output;
+use crate::output::message;
+use crate::site::{SiteInput, folder, largest, open, places};
+use drystone::experiment::Division;
+use drystone::log::clean::{Cleaner, Options};
+use drystone::log::swf::Record;
+use drystone::log::transform;
+use drystone::metrics::Selection;
+use drystone::model::{Outages, Setting};
+use drystone_site::{Purpose, Scene, Site};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// How a site is taken.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Take {
+    /// All pools, side by side; else the one that is named, or the largest.
+    pub(super) all: bool,
+    /// Its jobs alone, as those of a log: they are to arrive at other times than they did.
+    pub(super) plain: bool,
+}
+
+/// A site as what is simulated; `None` for a path that is none, or a site that was made of a log in
+/// Standard Workload Format, which is that log.
+pub(super) fn input(
+    path: &Path,
+    (log, cut, real): (&LogArgs, &CutArgs, &RealArgs),
+    take: Take,
+) -> Result<Option<Input>, Failure> {
+    if folder(path).is_none() {
+        return Ok(None);
+    }
+    let (site, pool) = open(path)?;
+    if site.manifest.swf.is_some() {
+        return Ok(None);
+    }
+    let plain = take.plain || log.load.is_some_and(|load| load.as_f64() != 1.0);
+    refuse(path, real)?;
+    let pools: Vec<u16> = match pool {
+        Some(pool) => vec![pool],
+        None if take.all => (0..site.manifest.pools.len()).filter_map(|at| u16::try_from(at).ok()).collect(),
+        None => vec![largest(&site, path)],
+    };
+    let (folder, _) = folder(path).unwrap_or_default();
+    let scene = Scene::new(&site, &pools);
+    let pools: Vec<u16> = scene.pools().collect();
+    if pools.len() > 1 && log.procs.is_some() {
+        return Err(Failure::usage(
+            "--procs is the size of one machine, and the site has several pools; SITE#POOL names one",
+        ));
+    }
+    if pools.len() > 1 && real.outages.is_some() {
+        return Err(Failure::usage(
+            "--outages is about one machine, and the site has several pools; SITE#POOL names one",
+        ));
+    }
+    let staged = stage(&scene, path, log, plain)?;
+    drop(scene);
+    let mut input = staged.into_input(site, folder, pools, plain);
+    if let Some(file) = &real.circumstances {
+        message::note(&format!("{} stands in the place of what the site says", file.display()));
+    }
+    input = recorded::attach(input, Some(path), real)?.slice(cut, real)?;
+    if let Some(load) = log.load.filter(|_| plain) {
+        input.workload = transform::scale_load(input.workload, load).map_err(Failure::usage)?;
+    }
+    if let (Some(site), Some(records)) = (&mut input.site, &input.records) {
+        site.places = places(records);
+    }
+    Ok(Some(input))
+}
+
+/// What does not go with a site.
+fn refuse(path: &Path, real: &RealArgs) -> Result<(), Failure> {
+    if real.warm_start.is_some() {
+        return Err(Failure::usage(format_args!(
+            "--warm-start does not go with a site: {} begins with the jobs that ran and waited; `drystone import --from TIME` moves the beginning",
+            path.display()
+        )));
+    }
+    Ok(())
+}
+
+/// A scene after cleaning.
+struct Staged {
+    input: Input,
+    outages: Outages,
+    division: Option<Division>,
+    selection: Selection,
+}
+
+impl Staged {
+    fn into_input(self, site: Site, folder: PathBuf, pools: Vec<u16>, plain: bool) -> Input {
+        let Staged { input, outages, division, selection } = self;
+        let site =
+            SiteInput { site: Arc::new(site), folder, pools, outages, division, selection, places: Vec::new(), plain };
+        Input { site: Some(site), ..input }
+    }
+}
+
+/// Cleans the jobs of a scene like those of a log.
+fn stage(scene: &Scene<'_>, path: &Path, log: &LogArgs, plain: bool) -> Result<Staged, Failure> {
+    let options = Options { records: true, ..LogArgs { load: None, shift: false, ..log.clone() }.options() };
+    let header = scene.header();
+    let purpose = if plain { Purpose::Export } else { Purpose::Simulation };
+    let mut cleaner = Cleaner::new(&header, options, path.display().to_string(), &scene.title())?;
+    // A job that never ran has no processors.
+    let never_ran = |record: &Record| plain && record.allocated < 0 && record.run.round() == 0;
+    for record in scene.records(purpose).filter(|record| !never_ran(record)) {
+        cleaner.push(&record)?;
+    }
+    let (workload, audit, records) = cleaner.finish()?;
+    let kept = records.unwrap_or_default();
+    let wrong = |error| Failure::usage(format_args!("{}: {error}", path.display()));
+    let (mut workload, outages, division, selection) = if plain {
+        message::warning(
+            "jobs arrive at other times than they did: what ran and waited at the beginning, jobs that left the queue and lost capacity are left out",
+        );
+        (workload, Outages::default(), scene.plain().map_err(wrong)?, Selection::All)
+    } else {
+        let stage = scene.stage(workload, &kept).map_err(wrong)?;
+        (stage.workload, stage.outages, stage.division, stage.selection)
+    };
+    if let Some(division) = &division {
+        let names: Vec<&str> = division.shares().iter().map(|share| share.name.as_str()).collect();
+        workload.provenance.settings.push(Setting { name: "pools".to_string(), value: names.join(" ") });
+    }
+    if let Some(file) = &log.audit {
+        let mut out = Output::create(file)?;
+        audit.write_csv(&mut out).map_err(|e| Failure::write(out.name(), &e))?;
+        out.finish()?;
+    }
+    let input = Input { workload, audit, header, records: Some(kept), site: None };
+    Ok(Staged { input, outages, division, selection })
+}
