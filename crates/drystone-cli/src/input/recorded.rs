@@ -1,4 +1,5 @@
-//! What a log recorded beyond the jobs: what depends on what, and what was here when a window begins.
+//! What a log recorded beyond the jobs: what depends on what, and what was here when a window
+//! begins.
 
 use super::{Input, limits};
 use crate::args::{CutArgs, RealArgs};

@@ -1,4 +1,5 @@
-//! A site as what is simulated: its jobs cleaned like those of a log, and what the site says beyond them.
+//! A site as what is simulated: its jobs cleaned like those of a log, and what the site says beyond
+//! them.
 
 use super::{Input, recorded};
 use crate::args::{CutArgs, LogArgs, RealArgs};

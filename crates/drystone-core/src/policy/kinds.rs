@@ -1,7 +1,7 @@
 //! What the library itself registers: families, common parameters, short names. A policy of this
 //! crate adds one line to [`BUILT_IN`].
 
-use super::registry::{Alias, Kind};
+use super::kind::{Alias, Kind};
 use super::{backfill, conservative, goal, multiqueue, slack, suspension};
 use crate::parts::predict;
 use crate::text::{Param, Takes};

@@ -1,94 +1,13 @@
 //! Every policy by name: its parameters, its named variants, how it is built; those of this crate
 //! and those that others register.
 
+use super::PolicySpec;
+use super::kind::{Kind, Variant};
 use super::kinds::{ALIASES, BUILT_IN, COMMON};
-use super::{Policy, PolicySpec};
-use crate::text::{Args, Call, Needs, Param, RegisterError, SpecError, name_problem};
-use std::fmt;
+use crate::text::{Call, Param, RegisterError, name_problem};
 use std::sync::{PoisonError, RwLock};
 
-/// A named variant that fixes parameters as a published study has them.
-#[derive(Clone, Copy, Debug)]
-pub struct Variant {
-    /// Behind `@`.
-    pub name: &'static str,
-    /// The parameters it sets, `key=value` separated by commas. Nothing where the defaults are the
-    /// study's own choices: the variant then says that they are checked against it.
-    pub sets: &'static str,
-    /// What it reproduces.
-    pub meaning: &'static str,
-}
-
-/// How a policy is built from its parameters.
-pub type Build = &'static (dyn Fn(&Args<'_>) -> Result<Box<dyn Policy>, SpecError> + Send + Sync);
-
-/// A family of policies.
-///
-/// [`Kind::new`] and what follows it declare one in another crate; [`register`] makes it known by
-/// name.
-#[non_exhaustive]
-pub struct Kind {
-    /// Its name.
-    pub name: &'static str,
-    /// One line for people.
-    pub summary: &'static str,
-    /// Where it comes from.
-    pub source: &'static str,
-    /// Its own parameters; those of [`COMMON`] come with every policy.
-    pub params: &'static [Param],
-    /// Which of them count only beside others.
-    pub needs: &'static [Needs],
-    /// The parameter whose value may stand without its key, as in `goal(lexical(Tw>avgX))`, if
-    /// there is one.
-    pub unnamed: Option<&'static str>,
-    /// Its named variants.
-    pub variants: &'static [Variant],
-    /// Builds it from its parameters.
-    pub build: Build,
-}
-
 impl Kind {
-    /// A family without parameters and variants.
-    #[must_use]
-    pub const fn new(name: &'static str, summary: &'static str, build: Build) -> Kind {
-        Kind { name, summary, source: "", params: &[], needs: &[], unnamed: None, variants: &[], build }
-    }
-
-    /// With a source: a paper, a program, a site.
-    #[must_use]
-    pub const fn source(mut self, source: &'static str) -> Kind {
-        self.source = source;
-        self
-    }
-
-    /// With these parameters.
-    #[must_use]
-    pub const fn params(mut self, params: &'static [Param]) -> Kind {
-        self.params = params;
-        self
-    }
-
-    /// With parameters that count only beside others.
-    #[must_use]
-    pub const fn needs(mut self, needs: &'static [Needs]) -> Kind {
-        self.needs = needs;
-        self
-    }
-
-    /// With a parameter whose value may stand without its key.
-    #[must_use]
-    pub const fn unnamed(mut self, param: &'static str) -> Kind {
-        self.unnamed = Some(param);
-        self
-    }
-
-    /// With these variants.
-    #[must_use]
-    pub const fn variants(mut self, variants: &'static [Variant]) -> Kind {
-        self.variants = variants;
-        self
-    }
-
     /// Its own parameters and those that every policy takes.
     pub(super) fn all_params(&self) -> impl Iterator<Item = &'static Param> + use<> {
         self.params.iter().chain(COMMON)
@@ -134,26 +53,6 @@ impl Kind {
             format!("variant {} sets `{key}`, which is no parameter of it", variant.name)
         })
     }
-}
-
-impl fmt::Debug for Kind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name)
-    }
-}
-
-/// A short name for a policy with certain parameters.
-#[derive(Clone, Copy, Debug)]
-pub struct Alias {
-    /// The short name.
-    pub name: &'static str,
-    /// What it stands for.
-    pub means: &'static str,
-    /// One line for people.
-    pub summary: &'static str,
-    /// What it stands for besides in a variant, where the study had more choices of its own:
-    /// variant and parameters.
-    pub in_variant: &'static [(&'static str, &'static str)],
 }
 
 /// What other crates have registered, in that order.
@@ -260,8 +159,8 @@ pub fn names() -> Vec<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::policy::{Conservative, Notice, Outside};
-    use crate::text::{Condition, Takes};
+    use crate::policy::{Conservative, Needs, Notice, Outside, Policy};
+    use crate::text::{Args, Condition, SpecError, Takes};
 
     fn outside(_: &Args<'_>) -> Result<Box<dyn Policy>, SpecError> {
         Ok(Box::new(Outside))

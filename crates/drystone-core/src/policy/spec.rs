@@ -1,8 +1,9 @@
 //! What the text of a policy means: its family with all parameters, checked.
 
 use super::Pass;
+use super::kind::{Alias, Kind, Variant};
 use super::kinds::{ALIASES, COMMON};
-use super::registry::{self, Alias, Kind, Variant, names};
+use super::registry::{self, names};
 use crate::engine::Scheduler;
 use crate::parts::{Order, predict};
 use crate::text::{Args, Call, Needs, Param, SpecError, nearest, plain};

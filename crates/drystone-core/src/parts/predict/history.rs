@@ -1,6 +1,6 @@
 //! A window of terminated jobs whose summary is kept up to date as jobs come and go.
 
-use super::recent::{Metric, RecentOptions, Window};
+use super::recent_options::{Metric, RecentOptions, Window};
 use crate::model::Span;
 use serde::{Deserialize, Serialize};
 

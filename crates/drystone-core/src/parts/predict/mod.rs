@@ -8,6 +8,7 @@ mod kinds;
 mod learner;
 mod quantile;
 mod recent;
+mod recent_options;
 
 pub use build::{PREDICTOR, VALUES, build, forecast};
 pub(crate) use build::{canonical, in_full, learns};
@@ -16,7 +17,8 @@ pub use estimate::{Perfect, UserEstimate};
 pub use kinds::{BuildPredictor, PredictorKind, predictors, register_predictor};
 pub use learner::{Branch, Learner, LearnerOptions, Weight};
 pub use quantile::Quantile;
-pub use recent::{Above, Fallback, Metric, Recency, Recent, RecentOptions, Window};
+pub use recent::Recent;
+pub use recent_options::{Above, Fallback, Metric, Recency, RecentOptions, Window};
 
 use crate::model::{FURTHEST, Job, JobId, Span, TIME_LIMIT, Time};
 use crate::snapshot::Snapshot;

@@ -1,0 +1,128 @@
+//! The choices of predictions from recent jobs (Tsafrir, Etsion & Feitelson 2007, section 7).
+
+use super::Propagation;
+use serde::{Deserialize, Serialize};
+
+/// Which of a user's terminated jobs make up the window.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub enum Window {
+    /// The most recent ones, whatever they are.
+    #[default]
+    All,
+    /// The most recent ones, as far as they are similar: of the same estimate as the arriving job.
+    Immediate,
+    /// The most recent ones among the similar.
+    Extended,
+}
+
+/// What summarises the run times in the window.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub enum Metric {
+    /// Their average, rounded down.
+    #[default]
+    Average,
+    /// Their median; of an even number the average of the middle two, rounded down.
+    Median,
+    /// The shortest.
+    Min,
+    /// The longest.
+    Max,
+}
+
+/// What is predicted without enough history.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub enum Fallback {
+    /// The user's estimate.
+    #[default]
+    Estimate,
+    /// The estimate times the user's mean accuracy so far, min(1, run time / estimate), rounded
+    /// down. The mean is a sum of floating-point numbers, in the order of ends: where the product
+    /// should be whole it may come out a second less.
+    Relative,
+}
+
+/// In which order jobs are recent.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub enum Recency {
+    /// By submission.
+    #[default]
+    Submission,
+    /// By termination.
+    Termination,
+}
+
+/// What becomes of a prediction above the user's estimate.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub enum Above {
+    /// It is discarded for the estimate, and counts as no prediction. (The value is the same as
+    /// with [`Above::Clip`]; the rate of predictions differs.)
+    #[default]
+    Discard,
+    /// It is cut to the estimate.
+    Clip,
+    /// It stays.
+    Keep,
+}
+
+/// The parameters of a [`Recent`](super::Recent) predictor.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct RecentOptions {
+    /// How many jobs the window holds, at least 1.
+    pub size: usize,
+    /// Which jobs.
+    pub window: Window,
+    /// Whether a window must be full to predict from; else whatever it holds will do, if anything.
+    pub full: bool,
+    /// What summarises it.
+    pub metric: Metric,
+    /// What is predicted otherwise.
+    pub fallback: Fallback,
+    /// Which jobs are recent.
+    pub recency: Recency,
+    /// What becomes of predictions above the estimate.
+    pub above: Above,
+    /// Whether new history changes predictions already made.
+    pub propagation: Propagation,
+}
+
+impl Default for RecentOptions {
+    fn default() -> Self {
+        RecentOptions {
+            size: 2,
+            window: Window::All,
+            full: true,
+            metric: Metric::Average,
+            fallback: Fallback::Estimate,
+            recency: Recency::Submission,
+            above: Above::Discard,
+            propagation: Propagation::None,
+        }
+    }
+}
+
+impl RecentOptions {
+    /// The options that stand for all that predict the same, always. Two predictors with equal
+    /// canonical options make equal predictions from any history:
+    ///
+    /// - A window of one job has one run time: average, median, minimum and maximum are equal, and
+    ///   a window that is not empty is full.
+    /// - In a window of at most two jobs the median is the average, both rounded down.
+    /// - A window of all jobs that need not be full (or holds one job) is empty only for a user
+    ///   without history, whose relative fallback is the estimate, too.
+    ///
+    /// Tsafrir et al. 2007 simulate the first kind once (section 7, footnote 9).
+    #[must_use]
+    pub fn canonical(mut self) -> RecentOptions {
+        if self.size == 1 {
+            self.metric = Metric::Average;
+            self.full = true;
+        }
+        if self.size == 2 && self.metric == Metric::Median {
+            self.metric = Metric::Average;
+        }
+        if self.window == Window::All && (self.size == 1 || !self.full) {
+            self.fallback = Fallback::Estimate;
+        }
+        self
+    }
+}
