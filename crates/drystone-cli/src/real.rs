@@ -1,4 +1,5 @@
-//! From the command line to what a real machine did: outages, a busy beginning, dependent jobs.
+//! Options about what a real machine did: the files they name, outages, and which policies can take
+//! them into account.
 
 use crate::args::RealArgs;
 use crate::exit::Failure;
@@ -9,7 +10,7 @@ use drystone::model::{Outages, Workload};
 use drystone::policy::PolicySpec;
 use std::path::Path;
 
-/// Reads a table as text, for its provenance.
+/// Reads a file as text; also answers its name, for messages and provenance.
 pub(crate) fn read(file: &Path) -> Result<(String, String), Failure> {
     let name = file.display().to_string();
     let text = std::fs::read_to_string(file)

@@ -1,4 +1,4 @@
-//! Imported sites as workloads.
+//! Imported sites: which folder and pool a path names, and what a site says beyond its jobs.
 
 use crate::exit::Failure;
 use crate::meta::FileMeta;

@@ -5,6 +5,7 @@ use crate::args::RealArgs;
 use crate::exit::Failure;
 use crate::meta::{ExperimentMeta, FileMeta};
 use crate::output::message;
+use crate::real::read;
 use drystone::engine::{Memory, Platform};
 use drystone::model::{Outages, Workload};
 use drystone::policy::{PolicySpec, Priorities, PriorityError};
@@ -12,9 +13,7 @@ use std::path::Path;
 
 /// Reads a file of priorities and checks it against the jobs.
 pub(crate) fn priorities(file: &Path, workload: &Workload) -> Result<(Priorities, FileMeta), Failure> {
-    let name = file.display().to_string();
-    let text = std::fs::read_to_string(file)
-        .map_err(|error| Failure::usage(format_args!("{name}: cannot be read: {error}")))?;
+    let (name, text) = read(file)?;
     let in_file = |error: PriorityError| Failure::usage(format_args!("{name}: {error}"));
     let priorities = Priorities::from_toml(&text).map_err(in_file)?;
     priorities.check(workload).map_err(in_file)?;
@@ -23,9 +22,7 @@ pub(crate) fn priorities(file: &Path, workload: &Workload) -> Result<(Priorities
 
 /// Reads a platform file.
 pub(crate) fn platform(file: &Path) -> Result<(Platform, FileMeta), Failure> {
-    let name = file.display().to_string();
-    let text = std::fs::read_to_string(file)
-        .map_err(|error| Failure::usage(format_args!("{name}: cannot be read: {error}")))?;
+    let (name, text) = read(file)?;
     let platform = Platform::from_toml(&text).map_err(|error| Failure::usage(format_args!("{name}: {error}")))?;
     Ok((platform, FileMeta::of(name, &text)))
 }

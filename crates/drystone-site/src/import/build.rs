@@ -72,7 +72,7 @@ struct Making<'a> {
     throttles: BTreeMap<u64, u32>,
     /// Rows that were read.
     read: u64,
-    /// Jobs whose times are an hour apart from their run time, and of how many that is known.
+    /// Rows whose end minus start is an hour off their run time, and all rows that have these three.
     hour_off: (u64, u64),
     options: &'a Options,
 }
