@@ -3,20 +3,23 @@
 mod advise;
 mod compare;
 mod cut;
+#[cfg(feature = "evolve")]
 mod evolve;
 mod explain;
 mod fidelity;
 mod gantt;
 mod import;
-#[cfg(unix)]
+#[cfg(all(unix, feature = "live"))]
 mod live;
 mod log;
 mod policies;
 mod predict;
 mod real;
 mod report;
+#[cfg(feature = "reproduce")]
 mod reproduce;
 mod run;
+#[cfg(feature = "shell")]
 mod shell;
 mod simulation;
 #[cfg(feature = "sweep")]
@@ -29,12 +32,13 @@ mod workload;
 pub(crate) use advise::{AdviseArgs, Only};
 pub(crate) use compare::CompareArgs;
 pub(crate) use cut::CutArgs;
+#[cfg(feature = "evolve")]
 pub(crate) use evolve::{EvolveArgs, Method};
 pub(crate) use explain::{ExplainArgs, StoryFormat};
 pub(crate) use fidelity::FidelityArgs;
 pub(crate) use gantt::GanttArgs;
 pub(crate) use import::{ImportArgs, ImportFormat};
-#[cfg(unix)]
+#[cfg(all(unix, feature = "live"))]
 pub(crate) use live::{
     Adopt, ClusterArgs, DaemonArgs, DriveArgs, HandBackArgs, HomeArgs, InstallArgs, JournalCommand, JournalExportArgs,
     JournalListArgs, LiveArgs, LiveCommand, LiveReportArgs, LiveStatusArgs, LogForm, OnStop, Piece, PlaygroundArgs,
@@ -45,8 +49,10 @@ pub(crate) use policies::PoliciesArgs;
 pub(crate) use predict::PredictArgs;
 pub(crate) use real::RealArgs;
 pub(crate) use report::ReportArgs;
+#[cfg(feature = "reproduce")]
 pub(crate) use reproduce::ReproduceArgs;
 pub(crate) use run::RunArgs;
+#[cfg(feature = "shell")]
 pub(crate) use shell::{CompletionsArgs, ManArgs};
 pub(crate) use simulation::SimulationArgs;
 #[cfg(feature = "sweep")]
@@ -106,7 +112,7 @@ Exit codes:
   130  interrupted; 143 terminated; 129 hung up";
 
 /// Arguments of a command that this build has not.
-#[cfg(not(feature = "sweep"))]
+#[cfg(not(all(feature = "evolve", feature = "live", feature = "reproduce", feature = "shell", feature = "sweep")))]
 #[derive(clap::Args, Debug)]
 pub(crate) struct AbsentArgs {
     /// Whatever is given.
@@ -128,13 +134,21 @@ pub(crate) enum Command {
     /// Say what to change in Slurm, or to leave it: chosen on some weeks, judged on others.
     Advise(Box<AdviseArgs>),
     /// Search for orders of waiting jobs: chosen on some weeks of a log, judged on others.
+    #[cfg(feature = "evolve")]
     Evolve(Box<EvolveArgs>),
+    /// Not in this build: it was made without the feature `evolve`.
+    #[cfg(not(feature = "evolve"))]
+    Evolve(AbsentArgs),
     /// Draw the schedule of a policy, processors by time.
     Gantt(Box<GanttArgs>),
     /// Judge predictors of run times on a log, without a schedule.
     Predict(Box<PredictArgs>),
     /// Simulate published tables again and compare cell by cell.
+    #[cfg(feature = "reproduce")]
     Reproduce(ReproduceArgs),
+    /// Not in this build: it was made without the feature `reproduce`.
+    #[cfg(not(feature = "reproduce"))]
+    Reproduce(AbsentArgs),
     /// List policies, their parameters, variants and sources.
     Policies(PoliciesArgs),
     /// Make a workload of a site's accounting.
@@ -150,12 +164,23 @@ pub(crate) enum Command {
     #[cfg(not(feature = "sweep"))]
     Sweep(AbsentArgs),
     /// Schedule a real cluster: watch it, drive it, give it back.
-    #[cfg(unix)]
+    #[cfg(all(unix, feature = "live"))]
     Live(LiveArgs),
+    /// Not in this build: it was made without the feature `live`.
+    #[cfg(all(unix, not(feature = "live")))]
+    Live(AbsentArgs),
     /// Print completions for a shell.
+    #[cfg(feature = "shell")]
     Completions(CompletionsArgs),
+    /// Not in this build: it was made without the feature `shell`.
+    #[cfg(not(feature = "shell"))]
+    Completions(AbsentArgs),
     /// Print manual pages.
+    #[cfg(feature = "shell")]
     Man(ManArgs),
+    /// Not in this build: it was made without the feature `shell`.
+    #[cfg(not(feature = "shell"))]
+    Man(AbsentArgs),
 }
 
 /// When to colour output.

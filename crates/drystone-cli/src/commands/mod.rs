@@ -2,12 +2,13 @@
 
 mod advise;
 pub(crate) mod compare;
+#[cfg(feature = "evolve")]
 mod evolve;
 pub(crate) mod explain;
 pub(crate) mod fidelity;
 pub(crate) mod gantt;
 pub(crate) mod import;
-#[cfg(unix)]
+#[cfg(all(unix, feature = "live"))]
 mod live;
 mod orders;
 mod parameters;
@@ -17,8 +18,10 @@ pub(crate) mod predict;
 mod predict_verdict;
 mod predictors;
 mod report;
+#[cfg(feature = "reproduce")]
 mod reproduce;
 pub(crate) mod run;
+#[cfg(feature = "shell")]
 mod shell;
 #[cfg(feature = "sweep")]
 mod sweep;
@@ -36,10 +39,16 @@ pub(crate) fn run(cli: Cli) -> Outcome {
         Command::Report(args) => report::report(&args),
         Command::Explain(args) => explain::explain(&args),
         Command::Advise(args) => advise::advise(&args),
+        #[cfg(feature = "evolve")]
         Command::Evolve(args) => evolve::evolve(&args),
+        #[cfg(not(feature = "evolve"))]
+        Command::Evolve(_) => Err(crate::output::format::without("drystone evolve", "evolve")),
         Command::Gantt(args) => gantt::gantt(&args),
         Command::Predict(args) => predict::predict(&args),
+        #[cfg(feature = "reproduce")]
         Command::Reproduce(args) => reproduce::reproduce_studies(&args),
+        #[cfg(not(feature = "reproduce"))]
+        Command::Reproduce(_) => Err(crate::output::format::without("drystone reproduce", "reproduce")),
         Command::Policies(args) => policies::policies(&args),
         Command::Import(args) => import::import(&args),
         Command::Fidelity(args) => fidelity::fidelity(&args),
@@ -48,9 +57,17 @@ pub(crate) fn run(cli: Cli) -> Outcome {
         Command::Sweep(args) => sweep::sweep(*args),
         #[cfg(not(feature = "sweep"))]
         Command::Sweep(_) => Err(crate::output::format::without("drystone sweep", "sweep")),
-        #[cfg(unix)]
+        #[cfg(all(unix, feature = "live"))]
         Command::Live(args) => live::live(args.command),
+        #[cfg(all(unix, not(feature = "live")))]
+        Command::Live(_) => Err(crate::output::format::without("drystone live", "live")),
+        #[cfg(feature = "shell")]
         Command::Completions(args) => shell::completions(&args),
+        #[cfg(not(feature = "shell"))]
+        Command::Completions(_) => Err(crate::output::format::without("drystone completions", "shell")),
+        #[cfg(feature = "shell")]
         Command::Man(args) => shell::man(&args),
+        #[cfg(not(feature = "shell"))]
+        Command::Man(_) => Err(crate::output::format::without("drystone man", "shell")),
     }
 }

@@ -8,7 +8,6 @@ use crate::exit::{DONE, Failure, Outcome};
 use crate::output::document::{Document, Table};
 use crate::output::{self, stdout};
 use drystone::policy::{ALIASES, Alias, COMMON, Kind, Level, Param, PolicySpec, kinds};
-use drystone_reproduce::{RowSpec, Study, builtin};
 use serde::Serialize;
 
 /// Everything there is.
@@ -74,7 +73,7 @@ impl From<&Kind> for KindEntry {
 pub(crate) fn policies(args: &PoliciesArgs) -> Outcome {
     let listing = listing(args)?;
     let document = if args.certified {
-        certified(&listing, &builtin().map_err(Failure::usage)?)
+        certified(&listing)?
     } else if args.name.is_some() {
         details(&listing)
     } else {
@@ -194,29 +193,21 @@ fn variants(listing: &Listing, document: &mut Document) {
     document.table(variants_table(listing));
 }
 
-fn certified(listing: &Listing, studies: &[Study]) -> Document {
+#[cfg(feature = "reproduce")]
+fn certified(listing: &Listing) -> Result<Document, Failure> {
+    let variants = listing.policies.iter().flat_map(|kind| &kind.variants);
+    let variants: Vec<&str> = variants.map(|variant| variant.policy.as_str()).collect();
     let mut document = Document::default();
     document.heading("Variants that reproduce published studies (with --as STUDY for the workload)");
     document.table(variants_table(listing));
     document.heading("Published tables that check them: `drystone reproduce STUDY --logs DIR`");
-    let mut table = Table::new(["variant", "tables"]).texts(&[0, 1]);
-    for variant in listing.policies.iter().flat_map(|k| &k.variants) {
-        let checked = studies.iter().filter_map(|study| checked_by(study, &variant.policy)).collect::<Vec<_>>();
-        let checked = if checked.is_empty() { "none".to_string() } else { checked.join("; ") };
-        table.row(vec![variant.policy.clone().into(), checked.into()]);
-    }
-    document.table(table);
-    document
+    document.table(super::reproduce::checks(&variants)?);
+    Ok(document)
 }
 
-/// The study's tables with a published value under this variant.
-fn checked_by(study: &Study, variant: &str) -> Option<String> {
-    let under =
-        |policy: &str| policy.strip_prefix(variant).is_some_and(|rest| rest.is_empty() || rest.starts_with('('));
-    let judges = |row: &RowSpec| row.tolerance.is_some() && row.policy.as_deref().is_some_and(under);
-    let tables = study.tables.iter().filter(|t| t.rows.iter().any(judges)).map(|t| t.id.as_str());
-    let tables = tables.collect::<Vec<_>>().join(", ");
-    (!tables.is_empty()).then(|| format!("{}: {tables}", study.name))
+#[cfg(not(feature = "reproduce"))]
+fn certified(_: &Listing) -> Result<Document, Failure> {
+    Err(output::format::without("--certified", "reproduce"))
 }
 
 fn variants_table(listing: &Listing) -> Table {

@@ -35,7 +35,8 @@ impl Row {
 }
 
 impl Rows {
-    /// No rows yet, with these columns in any case.
+    /// Returns an empty table with these columns first.
+    #[cfg(any(feature = "live", feature = "sweep"))]
     pub(crate) fn of(columns: impl IntoIterator<Item = String>) -> Rows {
         Rows { columns: columns.into_iter().collect(), rows: Vec::new() }
     }

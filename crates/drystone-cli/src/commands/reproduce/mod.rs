@@ -1,6 +1,9 @@
 //! `drystone reproduce`: the published record, cell by cell.
 
 mod certified;
+mod checks;
+
+pub(crate) use checks::checks;
 
 use crate::args::ReproduceArgs;
 use crate::exit::{DONE, FINDING, Failure, Outcome};
