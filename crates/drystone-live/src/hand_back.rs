@@ -239,7 +239,11 @@ impl<C: Cluster> HandBack<'_, C> {
                 .suspended
                 .iter()
                 .any(|key| key.id == fact.id && fact.keys().iter().any(|own| own.task == key.task));
-        fact.state == State::Pending && fact.held && (fact.reason == Reason::UserHold && ours || orphaned)
+        // A task that the daemon held again itself, because the cluster showed its hold so.
+        let slipped = fact.reason == Reason::AdminHold
+            && fact.mark == Mark::Held
+            && fact.keys().iter().any(|key| key.task.is_some() && self.standing.held.contains(key));
+        fact.state == State::Pending && fact.held && (fact.reason == Reason::UserHold && ours || orphaned || slipped)
     }
 
     /// Whether its user holds it.

@@ -5,6 +5,8 @@
 #![allow(clippy::disallowed_methods, reason = "tests wait for processes")]
 
 #[cfg(unix)]
+mod arrays;
+#[cfg(unix)]
 mod back;
 #[cfg(unix)]
 mod crowds;
@@ -43,6 +45,7 @@ fn main() {
     let all = [
         shadow::tests(),
         back::tests(),
+        arrays::tests(),
         tutorial::tests(),
         nodes::tests(),
         faults::tests(),

@@ -126,6 +126,8 @@ pub enum Reason {
     Turn,
     /// Anything else.
     Other,
+    /// No set of nodes has what it asks for.
+    Unsatisfiable,
 }
 
 /// What the hook in the controller wrote on a job.
@@ -230,6 +232,8 @@ pub struct JobFact {
     pub nodes: u32,
     /// Processors that have to be on one node together.
     pub together: u32,
+    /// Memory in MB that it asks for in all; `None` where memory is not counted or not said.
+    pub memory: Option<u64>,
     /// Time limit in seconds; `None` without one.
     pub limit: Option<i64>,
     /// How long it has run, without suspensions; 0 while it runs, for that changes with every look.
@@ -320,6 +324,8 @@ pub struct NodeFact {
     pub procs: u32,
     /// Those that the cluster says are allocated.
     pub busy: u32,
+    /// Memory in MB that is not allocated; `None` where memory is not counted.
+    pub memory: Option<u64>,
 }
 
 /// All that was seen at one look.

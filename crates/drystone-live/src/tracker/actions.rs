@@ -26,6 +26,7 @@ impl Tracker {
                         if !suspends && !tracker.finds_room(t, set, &mut room) {
                             turn.tell(t.id, News::Requeued(t.key));
                             tracker.again = true;
+                            tracker.keeps_back(t, &mut turn);
                             return;
                         }
                         tracker.start(t, set, suspends, &mut turn);
@@ -128,13 +129,25 @@ impl Tracker {
                 .enumerate()
                 .map(|(at, (_, range))| (at, set.intersection(&ProcSet::range(range.clone())).len()))
                 .collect();
-            let fits = room.fits_on(&on);
+            let fits = room.fits_on(&on) && room.has_memory(self.need(fact, false), &on);
             if fits {
                 room.take_on(&on);
             }
             return fits;
         }
         room.take(self.need(fact, t.narrow))
+    }
+
+    /// Holds a job back that no node has room for: the policy, which counts processors only, would
+    /// start it again at once, in place of jobs that fit.
+    fn keeps_back(&mut self, t: &mut Tracked, turn: &mut Turn) {
+        let Some(fact) = self.mirror.fact(t.key).cloned() else { return };
+        self.is_crowded_out(t, &fact);
+        if let Some((why, until)) = self.block(t, &fact) {
+            self.timers.insert((until, t.key));
+            turn.tell(t.id, News::Held(t.key));
+            (t.place, t.why) = (Place::Held, Some(why));
+        }
     }
 
     /// Jobs that were suspended by us, as far as is known.

@@ -36,7 +36,7 @@ impl Tracker {
     pub(super) fn why_not(&mut self, tracked: &mut Tracked, fact: &JobFact, throttled: bool) -> Option<Why> {
         let driving = self.settings.mode == Mode::Drive;
         match fact.reason {
-            Reason::AdminHold if !tracked.orphaned => return Some(Why::Admin),
+            Reason::AdminHold if !tracked.orphaned && !tracked.slipped => return Some(Why::Admin),
             Reason::LaunchFailed => return Some(Why::LaunchFailed),
             Reason::UserHold if !driving => return Some(Why::User),
             Reason::UserHold if !Tracker::is_ours(tracked, fact) => tracked.user_hold = true,
@@ -70,6 +70,10 @@ impl Tracker {
             }
             tracked.retry = None;
             self.limited.remove(&tracked.key);
+        }
+        if driving && let Some((why, until)) = self.block(tracked, fact) {
+            self.timers.insert((until, tracked.key));
+            return Some(why);
         }
         throttled.then_some(Why::Throttle)
     }

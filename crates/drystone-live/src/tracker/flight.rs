@@ -13,9 +13,9 @@ const LIMITED: i64 = 600;
 /// How long a job waits that was let go and still waits for another, in seconds: about as often the
 /// cluster looks.
 const DEPENDS: i64 = 60;
-/// How long a job waits that could not start twice in a row, in seconds; doubled each time, up to
-/// the second number.
-const BACKOFF: (i64, i64) = (10, 300);
+/// How long a released job may wait for room, in milliseconds: the controller has looked at it by
+/// then, and nothing behind it starts.
+const ROOM_PATIENCE: u64 = 3_000;
 
 impl Tracker {
     /// Looks at a job in flight. Answers whether it still is, so that where the session has it
@@ -51,6 +51,7 @@ impl Tracker {
     fn launching(&mut self, t: &mut Tracked, fact: &JobFact, turn: &mut Turn) -> bool {
         match fact.state {
             State::Running => {
+                self.did_start(t, fact);
                 let since = fact.start.map(|start| Time(start + self.offset));
                 if let (Some(decided), Some(since)) = (t.story.decided, since)
                     && (since.0 - decided.0).abs() > LATE
@@ -70,25 +71,53 @@ impl Tracker {
                 false
             }
             State::Pending => {
-                let stuck = matches!(fact.reason, Reason::Limit | Reason::NodesOut);
-                if stuck || self.is_late(t) {
-                    if fact.reason == Reason::Limit {
-                        t.retry = Some(Retry::OnEnd(Time(self.stamp.now + LIMITED)));
-                    } else if matches!(fact.reason, Reason::Dependency | Reason::Begin) {
-                        // The cluster knows better.
-                        t.retry = Some(Retry::At(Time(self.stamp.now + DEPENDS)));
-                    } else {
-                        t.failures += 1;
-                        // There was room, but in too many pieces.
-                        t.narrow |= fact.reason == Reason::Room && self.room().idle() >= fact.procs;
-                        let wait = BACKOFF.0.saturating_mul(1 << (t.failures.min(6) - 1)).min(BACKOFF.1);
-                        t.retry = (t.failures > 1).then_some(Retry::At(Time(self.stamp.now + wait)));
-                    }
-                    self.order(t, Flying::Holding, Order::Hold(t.key), turn);
+                if t.key.task.is_some() {
+                    self.array_tries.insert(t.key.id, self.stamp.steady);
+                }
+                if self.is_stuck(t, fact) {
+                    self.gives_up(t, fact, turn);
                 }
                 true
             }
         }
+    }
+
+    /// Whether a released job will not start now: the cluster names a limit or an impossibility,
+    /// finds no room for it, or says nothing for too long.
+    fn is_stuck(&self, t: &Tracked, fact: &JobFact) -> bool {
+        match fact.reason {
+            Reason::Limit
+            | Reason::NodesOut
+            | Reason::PartitionClosed
+            | Reason::Unsatisfiable
+            | Reason::Dependency
+            | Reason::Begin
+            | Reason::Throttle => true,
+            Reason::Room => {
+                let passed = t.flight.map_or(0, |flight| self.stamp.steady.saturating_sub(flight.since));
+                passed >= ROOM_PATIENCE || self.block(t, fact).is_some()
+            }
+            _ => self.is_late(t) || self.block(t, fact).is_some(),
+        }
+    }
+
+    /// Holds a released job again, and says when it is tried next.
+    fn gives_up(&mut self, t: &mut Tracked, fact: &JobFact, turn: &mut Turn) {
+        match fact.reason {
+            Reason::Limit => t.retry = Some(Retry::OnEnd(Time(self.stamp.now + LIMITED))),
+            // The cluster knows better.
+            Reason::Dependency | Reason::Begin | Reason::Throttle => {
+                t.retry = Some(Retry::At(Time(self.stamp.now + DEPENDS)));
+            }
+            _ => {
+                // There was room, but in too many pieces.
+                t.narrow |= fact.reason == Reason::Room && self.room().idle() >= fact.procs;
+                if self.block(t, fact).is_none() {
+                    self.could_not_start(t, fact);
+                }
+            }
+        }
+        self.order(t, Flying::Holding, Order::Hold(t.key), turn);
     }
 
     /// It did not start and is held again: it waits, in its place.

@@ -134,7 +134,8 @@ mod tests {
     use crate::cluster::NodeState;
 
     fn layout() -> Layout {
-        let node = |name: &str, procs| NodeFact { name: name.into(), state: NodeState::Up, procs, busy: 0 };
+        let node =
+            |name: &str, procs| NodeFact { name: name.into(), state: NodeState::Up, procs, busy: 0, memory: None };
         Layout::new(&[node("n1", 4), node("n2", 4), node("n3", 8)])
     }
 

@@ -3,6 +3,7 @@
 //! here, and tested without a cluster.
 
 mod actions;
+mod blocked;
 mod eligible;
 mod flight;
 mod layout;
@@ -115,6 +116,12 @@ pub struct Tracker {
     limited: BTreeSet<Key>,
     /// Jobs that wait for others.
     depending: BTreeSet<Key>,
+    /// Shapes of jobs that could not start.
+    blocks: BTreeMap<blocked::JobShape, blocked::ShapeBlock>,
+    /// Jobs to look at in this turn whether anything of them was seen or not.
+    recheck: BTreeSet<Key>,
+    /// When a task of an array was last seen released and waiting, by [`Stamp::steady`].
+    array_tries: BTreeMap<u64, u64>,
     /// Throttles of arrays.
     throttles: BTreeMap<u64, u32>,
     /// Jobs that we held before, from the ledger of an earlier daemon.
@@ -157,6 +164,9 @@ impl Tracker {
             timers: BTreeSet::new(),
             limited: BTreeSet::new(),
             depending: BTreeSet::new(),
+            blocks: BTreeMap::new(),
+            recheck: BTreeSet::new(),
+            array_tries: BTreeMap::new(),
             throttles: BTreeMap::new(),
             taken: BTreeSet::new(),
             stopped: BTreeSet::new(),
@@ -217,6 +227,13 @@ impl Tracker {
             }
         }
         for key in self.freed_of_limits(&turn) {
+            self.advance(key, &mut turn, &mut arrays);
+        }
+        if turn.news.iter().any(|(_, news)| matches!(news, News::Ended { .. })) {
+            self.room_came();
+        }
+        // Looking at one never marks itself: this comes to an end.
+        while let Some(key) = self.recheck.pop_first() {
             self.advance(key, &mut turn, &mut arrays);
         }
         for id in arrays {
@@ -404,6 +421,7 @@ impl Tracker {
             let mut facts = self.mirror.of_array(id).peekable();
             if facts.peek().is_none() {
                 self.throttles.remove(&id);
+                self.array_tries.remove(&id);
             } else if let Some(throttle) = facts.find_map(|fact| fact.throttle) {
                 self.throttles.insert(id, throttle);
             }
@@ -481,7 +499,9 @@ impl Tracker {
                 owners.iter().any(|(user, class)| *user == fact.user || (!class.is_empty() && *class == fact.class))
             })
         };
-        let freed: Vec<Key> = self.limited.iter().filter(|key| suits(key)).copied().collect();
+        // As many as have ended: of a hundred more the same limit would stop all but these.
+        let ends = turn.news.iter().filter(|(_, news)| matches!(news, News::Ended { .. })).count();
+        let freed: Vec<Key> = self.limited.iter().filter(|key| suits(key)).take(ends).copied().collect();
         for key in &freed {
             self.limited.remove(key);
             if let Some(tracked) = self.jobs.get_mut(key) {

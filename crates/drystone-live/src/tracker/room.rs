@@ -7,6 +7,8 @@ use crate::cluster::{JobFact, NodeState};
 #[derive(Clone, Debug)]
 pub(super) struct Room {
     idle: Vec<u32>,
+    /// Memory in MB of each node that is free; `u64::MAX` where it is not counted.
+    memory: Vec<u64>,
     /// Needed by jobs in flight that no node was found for.
     owed: u32,
 }
@@ -15,6 +17,8 @@ pub(super) struct Room {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Need {
     procs: u32,
+    /// Memory in MB that these take in all.
+    memory: u64,
     /// So many have to be on one node.
     together: u32,
     /// All of them, if it could not start in pieces.
@@ -39,8 +43,30 @@ impl Tracker {
             }
             nodes = nodes.max(least);
         }
-        Need { procs: fact.procs, together: fact.together.max(1), narrow, nodes }
+        Need { procs: fact.procs, memory: fact.memory.unwrap_or(0), together: fact.together.max(1), narrow, nodes }
     }
+}
+
+impl Need {
+    /// How many of its processors have their memory within this much.
+    fn fit(self, free: u64) -> u32 {
+        if self.memory == 0 || free == u64::MAX {
+            return u32::MAX;
+        }
+        let procs = u128::from(free) * u128::from(self.procs) / u128::from(self.memory);
+        u32::try_from(procs).unwrap_or(u32::MAX)
+    }
+
+    /// Memory of so many of its processors, rounded up.
+    fn memory_of(self, procs: u32) -> u64 {
+        let share = u128::from(self.memory) * u128::from(procs);
+        u64::try_from(share.div_ceil(u128::from(self.procs.max(1)))).unwrap_or(u64::MAX)
+    }
+}
+
+/// Whether a piece fits on as many nodes as a job wants.
+fn spreads(fit: &[u32], need: Need) -> bool {
+    fit.iter().filter(|&&procs| procs >= need.together).count() >= need.nodes as usize
 }
 
 impl Room {
@@ -51,36 +77,34 @@ impl Room {
             return false;
         }
         let piece = need.together;
-        let mut order: Vec<usize> = (0..self.idle.len()).filter(|&at| self.idle[at] >= piece).collect();
+        // What fits on each node, by processors and by memory.
+        let fit: Vec<u32> = (0..self.idle.len()).map(|at| self.idle[at].min(need.fit(self.memory[at]))).collect();
+        let mut order: Vec<usize> = (0..fit.len()).filter(|&at| fit[at] >= piece).collect();
         // Few nodes: the emptiest first; where one alone is enough, the fullest that is.
-        order.sort_by_key(|&at| (std::cmp::Reverse(self.idle[at]), at));
+        order.sort_by_key(|&at| (std::cmp::Reverse(fit[at]), at));
         let most = if need.narrow { need.nodes as usize } else { order.len() };
         let mut left = need.procs;
         let mut taken = Vec::new();
-        if let Some(&one) = order.iter().rev().find(|&&at| self.idle[at] >= need.procs && need.nodes == 1) {
+        if let Some(&one) = order.iter().rev().find(|&&at| fit[at] >= need.procs && need.nodes == 1) {
             taken.push((one, need.procs));
             left = 0;
         } else {
             for at in order.into_iter().take(most) {
-                let fits = (self.idle[at] / piece * piece).min(left);
+                let fits = (fit[at] / piece * piece).min(left);
                 if fits > 0 {
                     taken.push((at, fits));
                     left -= fits;
                 }
             }
         }
-        if left > 0 || (need.nodes > 1 && taken.len() < need.nodes as usize && !self.spreads(need)) {
+        if left > 0 || (need.nodes > 1 && taken.len() < need.nodes as usize && !spreads(&fit, need)) {
             return false;
         }
         for (at, procs) in taken {
             self.idle[at] -= procs;
+            self.memory[at] = self.memory[at].saturating_sub(need.memory_of(procs));
         }
         true
-    }
-
-    /// Whether there are as many nodes as it wants, with a piece free on each.
-    fn spreads(&self, need: Need) -> bool {
-        self.idle.iter().filter(|&&idle| idle >= need.together).count() >= need.nodes as usize
     }
 
     /// Takes what is left of a job in flight, wherever that is.
@@ -100,6 +124,11 @@ impl Room {
         self.idle.iter().sum()
     }
 
+    /// Whether each of these nodes has the memory of so many of a job's processors.
+    pub(super) fn has_memory(&self, need: Need, counts: &[(usize, u32)]) -> bool {
+        counts.iter().all(|&(at, procs)| procs == 0 || need.fit(self.memory[at]) >= procs)
+    }
+
     /// Takes them.
     pub(super) fn take_on(&mut self, counts: &[(usize, u32)]) {
         for &(at, procs) in counts {
@@ -115,7 +144,11 @@ impl Tracker {
             Some(node) if node.state == NodeState::Up => (range.end - range.start).saturating_sub(node.busy),
             _ => 0,
         });
-        let mut room = Room { idle: idle.collect(), owed: 0 };
+        let free = self
+            .layout
+            .nodes()
+            .map(|(name, _)| self.mirror.node(name).and_then(|node| node.memory).unwrap_or(u64::MAX));
+        let mut room = Room { idle: idle.collect(), memory: free.collect(), owed: 0 };
         for key in &self.flying {
             let (Some(t), Some(fact)) = (self.jobs.get(key), self.mirror.fact(*key)) else { continue };
             if t.flies(Flying::Launching) || t.flies(Flying::Holding) {

@@ -9,6 +9,10 @@ use drystone::model::{Job, Span, Time};
 /// What a job without a time limit is said to run at most: a year.
 const UNLIMITED: i64 = 365 * 86_400;
 
+/// A hold that turns into an administrator's so long after a task of the array was seen waiting is
+/// the cluster's doing, in milliseconds.
+const SLIP: u64 = 15_000;
+
 /// Where the cluster has a job.
 enum Target {
     /// Nowhere that concerns the session.
@@ -95,7 +99,25 @@ impl Tracker {
             self.order(t, Flying::Taking, Order::Hold(t.key), turn);
             return Target::Held(Why::Taking);
         }
+        if driving && self.slips(t, fact) {
+            self.order(t, Flying::Holding, Order::Hold(t.key), turn);
+            return Target::Held(Why::Taking);
+        }
         self.why_not(t, fact, throttled).map_or(Target::Waiting, Target::Held)
+    }
+
+    /// Whether our hold of a task has just turned into what looks like an administrator's. Holding
+    /// it again makes it ours where the daemon is not the task's owner, and notes it in the ledger.
+    fn slips(&self, t: &mut Tracked, fact: &JobFact) -> bool {
+        if fact.reason != Reason::AdminHold || t.key.task.is_none() || !Tracker::is_ours(t, fact) {
+            t.slipped &= fact.reason == Reason::AdminHold;
+            return false;
+        }
+        let tried = self.array_tries.get(&t.key.id);
+        let lately = tried.is_some_and(|&at| self.stamp.steady.saturating_sub(at) <= SLIP);
+        let before = t.slipped;
+        t.slipped |= lately;
+        lately && !before
     }
 
     /// Orders something and remembers that it is on its way.
@@ -226,7 +248,7 @@ impl Tracker {
         if self.named {
             turn.tell(t.id, News::Placed(key));
         }
-        (t.place, t.why, t.stopped, t.retry, t.failures) = (Place::Running, None, false, None, 0);
+        (t.place, t.why, t.stopped, t.retry) = (Place::Running, None, false, None);
         t.story.started = Some(since);
     }
 

@@ -48,6 +48,10 @@ pub enum Why {
     Taking,
     /// An operator let it go: the cluster starts it.
     LetGo,
+    /// Nodes that it needs are out or reserved.
+    NodesOut,
+    /// No set of nodes has what it asks for.
+    Unsatisfiable,
 }
 
 impl Why {
@@ -66,6 +70,8 @@ impl Why {
             Why::Retry => "could not start where there seemed to be room; tried again soon",
             Why::Taking => "is being taken over",
             Why::LetGo => "an operator released it: the cluster starts it",
+            Why::NodesOut => "nodes that it needs are out or reserved",
+            Why::Unsatisfiable => "no nodes of its partition have what it asks for",
         }
     }
 }
@@ -176,12 +182,13 @@ pub struct Tracked {
     /// Whether the cluster itself holds it, as if an administrator did: it was requeued while it
     /// was suspended.
     pub orphaned: bool,
+    /// Whether the cluster shows our hold of it as an administrator's: it does so of waiting tasks
+    /// once another task of their array was released and found no room.
+    pub slipped: bool,
     /// Whether it could not start where there was room in several pieces: it needs one.
     pub narrow: bool,
     /// How often the cluster had requeued it.
     pub restarts: u32,
-    /// How often it could not start.
-    pub failures: u32,
     /// When it is tried again.
     pub retry: Option<Retry>,
     /// What happened to it.
@@ -204,9 +211,9 @@ impl Tracked {
             stopped: false,
             foreign: false,
             orphaned: false,
+            slipped: false,
             narrow: false,
             restarts: 0,
-            failures: 0,
             retry: None,
             story: Story::default(),
         }

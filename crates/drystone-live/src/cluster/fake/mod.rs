@@ -247,6 +247,7 @@ impl FakeCluster {
             procs: job.asked.procs,
             nodes: 1,
             together: 1,
+            memory: None,
             limit: Some(job.asked.limit),
             ran: if job.state == State::Running { 0 } else { job.ran / 1_000 },
             start: (job.started > 0).then_some(job.started / 1_000),
@@ -268,7 +269,7 @@ impl FakeCluster {
 
     fn node(&self, at: usize) -> NodeFact {
         let (name, procs, state) = self.nodes[at].clone();
-        NodeFact { name, state, procs, busy: procs - self.idle_on(at).min(procs) }
+        NodeFact { name, state, procs, busy: procs - self.idle_on(at).min(procs), memory: None }
     }
 
     fn key(&self, number: u64) -> Key {

@@ -13,7 +13,7 @@ const USER: &str = "drystone:user";
 /// Between fields.
 const SEPARATOR: char = '\x1f';
 /// What is asked for, by place, and how wide.
-const FIELDS: [(&str, u32); 11] = [
+const FIELDS: [(&str, u32); 12] = [
     ("ArrayJobID", 20),
     ("ArrayTaskID", 20),
     ("SubmitTime", 30),
@@ -22,9 +22,10 @@ const FIELDS: [(&str, u32); 11] = [
     ("ReqNodes", 12),
     ("cpus-per-task", 10),
     ("MinCpus", 10),
-    ("tres-per-job", 12),
-    ("tres-per-task", 12),
-    ("tres-per-socket", 12),
+    ("tres-per-job", 64),
+    ("tres-per-task", 64),
+    ("tres-per-socket", 64),
+    ("tres-alloc", 96),
 ];
 
 /// What does not change while a record has its name.
@@ -35,6 +36,7 @@ pub(super) struct Details {
     pinned: bool,
     together: u32,
     devices: bool,
+    memory: Option<u64>,
 }
 
 impl Details {
@@ -42,6 +44,7 @@ impl Details {
     pub(super) fn add_to(&self, fact: &mut JobFact) {
         (fact.mark, fact.restarts, fact.pinned) = (self.mark, self.restarts, self.pinned);
         fact.together = if fact.together == WHOLE { fact.procs.div_ceil(fact.nodes.max(1)) } else { self.together };
+        fact.memory = self.memory;
         if self.devices {
             fact.asks.insert(Ask::Devices);
         }
@@ -66,7 +69,8 @@ pub(super) fn read(run: &Runner, only: Option<u64>) -> Result<Vec<(RecordId, Det
 fn line(line: &str) -> Result<(RecordId, Details), ClusterError> {
     let garbled = || ClusterError::Garbled(format!("squeue -O: `{}`", line.escape_debug()));
     let fields: Vec<&str> = line.split(SEPARATOR).map(str::trim).collect();
-    let [id, tasks, submit, mark, restarts, nodes, per_task, least, per_job, each_task, per_socket, ""] = fields[..]
+    let [id, tasks, submit, mark, restarts, nodes, per_task, least, per_job, each_task, per_socket, tres, ""] =
+        fields[..]
     else {
         return Err(garbled());
     };
@@ -85,7 +89,8 @@ fn line(line: &str) -> Result<(RecordId, Details), ClusterError> {
         restarts: restarts.parse().map_err(|_| garbled())?,
         pinned: !texts::is_nothing(nodes),
         together: number(per_task).max(number(least)),
-        devices: [per_job, each_task, per_socket].iter().any(|text| !texts::is_nothing(text)),
+        devices: [per_job, each_task, per_socket].iter().any(|text| texts::names_devices(text)),
+        memory: texts::memory(tres),
     };
     Ok((record, details))
 }
@@ -147,10 +152,11 @@ mod tests {
 
     #[test]
     fn details_are_read() {
-        let said = "2    \x1f2,4%2  \x1f1795571603   \x1fdrystone:held     \x1f1 \x1f \x1f2  \x1f1 \x1fN/A \x1fN/A \x1fN/A \x1f";
+        let said = "2    \x1f2,4%2  \x1f1795571603   \x1fdrystone:held     \x1f1 \x1f \x1f2  \x1f1 \x1fN/A \x1fN/A \x1fN/A \x1fcpu=2,mem=3G,node=1 \x1f";
         let (record, details) = line(said).expect("sound");
         assert_eq!(record, RecordId { id: 2, task: None, submit: 1_795_571_603 });
         assert_eq!((details.mark, details.restarts, details.together, details.pinned), (Mark::Held, 1, 2, false));
+        assert_eq!((details.memory, details.devices), (Some(3_072), false));
         assert!(line("2\x1f3").is_err());
     }
 

@@ -13,10 +13,11 @@ const FORMAT: [&str; 25] = [
     "%E", "%f", "%b", "%W", "%v", "%h",
 ];
 
-/// Reads all of them.
+/// Reads all of them. `--array-unique`: without it the waiting tasks of an array are one line,
+/// whether they are held or released.
 pub(super) fn read(run: &Runner) -> Result<Vec<JobFact>, ClusterError> {
     let format = FORMAT.join(&SEPARATOR.to_string());
-    let said = run.ask("squeue", &["-h", "-a", "-t", "all", "-o", &format])?;
+    let said = run.ask("squeue", &["-h", "-a", "--array-unique", "-t", "all", "-o", &format])?;
     parse(&said)
 }
 
@@ -100,6 +101,7 @@ fn line(line: &str) -> Result<JobFact, ClusterError> {
         procs,
         nodes: count(nodes).unwrap_or(1),
         together: if shares == "NO" && pending { WHOLE } else { 1 },
+        memory: None,
         limit: texts::span(limit),
         ran: if state == State::Running { 0 } else { texts::span(ran).unwrap_or(0) },
         start: begins.then(|| texts::time(start)).flatten(),
@@ -178,6 +180,7 @@ fn reason(text: &str) -> Reason {
         "Priority" => Reason::Turn,
         "PartitionDown" | "PartitionInactive" | "PartitionTimeLimit" | "PartitionNodeLimit" | "PartitionConfig"
         | "InvalidAccount" | "InvalidQOS" | "QOSNotAllowed" | "AccountNotAllowed" => Reason::PartitionClosed,
+        "BadConstraints" | "ReservationDeleted" | "Reservation" | "DeadLine" => Reason::Unsatisfiable,
         _ if text.ends_with("requeued held") || text == "job requeued in held state" => Reason::LaunchFailed,
         _ if text.starts_with("QOS") || text.starts_with("Assoc") || text.starts_with("MaxMemPerLimit") => {
             Reason::Limit

@@ -42,6 +42,8 @@ pub struct SlurmCli {
     unit: u32,
     /// Processors of a node, where jobs get whole nodes.
     whole: Option<u32>,
+    /// Whether memory is counted.
+    memory: bool,
     /// The clock of this machine, in seconds since 1970.
     clock: fn() -> i64,
 }
@@ -59,6 +61,7 @@ impl SlurmCli {
             looks: 0,
             unit: 1,
             whole: None,
+            memory: false,
             clock,
         }
     }
@@ -74,6 +77,7 @@ impl SlurmCli {
         }
         self.unit = site.unit(&self.partitions);
         self.whole = site.whole_nodes(&self.partitions);
+        self.memory = site.counts_memory();
         Ok(site)
     }
 
@@ -182,7 +186,11 @@ impl Cluster for SlurmCli {
         }
         self.complete(&mut jobs)?;
         self.place(want, &mut jobs)?;
-        let nodes = nodes::read(&self.run, &self.partitions)?;
+        let mut nodes = nodes::read(&self.run, &self.partitions)?;
+        if !self.memory {
+            jobs.iter_mut().for_each(|fact| fact.memory = None);
+            nodes.iter_mut().for_each(|node| node.memory = None);
+        }
         Ok(Snapshot { time, jobs, nodes })
     }
 

@@ -4,10 +4,15 @@ use super::run::Runner;
 use crate::cluster::{ClusterError, NodeFact, NodeState};
 use std::collections::BTreeSet;
 
+/// What is asked for, by place, and how wide.
+const FIELDS: [(&str, u32); 5] =
+    [("NodeList", 120), ("StateCompact", 20), ("CPUsState", 40), ("Memory", 20), ("AllocMem", 20)];
+
 /// Reads them, in Slurm's order.
 pub(super) fn read(run: &Runner, partitions: &[String]) -> Result<Vec<NodeFact>, ClusterError> {
     let partitions = partitions.join(",");
-    parse(&run.ask("sinfo", &["-h", "-p", &partitions, "-N", "-o", "%N|%t|%C"])?)
+    let format = FIELDS.map(|(name, width)| format!("{name}:{width}|")).join(",");
+    parse(&run.ask("sinfo", &["-h", "-p", &partitions, "-N", "-O", &format])?)
 }
 
 fn parse(said: &str) -> Result<Vec<NodeFact>, ClusterError> {
@@ -15,12 +20,15 @@ fn parse(said: &str) -> Result<Vec<NodeFact>, ClusterError> {
     let mut nodes = Vec::new();
     for line in said.lines() {
         let garbled = || ClusterError::Garbled(format!("sinfo: `{}`", line.escape_debug()));
-        let [name, state, procs] = line.split('|').collect::<Vec<_>>()[..] else { return Err(garbled()) };
+        let fields: Vec<&str> = line.split('|').map(str::trim).collect();
+        let [name, state, procs, memory, used, ""] = fields[..] else { return Err(garbled()) };
         let counts: Vec<u32> = procs.split('/').map(str::parse).collect::<Result<_, _>>().map_err(|_| garbled())?;
         let [busy, _idle, _other, all] = counts[..] else { return Err(garbled()) };
         // A node of several partitions is listed for each.
         if seen.insert(name.to_string()) {
-            nodes.push(NodeFact { name: name.into(), state: self::state(state), procs: all, busy });
+            let memory = memory.trim_end_matches('+').parse::<u64>().map_err(|_| garbled())?;
+            let free = memory.saturating_sub(used.parse().map_err(|_| garbled())?);
+            nodes.push(NodeFact { name: name.into(), state: self::state(state), procs: all, busy, memory: Some(free) });
         }
     }
     if nodes.is_empty() {
@@ -48,10 +56,17 @@ mod tests {
 
     #[test]
     fn nodes_are_read() {
-        let nodes = parse("n1|mix|3/1/0/4\nn2|drng|2/0/2/4\nn1|mix|3/1/0/4\n").expect("sound");
-        let node = |name: &str, state, busy| NodeFact { name: name.into(), state, procs: 4, busy };
-        assert_eq!(nodes, [node("n1", NodeState::Up, 3), node("n2", NodeState::Out, 2)]);
-        for bad in ["n1|mix\n", "n1|mix|3/1/4\n", "n1|mix|a/b/c/d\n", ""] {
+        let nodes = parse("n1 |mix |3/1/0/4 |8000 |3000 |\nn2|drng|2/0/2/4|8000|8000|\nn1|mix|3/1/0/4|8000|3000|\n")
+            .expect("sound");
+        let node = |name: &str, state, busy, memory| NodeFact {
+            name: name.into(),
+            state,
+            procs: 4,
+            busy,
+            memory: Some(memory),
+        };
+        assert_eq!(nodes, [node("n1", NodeState::Up, 3, 5_000), node("n2", NodeState::Out, 2, 0)]);
+        for bad in ["n1|mix\n", "n1|mix|3/1/4|1|0|\n", "n1|mix|a/b/c/d|1|0|\n", "n1|mix|3/1/0/4|x|0|\n", ""] {
             assert!(parse(bad).is_err(), "{bad}");
         }
     }

@@ -185,6 +185,11 @@ impl Site {
             .unwrap_or(1)
     }
 
+    /// Whether nodes run out of memory as they do of processors.
+    pub(super) fn counts_memory(&self) -> bool {
+        self.get("SelectTypeParameters").to_ascii_uppercase().contains("MEMORY")
+    }
+
     /// Processors of a node, where jobs get whole nodes.
     pub(super) fn whole_nodes(&self, partitions: &[String]) -> Option<u32> {
         let linear = self.get("SelectType").contains("linear");

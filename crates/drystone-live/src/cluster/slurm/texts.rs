@@ -28,6 +28,31 @@ pub(super) fn is_nothing(text: &str) -> bool {
     matches!(text, "" | "(null)" | "N/A" | "none" | "NONE")
 }
 
+/// Whether a list of trackable resources names a device: `gres:gpu:1`, `gres/gpu=2`. Since 23.11
+/// processors for each task stand there as well: `cpu:4`.
+pub(super) fn names_devices(text: &str) -> bool {
+    !is_nothing(text)
+        && text.split(',').any(|item| {
+            let name = item.split([':', '=']).next().unwrap_or(item);
+            !matches!(name, "cpu" | "mem" | "node" | "billing" | "energy" | "pages" | "vmem" | "")
+        })
+}
+
+/// Memory in MB of a list of trackable resources: `cpu=1,mem=60G,node=1,billing=1`.
+pub(super) fn memory(text: &str) -> Option<u64> {
+    let amount = text.split(',').find_map(|item| item.strip_prefix("mem="))?;
+    let digits = amount.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let number: f64 = digits.parse().ok().filter(|n: &f64| n.is_finite() && *n >= 0.0)?;
+    let factor = match &amount[digits.len()..] {
+        "K" => 1.0 / 1_024.0,
+        "" | "M" => 1.0,
+        "G" => 1_024.0,
+        "T" => 1_048_576.0,
+        _ => return None,
+    };
+    Some((number * factor).ceil() as u64)
+}
+
 /// Ranges from, to, and how many at a time.
 type Tasks = (Vec<(u32, u32)>, Option<u32>);
 
@@ -124,6 +149,27 @@ mod tests {
             ("5", None),
         ] {
             assert_eq!(span(text), seconds, "{text}");
+        }
+    }
+
+    #[test]
+    fn devices_and_memory_of_resource_lists() {
+        for text in ["gres:gpu:1", "gres/gpu=2", "cpu=4,gres/gpu:a100=1", "cpu:4,gres/gpu:1", "license/matlab=1"] {
+            assert!(names_devices(text), "{text}");
+        }
+        // As 23.11 and later write `-c 4`.
+        for text in ["", "N/A", "cpu:4", "cpu=4", "cpu=4,mem=1G"] {
+            assert!(!names_devices(text), "{text}");
+        }
+        for (text, mb) in [
+            ("cpu=1,mem=60G,node=1,billing=1", Some(61_440)),
+            ("cpu=1,mem=500M", Some(500)),
+            ("mem=1.50G,cpu=1", Some(1_536)),
+            ("cpu=1,node=1", None),
+            ("mem=x", None),
+            ("N/A", None),
+        ] {
+            assert_eq!(memory(text), mb, "{text}");
         }
     }
 

@@ -1,0 +1,79 @@
+//! Arrays whose tasks cannot start: other jobs go on, and no task is released again and again.
+
+use super::site::{Site, Tests, until, within};
+use drystone_live::cluster::Order;
+use drystone_testbed::Options;
+use std::time::Duration;
+
+pub(crate) fn tests() -> Tests {
+    vec![
+        ("an_array_bound_to_a_busy_node_blocks_no_other_job", bound_to_a_busy_node),
+        ("an_array_without_memory_blocks_no_other_job", without_memory),
+        ("an_array_over_its_partitions_limit_blocks_no_other_job", over_the_limit),
+        ("tasks_of_a_released_array_are_seen_one_by_one", one_by_one),
+    ]
+}
+
+/// How many releases were ordered.
+fn releases(site: &Site) -> usize {
+    site.orders().iter().filter(|order| matches!(order, Order::Release(_))).count()
+}
+
+/// Each task is tried now and then, with growing pauses: at most so many releases, whatever passes.
+fn few_releases(site: &Site, tasks: usize) {
+    let count = releases(site);
+    assert!(count <= tasks * 4 + 8, "{count} releases of {tasks} tasks");
+}
+
+fn bound_to_a_busy_node() {
+    let Some(site) = Site::start(2, 8, "easy") else { return };
+    let _daemon = site.drive();
+    let blocker = site.submit_with(8, 120, 5, &["-w", "n1"]);
+    site.await_state(blocker, &["R"]);
+    site.submit_with(8, 1, 1, &["--array=1-8", "-w", "n1"]);
+    let small = site.submit(1, 1, 1);
+    within(Duration::from_secs(40), "the small job starts", || ["R", "CG", "CD"].contains(&site.state(small).as_str()));
+    few_releases(&site, 8);
+    site.tell("scancel", &[&blocker.to_string()]);
+    site.drain(Duration::from_secs(120));
+}
+
+fn without_memory() {
+    let lines = vec!["SelectType=select/cons_tres".into(), "SelectTypeParameters=CR_Core_Memory".into()];
+    let Some(site) = Site::with(Options { nodes: 2, cpus: 8, lines, ..Options::default() }, "easy") else { return };
+    let _daemon = site.drive();
+    // More memory than any node has free beside another: one at a time on each node.
+    site.submit_with(1, 60, 5, &["--array=1-30", "--mem=60000"]);
+    until("two tasks run", || site.states().values().filter(|state| *state == "R").count() >= 2);
+    let small: Vec<u64> = (0..5).map(|_| site.submit_with(1, 1, 1, &["--mem=10"])).collect();
+    within(Duration::from_secs(45), "small jobs start", || {
+        small.iter().all(|&job| ["R", "CG", "CD"].contains(&site.state(job).as_str()))
+    });
+    few_releases(&site, 30);
+}
+
+fn over_the_limit() {
+    let partitions = vec!["PartitionName=main Nodes=ALL Default=YES MaxTime=60 State=UP".into()];
+    let Some(site) = Site::with(Options { nodes: 1, cpus: 8, partitions, ..Options::default() }, "easy") else {
+        return;
+    };
+    let _daemon = site.drive();
+    site.submit_with(8, 1, 120, &["--array=1-10"]);
+    let alone = site.submit(8, 1, 120);
+    let small = site.submit(1, 1, 1);
+    within(Duration::from_secs(20), "the small job starts", || ["R", "CG", "CD"].contains(&site.state(small).as_str()));
+    few_releases(&site, 11);
+    until("the reason is published", || site.published().to_string().contains("its partition"));
+    assert_eq!(site.state(alone), "held");
+}
+
+/// A task that was released and waits is in flight; others of its array are held still.
+fn one_by_one() {
+    let Some(site) = Site::start(1, 4, "easy") else { return };
+    let _daemon = site.drive();
+    site.submit_with(2, 2, 1, &["--array=1-6"]);
+    site.drain(Duration::from_secs(60));
+    site.settled();
+    assert_eq!(releases(&site), 6, "each task is released once");
+    site.each_started_once(6);
+}

@@ -1,0 +1,131 @@
+//! Jobs that the cluster could not start. What stops one stops every job of its shape, so that these
+//! are held back together, for a pause that grows with each vain try; other jobs go on meanwhile.
+
+use super::{Place, Tracked, Tracker, Why};
+use crate::cluster::{JobFact, Key, Reason, State};
+use drystone::model::Time;
+use serde::{Deserialize, Serialize};
+
+/// Pauses in seconds, the first and the longest: a job that finds no room is tried again soon.
+const ROOM: (i64, i64) = (10, 60);
+/// Pauses of jobs that cannot start until their request or the cluster changes.
+const IMPOSSIBLE: (i64, i64) = (60, 900);
+/// Pause in seconds of a job for which no node has room by what the cluster shows; it ends early
+/// when any job ends.
+const CROWDED: i64 = 5;
+/// Blocks that ended so long ago, in seconds, are forgotten, and how often their jobs failed.
+const FORGET: i64 = 3_600;
+
+/// Requests that the cluster cannot tell apart.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+pub(super) struct JobShape {
+    user: String,
+    partition: String,
+    class: String,
+    size: (u32, u32, u32),
+    limit: Option<i64>,
+    memory: Option<u64>,
+    /// The job or array itself, where its user named nodes: which ones is not known here.
+    bound: Option<u64>,
+}
+
+/// For how long jobs of one shape are held back, and why.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct ShapeBlock {
+    why: Why,
+    until: Time,
+    failures: u32,
+    /// Whether the end of any job ends it.
+    ends_early: bool,
+}
+
+fn shape(t: &Tracked, fact: &JobFact) -> JobShape {
+    JobShape {
+        user: fact.user.clone(),
+        partition: fact.partition.clone(),
+        class: fact.class.clone(),
+        size: (fact.procs, fact.nodes, fact.together),
+        limit: fact.limit,
+        memory: fact.memory,
+        bound: t.user_nodes.then_some(fact.id),
+    }
+}
+
+impl Tracker {
+    /// Why jobs of this shape are held back now, and until when.
+    pub(super) fn block(&self, t: &Tracked, fact: &JobFact) -> Option<(Why, Time)> {
+        if self.blocks.is_empty() {
+            return None;
+        }
+        let block = self.blocks.get(&shape(t, fact))?;
+        (block.until > self.stamp.time()).then_some((block.why, block.until))
+    }
+
+    /// Holds back jobs of this shape: one was released and did not start, for this reason.
+    pub(super) fn could_not_start(&mut self, t: &Tracked, fact: &JobFact) {
+        let (why, (first, most)) = match fact.reason {
+            Reason::PartitionClosed => (Why::PartitionClosed, IMPOSSIBLE),
+            Reason::Unsatisfiable => (Why::Unsatisfiable, IMPOSSIBLE),
+            Reason::NodesOut => (Why::NodesOut, ROOM),
+            _ => (Why::Retry, ROOM),
+        };
+        let shape = shape(t, fact);
+        let failures = self.blocks.get(&shape).map_or(0, |block| block.failures);
+        let pause = first.saturating_mul(1 << failures.min(6)).min(most);
+        let until = Time(self.stamp.now + pause);
+        let block = ShapeBlock { why, until, failures: failures + 1, ends_early: false };
+        self.blocks.insert(shape.clone(), block);
+        self.look_again_at(&shape);
+    }
+
+    /// Holds back jobs of this shape for a moment: no node has room, though the policy saw some.
+    pub(super) fn is_crowded_out(&mut self, t: &Tracked, fact: &JobFact) {
+        let shape = shape(t, fact);
+        let failures = self.blocks.get(&shape).map_or(0, |block| block.failures);
+        let until = Time(self.stamp.now + CROWDED);
+        self.blocks.insert(shape.clone(), ShapeBlock { why: Why::Retry, until, failures, ends_early: true });
+        self.look_again_at(&shape);
+    }
+
+    /// A job of this shape runs: what stopped others is over.
+    pub(super) fn did_start(&mut self, t: &Tracked, fact: &JobFact) {
+        if self.blocks.is_empty() {
+            return;
+        }
+        let shape = shape(t, fact);
+        if self.blocks.remove(&shape).is_some() {
+            self.look_again_at(&shape);
+        }
+    }
+
+    /// A job has ended: those that found no room may find some now.
+    pub(super) fn room_came(&mut self) {
+        let now = self.stamp.time();
+        let early: Vec<JobShape> = self
+            .blocks
+            .iter()
+            .filter(|(_, block)| block.ends_early && block.until > now)
+            .map(|(shape, _)| shape.clone())
+            .collect();
+        for shape in early {
+            self.blocks.remove(&shape);
+            self.look_again_at(&shape);
+        }
+        self.blocks.retain(|_, block| block.until.0 + FORGET > now.0);
+    }
+
+    /// Marks the pending jobs of this shape to be looked at in this turn.
+    fn look_again_at(&mut self, wanted: &JobShape) {
+        let pending = |t: &&Tracked| t.flight.is_some() || matches!(t.place, Place::Waiting | Place::Held);
+        let keys: Vec<Key> = self
+            .jobs
+            .values()
+            .filter(pending)
+            .filter(|t| {
+                self.mirror.fact(t.key).is_some_and(|fact| fact.state == State::Pending && shape(t, fact) == *wanted)
+            })
+            .map(|t| t.key)
+            .collect();
+        self.recheck.extend(keys);
+    }
+}
