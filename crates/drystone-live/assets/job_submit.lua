@@ -38,6 +38,15 @@ local function ours(job, partitions)
   return name ~= nil and SETTINGS.partitions[name] == true
 end
 
+-- A job, or one task of an array, as the daemon knows it.
+local function name(record)
+  local task = record.array_task_id
+  if task ~= nil and task ~= NO_VAL and record.array_job_id ~= nil and record.array_job_id ~= 0 then
+    return record.array_job_id .. "_" .. task
+  end
+  return tostring(record.job_id)
+end
+
 function slurm_job_submit(job, partitions, uid)
   if not drives() or not ours(job, partitions) then return slurm.SUCCESS end
   local mark = "held"
@@ -55,15 +64,15 @@ function slurm_job_modify(job, record, partitions, uid)
   local priority = job.priority
   if priority == 0 then
     -- On a job that is held already nothing would change: the daemon learns of it here alone.
-    wake("hold " .. record.job_id)
+    wake("hold " .. name(record))
   elseif priority == RELEASE then
-    -- Takes back the user's own hold, for the daemon; the job stays held.
-    wake("release " .. record.job_id)
-    return DENIED
+    -- Takes back the user's own hold, for the daemon. The job stays held until the daemon starts it, and the command succeeds.
+    wake("release " .. name(record))
+    job.priority = NO_VAL
   elseif priority ~= nil and priority ~= NO_VAL then
     return DENIED
   else
-    wake("change " .. record.job_id)
+    wake("change " .. name(record))
   end
   -- In 22.05 a change of nice releases a held job.
   if job.nice ~= nil and job.nice ~= NO_VAL then return DENIED end

@@ -1,7 +1,7 @@
 //! Tracker and session together: what is seen goes in, orders come out. Pure, so that a journal of
 //! what went in gives the same orders again, bit for bit.
 
-use crate::cluster::{Key, Order, Outcome};
+use crate::cluster::{JobName, Key, Order, Outcome};
 use crate::journal::Past;
 use crate::tracker::{Delta, Layout, Mode, News, Settings, Stamp, Told, Tracker, Turn, how};
 use drystone::engine::{Adopted, NewsError, ProposalError, Session, Violation};
@@ -45,6 +45,13 @@ pub enum Input {
         stopped: BTreeSet<Key>,
         /// Bound to nodes.
         pinned: BTreeSet<Key>,
+    },
+    /// Holds of users from before.
+    RememberedUsers {
+        /// Jobs that their users held.
+        holds: BTreeSet<JobName>,
+        /// Whether everything was given back since.
+        given_back: bool,
     },
 }
 
@@ -270,6 +277,10 @@ impl Core {
                 for past in jobs {
                     self.teach(past, *offset)?;
                 }
+                Ok(Output::default())
+            }
+            Input::RememberedUsers { holds, given_back } => {
+                self.tracker.remember_users(holds.clone(), *given_back);
                 Ok(Output::default())
             }
             Input::Remembered { taken, stopped, pinned } => {

@@ -1,11 +1,13 @@
 //! Giving everything back: without the daemon, at any time, also twice.
 
-use crate::cluster::{Cluster, ClusterError, JobFact, Key, Mark, Order, Outcome, Reason, Snapshot, State, Want};
+use crate::cluster::{
+    Cluster, ClusterError, JobFact, JobName, Key, Mark, Order, Outcome, Reason, Snapshot, State, Want,
+};
 use crate::daemon::{LiveError, wall};
-use crate::state::{Beat, Heartbeat, Home, Ledger, Standing, write_whole};
+use crate::state::{Beat, Heartbeat, Home, Ledger, Standing};
 use crate::tracker::{Layout, Told};
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 /// How often it looks while suspended jobs wait for room.
@@ -81,10 +83,14 @@ pub fn hand_back<C: Cluster>(
     back.resume(options, sleep)?;
     back.release(sleep)?;
     back.unpin()?;
-    let given = back.given;
+    let mut given = back.given;
+    if !back.standing.garbled.is_empty() {
+        let path = home.ledger();
+        given.left.push(format!("{} lines of {} are not understood", back.standing.garbled.len(), path.display()));
+    }
     if given.left.is_empty() {
-        // From now on one of these jobs is suspended by others only.
-        let _ = write_whole(&home.ledger(), b"", true);
+        // From now on one of these jobs is suspended by others only; what users hold stays known.
+        let _ = Ledger::give_back(&home.ledger(), &back.standing);
     }
     Ok(given)
 }
@@ -110,8 +116,8 @@ fn standing(home: &Home) -> Standing {
         let text = std::fs::read(file).unwrap_or_default();
         for line in String::from_utf8_lossy(&text).lines() {
             match crate::cluster::slurm::hook::told(line) {
-                Some(Told::Hold(number)) => drop(standing.users.insert(number, true)),
-                Some(Told::Release(number)) => drop(standing.users.insert(number, false)),
+                Some(Told::Hold(name)) => drop(standing.users.insert(name, true)),
+                Some(Told::Release(name)) => drop(standing.users.insert(name, false)),
                 None => {}
             }
         }
@@ -212,20 +218,46 @@ impl<C: Cluster> HandBack<'_, C> {
     fn release(&mut self, sleep: &mut dyn FnMut(Duration)) -> Result<(), LiveError> {
         for attempt in 1..=TRIES {
             let seen = self.patient_look(sleep)?;
-            let held: Vec<&JobFact> = seen.jobs.iter().filter(|fact| self.is_held(fact)).collect();
-            let (users, ours): (Vec<&JobFact>, Vec<&JobFact>) = held.into_iter().partition(|fact| self.is_users(fact));
-            self.given.users = users.iter().map(|fact| fact.keys().len()).sum();
+            let held = seen.jobs.iter().filter(|fact| self.is_held(fact)).flat_map(JobFact::keys);
+            let (users, ours): (Vec<Key>, Vec<Key>) = held.partition(|&key| self.is_users(&seen, key));
+            self.given.users = users.len();
             if ours.is_empty() {
                 return Ok(());
             }
             if attempt == TRIES {
-                self.given.left = ours.iter().map(|fact| format!("job {} is still held", fact.id)).collect();
+                let ids: BTreeSet<u64> = ours.iter().map(|key| key.id).collect();
+                self.given.left = ids.iter().map(|id| format!("job {id} is still held")).collect();
                 return Ok(());
             }
-            let orders: Vec<Order> = ours.iter().flat_map(|fact| fact.keys()).map(Order::Release).collect();
-            self.given.released += self.act(&orders);
+            self.given.released += self.let_go(&seen, &ours);
         }
         Ok(())
+    }
+
+    /// Releases jobs, an array whose waiting tasks all go by its own number: one by one the cluster
+    /// would make a record of each. Returns how many it released.
+    fn let_go(&mut self, seen: &Snapshot, ours: &[Key]) -> usize {
+        let waiting = seen.jobs.iter().filter(|fact| fact.state == State::Pending && fact.held);
+        let mut kept: BTreeSet<u64> = BTreeSet::new();
+        let going: BTreeSet<Key> = ours.iter().copied().collect();
+        for key in waiting.flat_map(JobFact::keys).filter(|key| !going.contains(key)) {
+            kept.insert(key.id);
+        }
+        let mut orders: Vec<Order> = Vec::new();
+        let mut tasks: Vec<usize> = Vec::new();
+        for &key in ours {
+            let whole = key.task.is_some() && !kept.contains(&key.id);
+            let named = if whole { Key { task: None, ..key } } else { key };
+            match orders.last() {
+                Some(Order::Release(last)) if whole && *last == named => tasks[orders.len() - 1] += 1,
+                _ => {
+                    orders.push(Order::Release(named));
+                    tasks.push(1);
+                }
+            }
+        }
+        let outcomes = self.cluster.act(&orders, &mut || true);
+        outcomes.iter().zip(tasks).filter(|(outcome, _)| **outcome == Outcome::Done).map(|(_, count)| count).sum()
     }
 
     /// Whether a job is held for the daemon, or by its user as well.
@@ -247,9 +279,11 @@ impl<C: Cluster> HandBack<'_, C> {
     }
 
     /// Whether its user holds it.
-    fn is_users(&self, fact: &JobFact) -> bool {
-        let told = self.standing.users.get(&fact.number).or_else(|| self.standing.users.get(&fact.id));
-        told.copied().unwrap_or(fact.mark == Mark::User)
+    fn is_users(&self, seen: &Snapshot, key: Key) -> bool {
+        let users = &self.standing.users;
+        let of = |task| users.get(&JobName { id: key.id, task }).copied();
+        let said = of(key.task).or_else(|| of(None));
+        said.unwrap_or_else(|| seen.jobs.iter().any(|fact| fact.is_about(key) && fact.mark == Mark::User))
     }
 
     fn unpin(&mut self) -> Result<(), LiveError> {

@@ -57,7 +57,8 @@ pub(crate) struct HomeArgs {
     #[arg(long, value_name = "DIR", default_value = "/var/lib/drystone", env = "DRYSTONE_STATE")]
     pub(crate) state: PathBuf,
 
-    /// The folder of the heartbeat and the wake file, which the hook knows [default: STATE/run].
+    /// Folder of the heartbeat and the wake file, which the hook knows [default: the last daemon's,
+    /// else STATE/run].
     #[arg(long, value_name = "DIR", env = "DRYSTONE_RUN")]
     pub(crate) run: Option<PathBuf>,
 }
@@ -311,6 +312,7 @@ pub(crate) enum Piece {
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "Examples:
   drystone live install hook --out /etc/slurm/job_submit.lua
+  drystone live install hook --merge --out /etc/slurm/job_submit.lua   # beside the site's own
   drystone live install wake --out /etc/slurm/wake.sh
   drystone live install unit --policy easy++ --user drystone --out drystone-live.service
   drystone live install hand-back --out /etc/systemd/system/drystone-live-hand-back.service
@@ -342,6 +344,11 @@ pub(crate) struct InstallArgs {
     /// Where to write; - is the standard output.
     #[arg(long, short, value_name = "FILE", default_value = "-")]
     pub(crate) out: PathBuf,
+
+    /// Keep a site's own job_submit.lua that is there: the hook calls it first. A copy stays beside
+    /// it.
+    #[arg(long)]
+    pub(crate) merge: bool,
 }
 
 /// Arguments of `drystone live playground`.

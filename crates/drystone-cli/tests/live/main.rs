@@ -15,6 +15,8 @@ mod faults;
 #[cfg(unix)]
 mod fidelity;
 #[cfg(unix)]
+mod holds;
+#[cfg(unix)]
 mod model;
 #[cfg(unix)]
 mod nodes;
@@ -52,6 +54,7 @@ fn main() {
         model::tests(),
         crowds::tests(),
         users::tests(),
+        holds::tests(),
         fidelity::tests(),
     ];
     let trials = all.into_iter().flatten().map(|(name, test)| one(name, test)).collect();

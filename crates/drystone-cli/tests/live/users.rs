@@ -42,7 +42,7 @@ fn held_and_cancelled() {
 }
 
 /// A command of Slurm as an ordinary user; `None` where this is not root.
-fn as_user(site: &Site, program: &str, args: &[&str]) -> Option<Output> {
+pub(super) fn as_user(site: &Site, program: &str, args: &[&str]) -> Option<Output> {
     use std::os::unix::process::CommandExt;
     const NOBODY: u32 = 65_534;
     let mut command = site.cluster.command(program);
@@ -53,22 +53,27 @@ fn as_user(site: &Site, program: &str, args: &[&str]) -> Option<Output> {
     })
 }
 
-/// Release, priority and nice of the own job are refused; a hold counts, and is taken back.
+/// Submits a job that sleeps as an ordinary user; `None` where this is not root.
+pub(super) fn as_user_submits(site: &Site, options: &[&str], seconds: u32) -> Option<u64> {
+    let wrap = format!("sleep {seconds}");
+    let args = [&["--parsable", "-o", "/dev/null"], options, &["--wrap", &wrap]].concat();
+    let output = as_user(site, "sbatch", &args)?;
+    let said = String::from_utf8_lossy(&output.stdout);
+    Some(said.trim().parse().unwrap_or_else(|e| panic!("{said} {}: {e}", String::from_utf8_lossy(&output.stderr))))
+}
+
+/// Priority and nice of the own job are refused, a release starts nothing; a hold counts, and is
+/// taken back.
 fn cannot_overtake() {
     let Some(site) = Site::start(1, 4, "easy") else { return };
     let _daemon = site.drive();
     let running = site.submit(4, 30, 5);
     site.await_state(running, &["R"]);
-    let submit = ["--parsable", "-o", "/dev/null", "-n", "4", "-t", "5", "--wrap", "sleep 1"];
-    let Some(output) = as_user(&site, "sbatch", &submit) else { return };
-    let said = String::from_utf8_lossy(&output.stdout);
-    let job: u64 =
-        said.trim().parse().unwrap_or_else(|e| panic!("{said} {}: {e}", String::from_utf8_lossy(&output.stderr)));
+    let Some(job) = as_user_submits(&site, &["-n", "4", "-t", "5"], 1) else { return };
     until("it waits", || site.published()["jobs"]["waiting"] == 1);
     let name = format!("JobId={job}");
     for args in [
-        vec!["release".to_string(), job.to_string()],
-        vec!["update".into(), name.clone(), "Priority=1000".into()],
+        vec!["update".to_string(), name.clone(), "Priority=1000".into()],
         vec!["update".into(), name.clone(), "Nice=-5".into()],
         vec!["update".into(), name.clone(), "Nice=5".into()],
         vec!["top".into(), job.to_string()],
@@ -78,13 +83,17 @@ fn cannot_overtake() {
         assert!(!output.status.success(), "{args:?} is refused");
         assert_eq!(site.state(job), "held", "{args:?}");
     }
+    // There is no hold of its own to take back: nothing changes.
+    as_user(&site, "scontrol", &["release", &job.to_string()]).expect("root");
+    std::thread::sleep(Duration::from_secs(2));
+    assert_eq!(site.state(job), "held");
     let output = as_user(&site, "scontrol", &["hold", &job.to_string()]).expect("root");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     until("the hold counts", || site.published()["jobs"]["held"] == 1);
     site.tell("scancel", &[&running.to_string()]);
     std::thread::sleep(Duration::from_secs(3));
     assert_eq!(site.state(job), "held", "its user holds it");
-    // Refused, and heard all the same: the user's own hold is taken back.
+    // The user's own hold is taken back: the policy starts it.
     as_user(&site, "scontrol", &["release", &job.to_string()]).expect("root");
     site.drain(Duration::from_secs(60));
     assert_eq!(site.state(job), "CD");

@@ -42,6 +42,36 @@ impl fmt::Display for Key {
     }
 }
 
+/// A job, an array or a task as its user names it: `21`, `21_3`.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+pub struct JobName {
+    /// Number of the job or of the array.
+    pub id: u64,
+    /// Task of the array; `None` for a job, or for all of its tasks.
+    pub task: Option<u32>,
+}
+
+impl JobName {
+    /// Reads what [`fmt::Display`] writes.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<JobName> {
+        let (id, task) = match text.split_once('_') {
+            Some((id, task)) => (id, Some(task.parse().ok()?)),
+            None => (text, None),
+        };
+        Some(JobName { id: id.parse().ok()?, task })
+    }
+}
+
+impl fmt::Display for JobName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.task {
+            Some(task) => write!(f, "{}_{task}", self.id),
+            None => write!(f, "{}", self.id),
+        }
+    }
+}
+
 /// Which jobs a record of the cluster is about.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub enum Slot {
@@ -128,6 +158,8 @@ pub enum Reason {
     Other,
     /// No set of nodes has what it asks for.
     Unsatisfiable,
+    /// It was requeued and held in one step, by its owner or an operator.
+    RequeuedHeld,
 }
 
 /// What the hook in the controller wrote on a job.

@@ -139,6 +139,7 @@ pub struct Daemon<C, K> {
     /// Processor time of this process that looks were charged with.
     charged: Duration,
     _lock: Lock,
+    _run_lock: Option<Lock>,
 }
 
 impl<C: Cluster, K: Clock> Daemon<C, K> {
@@ -158,6 +159,12 @@ impl<C: Cluster, K: Clock> Daemon<C, K> {
         Core::suits(&config.policy, cluster.can())?;
         config.home.make().map_err(LiveError::io(config.home.state().display()))?;
         let lock = Lock::take(&config.home.lock(), &format!("{} ({:?})\n", config.instance, config.mode))?;
+        // The hook reads one heartbeat: two that drive would take it from each other.
+        let run_lock = match config.mode {
+            Mode::Drive => Some(Lock::take(&config.home.run_lock(), &format!("{}\n", config.instance))?),
+            Mode::Shadow => None,
+        };
+        config.home.note_run().map_err(LiveError::io(config.home.state().display()))?;
         let seen = cluster.observe(&crate::cluster::Want::default())?;
         let needs = config.policy.scheduler().policy.needs();
         let settings = Settings {
@@ -205,6 +212,7 @@ impl<C: Cluster, K: Clock> Daemon<C, K> {
             stats: Stats::default(),
             heartbeat: None,
             _lock: lock,
+            _run_lock: run_lock,
             config,
             cluster,
             clock,
@@ -220,7 +228,9 @@ impl<C: Cluster, K: Clock> Daemon<C, K> {
         for input in inputs {
             daemon.feed(&input)?;
         }
-        daemon.remember_ledger()?;
+        if daemon.config.mode == Mode::Drive {
+            daemon.remember_ledger()?;
+        }
         if daemon.config.mode == Mode::Drive {
             let (path, instance) = (daemon.config.home.heartbeat(), daemon.config.instance.clone());
             let beat = Heartbeat::begin(path.clone(), instance, daemon.clock.wall());
@@ -236,11 +246,20 @@ impl<C: Cluster, K: Clock> Daemon<C, K> {
         let held: BTreeSet<Key> = standing.held.iter().filter(unknown).copied().collect();
         let stopped: BTreeSet<Key> = standing.suspended.iter().filter(unknown).copied().collect();
         let pinned: BTreeSet<Key> = standing.pinned.iter().filter(unknown).copied().collect();
-        if held.is_empty() && stopped.is_empty() && pinned.is_empty() {
-            return Ok(());
+        let users = standing.users.iter().filter(|&(_, &holds)| holds).map(|(&name, _)| name);
+        let (users, given_back, garbled) =
+            (users.collect::<BTreeSet<_>>(), standing.given_back, standing.garbled.len());
+        if !held.is_empty() || !stopped.is_empty() || !pinned.is_empty() {
+            self.feed(&Input::Remembered { taken: held, stopped, pinned })?;
         }
-        self.feed(&Input::Remembered { taken: held, stopped, pinned })?;
-        Ok(())
+        if !users.is_empty() || given_back {
+            self.feed(&Input::RememberedUsers { holds: users, given_back })?;
+        }
+        if garbled > 0 {
+            let path = self.config.home.ledger();
+            self.note(&format!("{}: {garbled} lines are not understood and left out", path.display()))?;
+        }
+        self.ledger.begin_again().map_err(LiveError::io(self.config.home.ledger().display()))
     }
 
     /// The core, to look at.

@@ -113,8 +113,8 @@ impl<C: Cluster, K: Clock> Daemon<C, K> {
         let entries: Vec<Entry> = told
             .iter()
             .map(|line| match *line {
-                Told::Hold(number) => Entry::UserHold(number),
-                Told::Release(number) => Entry::UserRelease(number),
+                Told::Hold(name) => Entry::UserHold(name),
+                Told::Release(name) => Entry::UserRelease(name),
             })
             .collect();
         self.ledger.add(&entries).map_err(LiveError::io(NO_SPACE))

@@ -2,7 +2,7 @@
 //! are about is ordered.
 
 use super::write_whole;
-use crate::cluster::Key;
+use crate::cluster::{JobName, Key};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{self, Write};
@@ -17,10 +17,12 @@ pub enum Entry {
     Suspended(Key),
     /// We bind it to nodes.
     Pinned(Key),
-    /// A user holds the job of this number.
-    UserHold(u64),
+    /// A user holds this job.
+    UserHold(JobName),
     /// A user takes that back.
-    UserRelease(u64),
+    UserRelease(JobName),
+    /// Everything was given back.
+    GivenBack,
 }
 
 impl Entry {
@@ -29,19 +31,21 @@ impl Entry {
             Entry::Held(key) => format!("held {key}\n"),
             Entry::Suspended(key) => format!("suspended {key}\n"),
             Entry::Pinned(key) => format!("pinned {key}\n"),
-            Entry::UserHold(number) => format!("user-hold {number}\n"),
-            Entry::UserRelease(number) => format!("user-release {number}\n"),
+            Entry::UserHold(name) => format!("user-hold {name}\n"),
+            Entry::UserRelease(name) => format!("user-release {name}\n"),
+            Entry::GivenBack => "given-back\n".to_string(),
         }
     }
 
     fn parse(line: &str) -> Option<Entry> {
-        let (word, rest) = line.split_once(' ')?;
+        let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
         match word {
+            "given-back" => Some(Entry::GivenBack),
             "held" => Key::parse(rest).map(Entry::Held),
             "suspended" => Key::parse(rest).map(Entry::Suspended),
             "pinned" => Key::parse(rest).map(Entry::Pinned),
-            "user-hold" => rest.parse().ok().map(Entry::UserHold),
-            "user-release" => rest.parse().ok().map(Entry::UserRelease),
+            "user-hold" => JobName::parse(rest).map(Entry::UserHold),
+            "user-release" => JobName::parse(rest).map(Entry::UserRelease),
             _ => None,
         }
     }
@@ -56,8 +60,12 @@ pub struct Standing {
     pub suspended: BTreeSet<Key>,
     /// Jobs that we bound to nodes.
     pub pinned: BTreeSet<Key>,
-    /// Whether users hold jobs, by the number that the hook gave: the last word counts.
-    pub users: BTreeMap<u64, bool>,
+    /// Whether users hold jobs, by the name that the hook gave: the last word counts.
+    pub users: BTreeMap<JobName, bool>,
+    /// Whether everything was given back after that.
+    pub given_back: bool,
+    /// Lines that are not understood, by number.
+    pub garbled: Vec<usize>,
 }
 
 impl Standing {
@@ -67,8 +75,14 @@ impl Standing {
             Entry::Held(key) => drop(self.held.insert(key)),
             Entry::Suspended(key) => drop(self.suspended.insert(key)),
             Entry::Pinned(key) => drop(self.pinned.insert(key)),
-            Entry::UserHold(number) => drop(self.users.insert(number, true)),
-            Entry::UserRelease(number) => drop(self.users.insert(number, false)),
+            Entry::UserHold(name) => drop(self.users.insert(name, true)),
+            Entry::UserRelease(name) => drop(self.users.insert(name, false)),
+            Entry::GivenBack => {
+                self.held.clear();
+                self.suspended.clear();
+                self.pinned.clear();
+                self.given_back = true;
+            }
         }
     }
 
@@ -78,7 +92,8 @@ impl Standing {
         let pinned = self.pinned.iter().map(|&key| Entry::Pinned(key));
         let users =
             self.users.iter().map(|(&n, &holds)| if holds { Entry::UserHold(n) } else { Entry::UserRelease(n) });
-        held.chain(suspended).chain(pinned).chain(users).map(|entry| entry.line()).collect()
+        let back = self.given_back.then_some(Entry::GivenBack);
+        users.chain(back).chain(held).chain(suspended).chain(pinned).map(|entry| entry.line()).collect()
     }
 }
 
@@ -107,14 +122,20 @@ impl Ledger {
     /// # Errors
     /// It cannot be read.
     pub fn read(path: &std::path::Path) -> io::Result<Standing> {
-        let text = match std::fs::read_to_string(path) {
-            Ok(text) => text,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
+        let bytes = match std::fs::read(path) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
             Err(error) => return Err(error),
         };
+        let text = String::from_utf8_lossy(&bytes);
         let mut standing = Standing::default();
         let whole = text.rfind('\n').map_or("", |end| &text[..end]);
-        whole.lines().filter_map(Entry::parse).for_each(|entry| standing.note(entry));
+        for (at, line) in whole.lines().enumerate() {
+            match Entry::parse(line) {
+                Some(entry) => standing.note(entry),
+                None => standing.garbled.push(at + 1),
+            }
+        }
         Ok(standing)
     }
 
@@ -141,6 +162,29 @@ impl Ledger {
         Ok(())
     }
 
+    /// The daemon knows that everything was given back; the next line is its own.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn begin_again(&mut self) -> io::Result<()> {
+        if !self.standing.given_back && self.standing.garbled.is_empty() {
+            return Ok(());
+        }
+        self.standing.given_back = false;
+        self.standing.garbled.clear();
+        self.rewrite()
+    }
+
+    /// What stays of a ledger when everything was given back: the holds of users.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn give_back(path: &std::path::Path, standing: &Standing) -> io::Result<()> {
+        let users = standing.users.iter().filter(|&(_, &holds)| holds).map(|(&name, _)| Entry::UserHold(name));
+        let text: String = users.chain([Entry::GivenBack]).map(|entry| entry.line()).collect();
+        write_whole(path, text.as_bytes(), true)
+    }
+
     /// Forgets jobs that are gone, once there is much to forget. `live`: whether a job is still
     /// there; `numbered`: whether any with this number is.
     ///
@@ -154,7 +198,7 @@ impl Ledger {
         self.standing.held.retain(&live);
         self.standing.suspended.retain(&live);
         self.standing.pinned.retain(&live);
-        self.standing.users.retain(|&number, _| numbered(number));
+        self.standing.users.retain(|name, _| numbered(name.id));
         self.rewrite()
     }
 
@@ -174,12 +218,14 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("ledger");
         let key = Key { id: 21, task: Some(3), submit: 1_795_571_603 };
+        let name = |id| JobName { id, task: None };
+        let task = JobName { id: 5, task: Some(2) };
         let mut ledger = Ledger::open(path.clone()).expect("begun");
         ledger
-            .add(&[Entry::Held(key), Entry::UserHold(4), Entry::UserRelease(4), Entry::UserHold(5)])
+            .add(&[Entry::Held(key), Entry::UserHold(name(4)), Entry::UserRelease(name(4)), Entry::UserHold(task)])
             .expect("written");
         let standing = Ledger::read(&path).expect("read");
-        assert_eq!((&standing.held, &standing.users), (&[key].into(), &[(4, false), (5, true)].into()));
+        assert_eq!((&standing.held, &standing.users), (&[key].into(), &[(name(4), false), (task, true)].into()));
         assert_eq!(standing, *ledger.standing());
         let mut text = std::fs::read_to_string(&path).expect("read");
         text.push_str("suspended 2");
@@ -187,5 +233,25 @@ mod tests {
         let mut ledger = Ledger::open(path.clone()).expect("opened");
         ledger.add(&[Entry::Suspended(key)]).expect("written");
         assert_eq!(Ledger::read(&path).expect("read").suspended, [key].into());
+    }
+
+    #[test]
+    fn users_holds_outlive_a_hand_back_and_garbled_lines_are_named() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("ledger");
+        let key = Key { id: 21, task: None, submit: 7 };
+        std::fs::write(&path, b"held 21@7\nuser-hold 4\n\xff\xfe held\nuser-hold 5_2\nuser-release 4\n")
+            .expect("written");
+        let standing = Ledger::read(&path).expect("read");
+        assert_eq!((&standing.held, &standing.garbled), (&[key].into(), &vec![3]));
+        Ledger::give_back(&path, &standing).expect("written");
+        let kept = Ledger::read(&path).expect("read");
+        assert!(kept.given_back && kept.held.is_empty());
+        assert_eq!(kept.users, [(JobName { id: 5, task: Some(2) }, true)].into());
+        let mut ledger = Ledger::open(path.clone()).expect("opened");
+        ledger.begin_again().expect("written");
+        ledger.add(&[Entry::Held(key)]).expect("written");
+        let again = Ledger::read(&path).expect("read");
+        assert!(!again.given_back && again.held.contains(&key) && again.users.len() == 1);
     }
 }

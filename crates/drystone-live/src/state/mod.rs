@@ -73,6 +73,28 @@ impl Home {
         self.state.join("lock")
     }
 
+    /// Who drives by this heartbeat.
+    #[must_use]
+    pub fn run_lock(&self) -> PathBuf {
+        self.run.join("lock")
+    }
+
+    /// Notes where the heartbeat is, for commands that are told the state folder only.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn note_run(&self) -> io::Result<()> {
+        let run = std::path::absolute(&self.run)?;
+        write_whole(&self.state.join("run-folder"), run.as_os_str().as_encoded_bytes(), true)
+    }
+
+    /// Where a daemon of this state folder keeps its heartbeat, as far as one has noted it.
+    #[must_use]
+    pub fn noted_run(state: &Path) -> Option<PathBuf> {
+        let text = std::fs::read_to_string(state.join("run-folder")).ok()?;
+        (!text.is_empty()).then(|| PathBuf::from(text))
+    }
+
     /// What `status` reads.
     #[must_use]
     pub fn status(&self) -> PathBuf {

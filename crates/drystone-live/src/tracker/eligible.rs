@@ -38,6 +38,7 @@ impl Tracker {
         match fact.reason {
             Reason::AdminHold if !tracked.orphaned && !tracked.slipped => return Some(Why::Admin),
             Reason::LaunchFailed => return Some(Why::LaunchFailed),
+            Reason::RequeuedHeld if !tracked.freed => return Some(Why::User),
             Reason::UserHold if !driving => return Some(Why::User),
             Reason::UserHold if !Tracker::is_ours(tracked, fact) => tracked.user_hold = true,
             _ => {}
@@ -83,7 +84,8 @@ impl Tracker {
     fn is_fulfilled(&self, fact: &JobFact) -> bool {
         match &fact.depends {
             Depends::No => fact.reason != Reason::Dependency,
-            Depends::Else => false,
+            // The cluster alone knows: it is let go and held again as often as that is in vain.
+            Depends::Else => true,
             Depends::On(jobs) => jobs.iter().all(|&(id, task, after)| {
                 let mut all = self.mirror.of_array(id).filter(|other| match (task, &other.slot) {
                     (None, _) => true,
@@ -93,9 +95,9 @@ impl Tracker {
                     }
                     (Some(_), Slot::Single) => false,
                 });
-                // Of jobs that are not listed any more the cluster itself has to tell.
-                all.clone().next().is_some()
-                    && all.all(|other| match (after, other.state) {
+                // Of jobs that are not listed any more the cluster itself has to tell: so may it.
+                all.clone().next().is_none()
+                    || all.all(|other| match (after, other.state) {
                         (After::Start, State::Running | State::Suspended) => true,
                         (After::Start, State::Ended(_)) => !other.places.is_empty(),
                         (After::End, State::Ended(_)) | (After::Success, State::Ended(Ending::Completed)) => true,

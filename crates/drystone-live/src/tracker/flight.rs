@@ -10,9 +10,8 @@ use drystone::model::Time;
 const LATE: i64 = 5;
 /// How long a job that a limit stopped waits at most before it is tried again, in seconds.
 const LIMITED: i64 = 600;
-/// How long a job waits that was let go and still waits for another, in seconds: about as often the
-/// cluster looks.
-const DEPENDS: i64 = 60;
+/// How long a job waits that was let go and still waits for another, in seconds.
+const DEPENDS: i64 = 10;
 /// How long a released job may wait for room, in milliseconds: the controller has looked at it by
 /// then, and nothing behind it starts.
 const ROOM_PATIENCE: u64 = 3_000;

@@ -1,6 +1,6 @@
 //! The last thing that was seen, and what is different now.
 
-use crate::cluster::{JobFact, Key, NodeFact, RecordId, Snapshot};
+use crate::cluster::{JobFact, JobName, Key, NodeFact, RecordId, Snapshot};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -89,9 +89,10 @@ impl Mirror {
         self.records.values()
     }
 
-    /// Records with this number, of the array or of their own.
-    pub(crate) fn numbered(&self, number: u64) -> impl Iterator<Item = &JobFact> {
-        self.records.values().filter(move |fact| fact.number == number || (fact.id == number && fact.number == fact.id))
+    /// The jobs that a user means: a job, every task of an array, or one task.
+    pub(crate) fn named(&self, name: JobName) -> impl Iterator<Item = Key> {
+        let keys = self.of_array(name.id).flat_map(JobFact::keys);
+        keys.filter(move |key| name.task.is_none() || key.task == name.task)
     }
 
     /// Records of an array.

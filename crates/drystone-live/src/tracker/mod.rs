@@ -22,7 +22,7 @@ pub use news::{News, Stamp};
 pub(crate) use settle::how;
 pub use tracked::{Flight, Flying, Place, Promise, Retry, Story, Tracked, Why};
 
-use crate::cluster::{JobFact, Key, Mark, Order, Outcome, Want};
+use crate::cluster::{JobFact, JobName, Key, Mark, Order, Outcome, Reason, Want};
 use drystone::model::{JobId, Time};
 use drystone::policy::Loss;
 use serde::{Deserialize, Serialize};
@@ -62,9 +62,9 @@ pub struct Settings {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Told {
     /// A user holds a job, which may be held by us already.
-    Hold(u64),
+    Hold(JobName),
     /// A user takes that back.
-    Release(u64),
+    Release(JobName),
 }
 
 /// What a look leads to.
@@ -130,6 +130,10 @@ pub struct Tracker {
     stopped: BTreeSet<Key>,
     /// Jobs that we bound to nodes, from the same.
     bound: BTreeSet<Key>,
+    /// Jobs that their users held, from the same.
+    user_holds: BTreeSet<JobName>,
+    /// Whether everything was given back since an earlier daemon drove.
+    given_back: bool,
     users: Names,
     groups: Names,
     queues: Names,
@@ -171,6 +175,8 @@ impl Tracker {
             taken: BTreeSet::new(),
             stopped: BTreeSet::new(),
             bound: BTreeSet::new(),
+            user_holds: BTreeSet::new(),
+            given_back: false,
             users: Names::default(),
             groups: Names::default(),
             queues: Names::default(),
@@ -189,6 +195,12 @@ impl Tracker {
     /// left. Call it before the first look.
     pub fn remember(&mut self, taken: BTreeSet<Key>, stopped: BTreeSet<Key>, pinned: BTreeSet<Key>) {
         (self.taken, self.stopped, self.bound) = (taken, stopped, pinned);
+    }
+
+    /// Holds of users that an earlier daemon noted, and whether everything was given back since:
+    /// then whatever is held is held by its user. Call it before the first look.
+    pub fn remember_users(&mut self, holds: BTreeSet<JobName>, given_back: bool) {
+        (self.user_holds, self.given_back) = (holds, given_back);
     }
 
     /// The daemon has been away: it is not known whether what was ordered last was carried out, and
@@ -219,6 +231,7 @@ impl Tracker {
         }
         // What is said of a number is said of the job that has it now.
         let moved = self.take_requeues(&keys);
+        keys.extend(self.recall_users());
         keys.extend(self.take_told(told));
         let mut arrays = BTreeSet::new();
         for key in keys {
@@ -432,20 +445,47 @@ impl Tracker {
     fn take_told(&mut self, told: &[Told]) -> Vec<Key> {
         let mut keys = Vec::new();
         for &line in told {
-            let (number, holds) = match line {
-                Told::Hold(number) => (number, true),
-                Told::Release(number) => (number, false),
+            let (name, holds) = match line {
+                Told::Hold(name) => (name, true),
+                Told::Release(name) => (name, false),
             };
-            let about: Vec<Key> = self.mirror.numbered(number).flat_map(JobFact::keys).collect();
+            let about: Vec<Key> = self.mirror.named(name).collect();
             for key in about {
                 let fact = self.mirror.fact(key).cloned();
                 let mut tracked = self.jobs.remove(&key).unwrap_or_else(|| self.first_seen(key, fact.as_ref()));
                 tracked.user_hold = holds;
+                // Its owner lets a job go that was requeued and held: it waits for the policy.
+                tracked.freed = !holds && fact.is_some_and(|fact| fact.reason == Reason::RequeuedHeld);
                 self.jobs.insert(key, tracked);
                 keys.push(key);
             }
         }
         keys
+    }
+
+    /// Applies what is known of users' holds from before to the jobs of the first look. Returns
+    /// these jobs.
+    fn recall_users(&mut self) -> Vec<Key> {
+        let (holds, given_back) = (std::mem::take(&mut self.user_holds), std::mem::take(&mut self.given_back));
+        if holds.is_empty() && !given_back {
+            return Vec::new();
+        }
+        let pending = self.mirror.records().filter(|fact| fact.state == crate::cluster::State::Pending && fact.held);
+        let held: Vec<Key> = pending
+            .filter(|fact| fact.reason == Reason::UserHold)
+            .flat_map(JobFact::keys)
+            .filter(|key| {
+                let names = [JobName { id: key.id, task: key.task }, JobName { id: key.id, task: None }];
+                given_back || names.iter().any(|name| holds.contains(name))
+            })
+            .collect();
+        for &key in &held {
+            let fact = self.mirror.fact(key).cloned();
+            let mut tracked = self.jobs.remove(&key).unwrap_or_else(|| self.first_seen(key, fact.as_ref()));
+            tracked.user_hold = true;
+            self.jobs.insert(key, tracked);
+        }
+        held
     }
 
     /// A job that has a new submit time and more restarts is the old one, requeued: it keeps its

@@ -89,6 +89,10 @@ impl Tracker {
             }
             return Target::Absent;
         }
+        if !fact.held {
+            // Whoever may has released it.
+            t.user_hold = false;
+        }
         if driving && !fact.held {
             let known = matches!(t.place, Place::Waiting | Place::Held);
             let kept = matches!(t.why, Some(Why::Admin | Why::LaunchFailed | Why::User | Why::Taking));

@@ -182,6 +182,8 @@ pub struct Tracked {
     /// Whether the cluster itself holds it, as if an administrator did: it was requeued while it
     /// was suspended.
     pub orphaned: bool,
+    /// Whether its owner let it go after it was requeued and held.
+    pub freed: bool,
     /// Whether the cluster shows our hold of it as an administrator's: it does so of waiting tasks
     /// once another task of their array was released and found no room.
     pub slipped: bool,
@@ -212,6 +214,7 @@ impl Tracked {
             foreign: false,
             orphaned: false,
             slipped: false,
+            freed: false,
             narrow: false,
             restarts: 0,
             retry: None,

@@ -3,7 +3,7 @@
 
 use crate::world::World;
 use drystone_live::cluster::fake::{Asked, FakeCluster, Faults};
-use drystone_live::cluster::{Ending, Key, NodeState, Order, Reason, State};
+use drystone_live::cluster::{Ending, JobName, Key, NodeState, Order, Reason, State};
 use drystone_live::tracker::{Mode, Told};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -112,13 +112,13 @@ impl Chaos {
             Step::UserHold(which) => {
                 if let Some(key) = self.one_of(which, pending) {
                     self.world.cluster.by_hand(&Order::Hold(key));
-                    self.world.told.push(Told::Hold(key.id));
+                    self.world.told.push(Told::Hold(JobName { id: key.id, task: key.task }));
                     self.kept.insert(key.id, key.submit);
                 }
             }
             Step::UserRelease(which) => {
                 if let Some(key) = self.one_of(which, pending) {
-                    self.world.told.push(Told::Release(key.id));
+                    self.world.told.push(Told::Release(JobName { id: key.id, task: key.task }));
                     self.kept.remove(&key.id);
                 }
             }
@@ -153,7 +153,7 @@ impl Chaos {
                 let key = job.keys()[0];
                 let known = self.world.core.tracker().job(key);
                 if job.state == State::Pending && known.is_some_and(|job| job.user_hold) {
-                    self.world.told.push(Told::Release(key.id));
+                    self.world.told.push(Told::Release(JobName { id: key.id, task: key.task }));
                 }
                 // Suspended and requeued between two looks, it comes back as if an administrator
                 // held it: only an administrator may let it go.

@@ -6,21 +6,47 @@ use crate::exit::{DONE, Failure, Outcome};
 use crate::output::document::Document;
 use crate::output::flat::{Row, Rows};
 use crate::output::{self, Printable};
+use drystone_live::cluster::slurm::hook::{SILENCE, heartbeat_of};
+use drystone_live::daemon::wall;
 use drystone_live::hand_back::{Given, Options, hand_back as give_back};
+use drystone_live::state::{Beat, Home};
 use serde::Serialize;
+use std::path::Path;
 
 pub(super) fn hand_back(args: &HandBackArgs) -> Outcome {
-    let home = home(&args.home);
+    let mut home = home(&args.home);
     let mut cluster = slurm(&args.cluster).map_err(Failure::usage)?;
     let options = Options { if_silent: args.if_silent, requeue: args.requeue, patience: args.patience };
     // Whichever partitions were driven: all are looked at, for nodes and jobs.
-    cluster.site().map_err(Failure::usage)?;
+    let site = cluster.site().map_err(Failure::usage)?;
+    // The heartbeat that the hook reads is the one that counts.
+    let hooked = std::fs::read_to_string(site.hook()).ok().and_then(|hook| heartbeat_of(&hook));
+    if let (None, Some(folder)) = (&args.home.run, hooked.as_deref().and_then(Path::parent)) {
+        home = Home::new(home.state(), folder);
+    }
     let given = give_back(&mut cluster, &home, &options, &mut std::thread::sleep)?;
+    if given.skipped.is_none() {
+        nothing_beats(&hooked.unwrap_or_else(|| home.heartbeat()))?;
+    }
     let done = given.released + given.resumed + given.crowded + given.requeued + given.left.len() > 0;
     if done || !args.quiet {
         output::print(&Told { schema: "drystone/live-hand-back/1", given: &given }, args.format)?;
     }
     Ok(if given.left.is_empty() { DONE } else { OFF })
+}
+
+/// Refuses to report success while a daemon still beats where the hook looks.
+fn nothing_beats(heartbeat: &Path) -> Result<(), Failure> {
+    let Beat::At { second, instance } = Beat::read(heartbeat) else { return Ok(()) };
+    let age = wall() - second;
+    if age.unsigned_abs() > SILENCE {
+        return Ok(());
+    }
+    let run = heartbeat.parent().unwrap_or(heartbeat).display();
+    Err(Failure::usage(format_args!(
+        "{instance} still drives: it beat {age} s ago in {}, which the hook reads, and new jobs come in held; repeat with --run {run}",
+        heartbeat.display()
+    )))
 }
 
 /// What was given back, in one sentence.

@@ -4,6 +4,7 @@ use super::home;
 use crate::args::{InstallArgs, Piece};
 use crate::exit::{DONE, Failure, Outcome};
 use crate::output::{file, message, stdout};
+use drystone_live::cluster::slurm::hook::{merged, sites_own};
 use drystone_live::install::{DASHBOARD, Installation};
 use drystone_live::tracker::Mode;
 use nix::unistd::{Uid, User};
@@ -35,7 +36,7 @@ pub(super) fn install(args: &InstallArgs) -> Outcome {
         partitions: &args.partition,
     };
     let text = match args.piece {
-        Piece::Hook => all.hook(),
+        Piece::Hook => beside_the_sites(args, all.hook())?,
         Piece::Wake => all.wake(),
         Piece::Unit => all.unit(),
         Piece::HandBack => all.hand_back().0,
@@ -56,6 +57,31 @@ pub(super) fn install(args: &InstallArgs) -> Outcome {
     }
     next(args.piece, &args.out);
     Ok(DONE)
+}
+
+/// The hook as it goes to its place: a site's own `job_submit.lua` there is never lost.
+fn beside_the_sites(args: &InstallArgs, hook: String) -> Result<String, Failure> {
+    let there = match std::fs::read_to_string(&args.out) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(hook),
+        Err(error) if args.out != Path::new("-") => {
+            return Err(Failure::usage(format_args!("{}: cannot be read: {error}", args.out.display())));
+        }
+        Err(_) => return Ok(hook),
+    };
+    match sites_own(&there) {
+        None => Ok(hook),
+        Some(own) if args.merge => {
+            let copy = args.out.with_extension("lua.site");
+            file::write(&copy, own.as_bytes())?.publish()?;
+            message::note(&format!("a copy of the site's own script is {}", copy.display()));
+            Ok(merged(&hook, &own))
+        }
+        Some(_) => Err(Failure::usage(format_args!(
+            "{}: there is a script already that Drystone did not write; --merge keeps it and calls it first, or name another file",
+            args.out.display()
+        ))),
+    }
 }
 
 /// Says what comes next.

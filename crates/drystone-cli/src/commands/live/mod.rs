@@ -34,7 +34,8 @@ pub(super) fn live(command: LiveCommand) -> Outcome {
 }
 
 fn home(args: &HomeArgs) -> Home {
-    Home::new(&args.state, args.run.clone().unwrap_or_else(|| args.state.join("run")))
+    let noted = || Home::noted_run(&args.state);
+    Home::new(&args.state, args.run.clone().or_else(noted).unwrap_or_else(|| args.state.join("run")))
 }
 
 /// # Errors

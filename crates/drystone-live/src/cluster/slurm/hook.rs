@@ -1,7 +1,8 @@
 //! The hook in slurmctld, and what it writes.
 
+use crate::cluster::JobName;
 use crate::tracker::Told;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The hook, with a line of settings to be filled in.
 const JOB_SUBMIT: &str = include_str!("../../../assets/job_submit.lua");
@@ -58,6 +59,54 @@ pub fn reads(hook: &str, heartbeat: &Path) -> bool {
         .is_some_and(|line| line.contains(&format!("heartbeat = {},", quoted(&heartbeat.to_string_lossy()))))
 }
 
+/// The heartbeat that a hook reads, where it is ours.
+#[must_use]
+pub fn heartbeat_of(hook: &str) -> Option<PathBuf> {
+    let (_, rest) = settings_of(hook)?.split_once("heartbeat = \"")?;
+    let mut bytes = rest.bytes();
+    let mut path = Vec::new();
+    loop {
+        match bytes.next()? {
+            b'"' => return Some(PathBuf::from(String::from_utf8_lossy(&path).into_owned())),
+            b'\\' => {
+                let digits: Vec<u8> = bytes.by_ref().take(3).collect();
+                path.push(std::str::from_utf8(&digits).ok()?.parse().ok()?);
+            }
+            byte => path.push(byte),
+        }
+    }
+}
+
+/// Lines around a site's own script in a merged one.
+const SITE_BEGINS: &str = "local site = (function() -- the site's own script begins";
+const SITE_ENDS: &str = "end) -- the site's own script ends";
+
+/// The script that a site had before: the whole text where it is not ours, what is kept inside of a
+/// merged one; `None` where there is nothing of the site's.
+#[must_use]
+pub fn sites_own(text: &str) -> Option<String> {
+    if let Some((_, rest)) = text.split_once(&format!("{SITE_BEGINS}\n")) {
+        return rest.split_once(&format!("{SITE_ENDS}\n")).map(|(own, _)| own.to_string());
+    }
+    (settings_of(text).is_none() && !text.trim().is_empty()).then(|| text.to_string())
+}
+
+/// Our hook and a site's own script in one file: the site's decides first, and what it refuses is
+/// refused.
+#[must_use]
+pub fn merged(hook: &str, own: &str) -> String {
+    let end = if own.ends_with('\n') { "" } else { "\n" };
+    let hook = hook.replace("function slurm_job_", "local function drystone_job_");
+    let body = hook.strip_suffix("return slurm.SUCCESS\n").unwrap_or(&hook);
+    format!(
+        "{SITE_BEGINS}\n{own}{end}{SITE_ENDS}\nsite()\nlocal site_submit, site_modify = slurm_job_submit, slurm_job_modify\n\n{body}\n\
+         function slurm_job_submit(job, partitions, uid)\n  local code = slurm.SUCCESS\n  if site_submit then code = site_submit(job, partitions, uid) end\n  \
+         if code ~= nil and code ~= slurm.SUCCESS then return code end\n  return drystone_job_submit(job, partitions, uid)\nend\n\n\
+         function slurm_job_modify(job, record, partitions, uid)\n  local code = slurm.SUCCESS\n  if site_modify then code = site_modify(job, record, partitions, uid) end\n  \
+         if code ~= nil and code ~= slurm.SUCCESS then return code end\n  return drystone_job_modify(job, record, partitions, uid)\nend\n\nreturn slurm.SUCCESS\n"
+    )
+}
+
 /// The script that tells of ends.
 #[must_use]
 pub fn wake(file: &Path) -> String {
@@ -82,10 +131,10 @@ fn quoted(text: &str) -> String {
 #[must_use]
 pub fn told(line: &str) -> Option<Told> {
     let (verb, number) = line.split_once(' ')?;
-    let number = number.trim().parse().ok()?;
+    let name = JobName::parse(number.trim())?;
     match verb {
-        "hold" => Some(Told::Hold(number)),
-        "release" => Some(Told::Release(number)),
+        "hold" => Some(Told::Hold(name)),
+        "release" => Some(Told::Release(name)),
         _ => None,
     }
 }
@@ -115,10 +164,33 @@ mod tests {
     }
 
     #[test]
+    fn the_heartbeat_of_a_hook_is_read_back() {
+        let heartbeat = Path::new("/run/dry \"s\" stone/h\u{e9}art");
+        let settings = HookSettings { heartbeat, wake: Path::new("/w"), daemon: 0, partitions: &[], silence: 60 };
+        assert_eq!(heartbeat_of(&job_submit(&settings)).as_deref(), Some(heartbeat));
+        assert_eq!(heartbeat_of("return slurm.SUCCESS\n"), None);
+    }
+
+    #[test]
+    fn a_sites_own_script_is_kept() {
+        let settings =
+            HookSettings { heartbeat: Path::new("/h"), wake: Path::new("/w"), daemon: 0, partitions: &[], silence: 60 };
+        let hook = job_submit(&settings);
+        let own = "function slurm_job_submit(job, parts, uid)\n  return slurm.ERROR\nend\nreturn slurm.SUCCESS";
+        assert_eq!((sites_own(&hook), sites_own("")), (None, None));
+        assert_eq!(sites_own(own).as_deref(), Some(own));
+        let once = merged(&hook, own);
+        let kept = sites_own(&once).expect("inside");
+        assert_eq!(kept.trim_end(), own);
+        assert_eq!(merged(&hook, &kept), once, "merging again changes nothing");
+        assert_eq!(heartbeat_of(&once).as_deref(), Some(Path::new("/h")));
+    }
+
+    #[test]
     fn lines_of_the_hook() {
-        assert_eq!(told("hold 21"), Some(Told::Hold(21)));
-        assert_eq!(told("release 7"), Some(Told::Release(7)));
-        for other in ["submit", "change 7", "7 COMPLETED", "hold x", "hold -1", ""] {
+        assert_eq!(told("hold 21"), Some(Told::Hold(JobName { id: 21, task: None })));
+        assert_eq!(told("release 7_3"), Some(Told::Release(JobName { id: 7, task: Some(3) })));
+        for other in ["submit", "change 7", "7 COMPLETED", "hold x", "hold -1", "hold 2_", "hold _3", ""] {
             assert_eq!(told(other), None, "{other}");
         }
     }

@@ -65,7 +65,11 @@ fn line(line: &str) -> Result<JobFact, ClusterError> {
     };
     let (slot, throttle) = slot(tasks).ok_or_else(|| garbled("no set of tasks"))?;
     let (state, leaving, held_state) = self::state(state).ok_or_else(|| garbled("an unknown state"))?;
-    let reason = if held_state { Reason::LaunchFailed } else { self::reason(reason) };
+    let reason = match self::reason(reason) {
+        Reason::RequeuedHeld => Reason::RequeuedHeld,
+        _ if held_state => Reason::LaunchFailed,
+        other => other,
+    };
     let held = priority == "0" || held_state;
     let procs: u32 = count(procs).ok_or_else(|| garbled("no number of processors"))?;
     let mut asks = BTreeSet::new();
@@ -181,7 +185,8 @@ fn reason(text: &str) -> Reason {
         "PartitionDown" | "PartitionInactive" | "PartitionTimeLimit" | "PartitionNodeLimit" | "PartitionConfig"
         | "InvalidAccount" | "InvalidQOS" | "QOSNotAllowed" | "AccountNotAllowed" => Reason::PartitionClosed,
         "BadConstraints" | "ReservationDeleted" | "Reservation" | "DeadLine" => Reason::Unsatisfiable,
-        _ if text.ends_with("requeued held") || text == "job requeued in held state" => Reason::LaunchFailed,
+        "job requeued in held state" => Reason::RequeuedHeld,
+        _ if text.ends_with("requeued held") => Reason::LaunchFailed,
         _ if text.starts_with("QOS") || text.starts_with("Assoc") || text.starts_with("MaxMemPerLimit") => {
             Reason::Limit
         }

@@ -1,0 +1,142 @@
+//! Holds of users, whatever else happens: of single tasks, over a hand-back, over a restart; and a
+//! hand-back that finds what the hook reads.
+
+use super::site::{Site, Tests, until};
+use super::users::{as_user, as_user_submits};
+use drystone_live::state::Beat;
+use std::process::Output;
+use std::time::Duration;
+
+pub(crate) fn tests() -> Tests {
+    vec![
+        ("a_hold_of_one_task", one_task),
+        ("a_users_hold_outlives_hand_back_and_restart", outlives),
+        ("requeued_and_held_by_its_owner", requeued_and_held),
+        ("hand_back_finds_the_heartbeat_of_the_hook", finds_the_heartbeat),
+        ("two_states_and_one_run_folder", two_states),
+        ("hand_back_leaves_arrays_whole", arrays_stay_whole),
+    ]
+}
+
+fn well(output: &Output) {
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && said.is_empty(), "{said}");
+}
+
+fn one_task() {
+    let Some(site) = Site::start(1, 2, "easy") else { return };
+    let _daemon = site.drive();
+    let running = site.submit(2, 8, 5);
+    site.await_state(running, &["R"]);
+    let Some(array) = as_user_submits(&site, &["-n", "2", "-t", "1", "--array=1-5"], 1) else { return };
+    until("its tasks wait", || site.published()["jobs"]["waiting"] == 5);
+    well(&as_user(&site, "scontrol", &["hold", &format!("{array}_4")]).expect("root"));
+    until("one of them is held", || site.published()["jobs"]["held"] == 1);
+    let over = || site.states().iter().filter(|(_, state)| *state == "CD").count();
+    until("the others are over", || over() == 5);
+    std::thread::sleep(Duration::from_secs(2));
+    assert_eq!(site.states()[&format!("{array}_4")], "held");
+    well(&as_user(&site, "scontrol", &["release", &format!("{array}_4")]).expect("root"));
+    site.drain(Duration::from_secs(60));
+    site.each_started_once(6);
+}
+
+fn outlives() {
+    let Some(site) = Site::start(1, 2, "easy") else { return };
+    let mut daemon = site.drive();
+    let running = site.submit(2, 20, 5);
+    site.await_state(running, &["R"]);
+    let one = ["-n", "2", "-t", "1"];
+    let Some(kept) = as_user_submits(&site, &one, 1) else { return };
+    let later = as_user_submits(&site, &one, 1).expect("root");
+    until("they wait", || site.published()["jobs"]["waiting"] == 2);
+    well(&as_user(&site, "scontrol", &["hold", &kept.to_string()]).expect("root"));
+    until("the hold counts", || site.published()["jobs"]["held"] == 1);
+    daemon.signal("-TERM");
+    assert_eq!(daemon.end(), 143, "{}", site.log_tail());
+    assert_eq!(site.state(kept), "held", "a hand-back leaves it");
+    // While nothing drives, its owner holds another that bears our mark.
+    well(&as_user(&site, "scontrol", &["hold", &later.to_string()]).expect("root"));
+    let _daemon = site.drive();
+    until("both are held", || site.published()["jobs"]["held"] == 2);
+    site.tell("scancel", &[&running.to_string()]);
+    std::thread::sleep(Duration::from_secs(4));
+    assert_eq!((site.state(kept), site.state(later)), ("held".into(), "held".into()));
+    for job in [kept, later] {
+        well(&as_user(&site, "scontrol", &["release", &job.to_string()]).expect("root"));
+    }
+    site.drain(Duration::from_secs(60));
+    site.each_started_once(3);
+}
+
+fn requeued_and_held() {
+    let Some(site) = Site::start(1, 2, "easy") else { return };
+    let _daemon = site.drive();
+    let Some(job) = as_user_submits(&site, &["-n", "2", "-t", "5", "--requeue"], 6) else { return };
+    site.await_state(job, &["R"]);
+    well(&as_user(&site, "scontrol", &["requeuehold", &job.to_string()]).expect("root"));
+    until("it is held", || site.state(job) == "held");
+    std::thread::sleep(Duration::from_secs(3));
+    assert_eq!(site.state(job), "held");
+    well(&as_user(&site, "scontrol", &["release", &job.to_string()]).expect("root"));
+    // Slurm lets what was requeued begin two minutes later.
+    until("no hold keeps it back", || site.published().to_string().contains("may begin later only"));
+    site.tell("scontrol", &["update", &format!("JobId={job}"), "StartTime=now"]);
+    site.drain(Duration::from_secs(60));
+    assert_eq!(site.state(job), "CD");
+}
+
+fn finds_the_heartbeat() {
+    let Some(site) = Site::start(1, 2, "easy") else { return };
+    let mut daemon = site.drive();
+    let running = site.submit(2, 15, 5);
+    site.await_state(running, &["R"]);
+    let waiting = site.submit(2, 1, 1);
+    until("it waits", || site.published()["jobs"]["waiting"] == 1);
+    // As an administrator types it: without the run folder, and with a state folder of another.
+    for state in [site.home().state().to_path_buf(), site.path("elsewhere")] {
+        let mut command = site.command(&["live", "hand-back"]);
+        let output = command.env_remove("DRYSTONE_RUN").env("DRYSTONE_STATE", &state).output().expect("runs");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{said}");
+        assert_eq!(Beat::read(&site.home().heartbeat()), Beat::Off);
+    }
+    assert_eq!(daemon.end(), 1, "{}", site.log_tail());
+    assert_ne!(site.state(waiting), "held");
+    // One that would leave a heart beating is no success.
+    let _daemon = site.drive();
+    let other = site.path("other-run");
+    std::fs::create_dir_all(&other).expect("made");
+    let mut command = site.command(&["live", "hand-back"]);
+    let output = command.env("DRYSTONE_RUN", &other).output().expect("runs");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.code() == Some(2) && said.contains("still drives"), "{said}");
+}
+
+fn two_states() {
+    let Some(site) = Site::start(1, 2, "easy") else { return };
+    let mut daemon = site.drive();
+    let other = site.path("second");
+    let mut command = site.command(&["live", "drive", "--policy", "easy", "--listen", "none"]);
+    let output = command.env("DRYSTONE_STATE", &other).output().expect("runs");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.code() == Some(2) && said.contains("another daemon"), "{:?} {said}", output.status);
+    let job = site.submit(1, 1, 1);
+    site.await_state(job, &["R", "CG", "CD"]);
+    assert!(!daemon.has_ended(), "the first goes on");
+}
+
+/// Released by their tasks, arrays would fall into a record for each.
+fn arrays_stay_whole() {
+    let Some(site) = Site::start(1, 2, "easy") else { return };
+    let mut daemon = site.drive();
+    let running = site.submit(2, 30, 5);
+    site.await_state(running, &["R"]);
+    site.submit_with(2, 1, 1, &["--array=1-500"]);
+    until("its tasks wait", || site.published()["jobs"]["waiting"] == 500);
+    daemon.signal("-TERM");
+    daemon.end();
+    let listed = site.cluster.ask("squeue", &["-h", "-a", "--array-unique", "-t", "pending", "-o", "%A"]);
+    assert_eq!(listed.lines().count(), 1, "{listed}");
+    assert_eq!(site.states().values().filter(|state| *state == "held").count(), 0);
+}
