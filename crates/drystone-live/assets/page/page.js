@@ -107,8 +107,8 @@ function plot(d) {
 
 function health(d) {
   const h = d.health, at = get('health');
-  const trouble = h.silent ? 'The cluster does not answer.' : h.differences ? h.differences + ' differences between the books and the cluster.' : '';
-  at.textContent = trouble || 'The cluster answers, the books agree.';
+  const trouble = h.silent ? 'The cluster does not answer.' : h.stalled ? 'Released jobs do not start although processors are idle.' : h.differences ? h.differences + ' differences between the books and the cluster.' : '';
+  at.textContent = trouble || 'The cluster answers, and the books agree.';
   at.className = trouble ? 'bad' : 'good';
   const numbers = [
     ['looks', `${h.counters.looks}, every ${span(h.period_ms / 1000) === '0 s' ? Math.round(h.period_ms) + ' ms' : (h.period_ms / 1000).toFixed(1) + ' s'}`],

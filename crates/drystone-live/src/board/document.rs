@@ -49,6 +49,8 @@ pub struct Document {
 pub struct Health {
     /// Whether the cluster does not answer.
     pub silent: bool,
+    /// Whether released jobs do not start although there is room.
+    pub stalled: bool,
     /// Where the books differ from what was seen at the last look.
     pub differences: u64,
     /// Average processor time of a look, in milliseconds.
@@ -207,6 +209,7 @@ fn health(source: &Source<'_>, in_flight: u64, stats: &Stats) -> Health {
     let notes = std::mem::take(&mut counters.notes);
     Health {
         silent: stats.silent,
+        stalled: stats.stalled,
         differences: stats.differences,
         look_ms: ms(budget.cost()),
         period_ms: ms(budget.period()),

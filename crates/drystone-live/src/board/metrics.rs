@@ -35,6 +35,7 @@ fn gauges(document: &Document, registry: &Registry) {
         f64::from(u8::from(document.mode == crate::tracker::Mode::Drive)),
     );
     gauge("last_update_seconds", "when the daemon wrote this, in seconds since 1970", document.at as f64);
+    gauge("stalled", "1 while released jobs do not start although there is room", f64::from(u8::from(health.stalled)));
     gauge("cluster_silent", "1 while the cluster does not answer", f64::from(u8::from(health.silent)));
     gauge("book_differences", "where the books differ from the cluster at the last look", health.differences as f64);
     gauge("look_cpu_seconds", "average processor time of a look at the cluster", health.look_ms / 1_000.0);

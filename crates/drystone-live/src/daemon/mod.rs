@@ -134,6 +134,8 @@ pub struct Daemon<C, K> {
     soon: bool,
     /// What the hook said while the cluster was silent.
     unheard: Vec<Told>,
+    /// Jobs whose start a shadow has proposed.
+    proposed: BTreeSet<Key>,
     /// The highest number of a job that was seen.
     highest: Option<u64>,
     /// Processor time of this process that looks were charged with.
@@ -207,6 +209,7 @@ impl<C: Cluster, K: Clock> Daemon<C, K> {
             written: Duration::ZERO,
             soon: false,
             unheard: Vec::new(),
+            proposed: BTreeSet::new(),
             highest: None,
             charged: processor_time(),
             stats: Stats::default(),

@@ -24,6 +24,8 @@ pub struct Stats {
     pub failures: u64,
     /// Whether the last one did.
     pub silent: bool,
+    /// Whether released jobs do not start although there is room.
+    pub stalled: bool,
     /// Decisions that led to something.
     pub decisions: u64,
     /// Starts that were decided, or proposed where the daemon only looks.

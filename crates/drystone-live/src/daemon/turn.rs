@@ -16,6 +16,8 @@ const SAVE: (u64, Duration) = (1_000, Duration::from_secs(600));
 /// How often people are told, and how often where none looks.
 const TELL: Duration = Duration::from_secs(1);
 const TELL_NOBODY: Duration = Duration::from_secs(5);
+/// Milliseconds without a start, with room and with vain releases: for an alarm, and for a hand-back.
+const STALL: (u64, u64) = (60_000, 180_000);
 /// What was ordered shows so soon.
 const SOON: Duration = Duration::from_millis(400);
 /// What is left of the disk for hand-back to write on.
@@ -98,11 +100,35 @@ impl<C: Cluster, K: Clock> Daemon<C, K> {
             let output = self.feed(&Input::Facts { stamp, delta, told })?;
             end = self.carry_out(&output)?;
         }
+        self.watch_for_a_stall()?;
         if end.is_none() && !self.beat()? {
             end = Some(End::Fenced);
         }
         self.save_if_due()?;
         Ok(end)
+    }
+
+    /// No job may wait for no reason: an alarm after a minute in which released jobs did not start
+    /// although there is room, a hand-back after three.
+    fn watch_for_a_stall(&mut self) -> Result<(), LiveError> {
+        if self.config.mode == Mode::Shadow {
+            return Ok(());
+        }
+        let stalled = self.core.tracker().stalls_for().unwrap_or(0);
+        let was = std::mem::replace(&mut self.stats.stalled, stalled >= STALL.0);
+        if stalled >= STALL.1 {
+            return Err(LiveError::Doubt(format!(
+                "released jobs have not started for {} s although processors are idle",
+                stalled / 1_000
+            )));
+        }
+        if self.stats.stalled && !was {
+            tracing::warn!("released jobs do not start although processors are idle");
+            self.note(
+                "released jobs do not start although processors are idle; everything is given back if that lasts",
+            )?;
+        }
+        Ok(())
     }
 
     /// Users' holds go to the ledger, too: a hand-back has to know them.
@@ -225,8 +251,12 @@ impl<C: Cluster, K: Clock> Daemon<C, K> {
         self.stats.decisions += u64::from(!output.decided.is_empty());
         for decided in &output.decided {
             if let (Action::Start { why, .. }, Some(key)) = (decided.action, decided.key) {
-                self.stats.starts += 1;
                 let would = self.config.mode == Mode::Shadow;
+                // A shadow proposes a start at each look until the cluster starts the job.
+                if would && !self.proposed.insert(key) {
+                    continue;
+                }
+                self.stats.starts += 1;
                 tracing::info!(job = key.name(), why = ?why, "{}", if would { "would start" } else { "start" });
             }
         }
@@ -308,6 +338,7 @@ impl<C: Cluster, K: Clock> Daemon<C, K> {
             self.pass("saved")?;
         }
         let tracker = self.core.tracker();
+        self.proposed.retain(|key| tracker.job(*key).is_some());
         let live = |key: &crate::cluster::Key| tracker.job(*key).is_some();
         let numbered = |number: u64| tracker.jobs().any(|job| job.key.id == number);
         self.ledger.forget(live, numbered).map_err(LiveError::io(NO_SPACE))?;

@@ -69,6 +69,9 @@ impl Tracker {
             Reason::NodesOut => (Why::NodesOut, ROOM),
             _ => (Why::Retry, ROOM),
         };
+        if why == Why::Retry {
+            self.vain_since.get_or_insert(self.stamp.steady);
+        }
         let shape = shape(t, fact);
         let failures = self.blocks.get(&shape).map_or(0, |block| block.failures);
         let pause = first.saturating_mul(1 << failures.min(6)).min(most);
@@ -89,6 +92,7 @@ impl Tracker {
 
     /// A job of this shape runs: what stopped others is over.
     pub(super) fn did_start(&mut self, t: &Tracked, fact: &JobFact) {
+        self.vain_since = None;
         if self.blocks.is_empty() {
             return;
         }
@@ -112,6 +116,20 @@ impl Tracker {
             self.look_again_at(&shape);
         }
         self.blocks.retain(|_, block| block.until.0 + FORGET > now.0);
+    }
+
+    /// For how long, in milliseconds, released jobs have found no room and none has started, though a
+    /// job waits that fits what is idle; `None` where nothing of the kind is seen.
+    #[must_use]
+    pub fn stalls_for(&self) -> Option<u64> {
+        let since = self.vain_since?;
+        let mut room = self.room();
+        let fits = self.jobs.values().any(|t| {
+            let kept = matches!(t.why, Some(Why::Retry)) || t.why.is_none();
+            let pending = matches!(t.place, Place::Waiting | Place::Held) && kept;
+            pending && self.mirror.fact(t.key).is_some_and(|fact| room.take(self.need(fact, false)))
+        });
+        fits.then(|| self.stamp.steady.saturating_sub(since))
     }
 
     /// Marks the pending jobs of this shape to be looked at in this turn.

@@ -120,6 +120,8 @@ pub struct Tracker {
     blocks: BTreeMap<blocked::JobShape, blocked::ShapeBlock>,
     /// Jobs to look at in this turn whether anything of them was seen or not.
     recheck: BTreeSet<Key>,
+    /// Since when released jobs find no room and none has started, by [`Stamp::steady`].
+    vain_since: Option<u64>,
     /// When a task of an array was last seen released and waiting, by [`Stamp::steady`].
     array_tries: BTreeMap<u64, u64>,
     /// Throttles of arrays.
@@ -170,6 +172,7 @@ impl Tracker {
             depending: BTreeSet::new(),
             blocks: BTreeMap::new(),
             recheck: BTreeSet::new(),
+            vain_since: None,
             array_tries: BTreeMap::new(),
             throttles: BTreeMap::new(),
             taken: BTreeSet::new(),

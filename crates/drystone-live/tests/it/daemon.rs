@@ -387,6 +387,38 @@ fn a_silent_controller_stops_everything_but_the_daemon() {
     assert!(site.starts().values().all(|&times| times == 1));
 }
 
+/// A controller that starts nothing while processors are idle: an alarm after a minute, everything
+/// given back after three.
+#[test]
+fn no_job_waits_for_no_reason() {
+    let start = FakeCluster::new(2, 4).now();
+    let trouble = Trouble { idle: vec![(start + 5_000, start + 900_000)], ..Trouble::default() };
+    let mut site = Site::new(FakeCluster::new(2, 4).with(trouble), "easy", Mode::Drive);
+    let mut daemon = site.begin();
+    site.submit(4, 2, 9);
+    site.work(&mut daemon, 20);
+    for procs in [1, 2, 4, 1] {
+        site.submit(procs, 5, 9);
+    }
+    let mut alarmed = None;
+    let end = loop {
+        let end = site.work(&mut daemon, 1);
+        let passed = site.cluster.borrow().now() - start;
+        if daemon.stats().stalled {
+            alarmed.get_or_insert(passed);
+        }
+        assert!(passed < 400_000, "it goes on");
+        if end.is_some() {
+            break end;
+        }
+    };
+    assert!(matches!(&end, Some(End::GaveBack(why)) if why.contains("have not started")), "{end:?}");
+    let (alarmed, ended) = (alarmed.expect("an alarm first"), site.cluster.borrow().now() - start);
+    assert!((60_000..120_000).contains(&alarmed) && ended > alarmed + 60_000, "{alarmed} {ended}");
+    assert_eq!(Beat::read(&site.home().heartbeat()), Beat::Off);
+    assert!(site.cluster.borrow().truth().jobs.iter().all(|job| !job.held), "all are let go");
+}
+
 /// The machine's clock is set by an hour, forth and back: the session's time does not go back, and
 /// nothing times out.
 #[test]

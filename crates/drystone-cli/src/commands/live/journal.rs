@@ -146,6 +146,7 @@ fn export(args: &JournalExportArgs) -> Outcome {
     let target = Target::<Logs>::open(&args.out)?;
     let (workload, waits) = journal::workload(&home(&args.home).journal())?;
     let mut header = crate::input::synthetic_header(&workload);
+    header.set("Computer", &workload.provenance.name);
     header.push("MaxJobs", &workload.len().to_string());
     header.push("MaxRecords", &workload.len().to_string());
     let jobs = workload.jobs().iter().zip(workload.truth()).zip(&waits);

@@ -89,6 +89,9 @@ impl Status {
                 health["counters"]["missed"]
             ),
         ));
+        if health["stalled"] == true {
+            facts.push(("stall", "released jobs do not start although processors are idle".into()));
+        }
         if health["silent"] == true {
             facts.push(("cluster", "does not answer".into()));
         }

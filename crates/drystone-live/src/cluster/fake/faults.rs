@@ -11,6 +11,8 @@ pub struct Faults {
     pub refused: u32,
     /// From when until when, in milliseconds, the controller does not answer.
     pub silent: Vec<(i64, i64)>,
+    /// From when until when, in milliseconds, the controller starts no job.
+    pub idle: Vec<(i64, i64)>,
     /// The state of the generator.
     pub seed: u64,
 }
@@ -18,6 +20,10 @@ pub struct Faults {
 impl Faults {
     pub(super) fn is_silent(&self, now: i64) -> bool {
         self.silent.iter().any(|&(from, until)| (from..until).contains(&now))
+    }
+
+    pub(super) fn is_idle(&self, now: i64) -> bool {
+        self.idle.iter().any(|&(from, until)| (from..until).contains(&now))
     }
 
     /// Whether the next order is carried out, and whether that is said.

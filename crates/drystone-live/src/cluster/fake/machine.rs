@@ -47,7 +47,8 @@ impl FakeCluster {
             .collect();
         waiting.sort_by_key(|number| self.jobs[number].released);
         for number in waiting {
-            let Some(on) = self.place(number) else {
+            let found = if self.faults.is_idle(self.now) { None } else { self.place(number) };
+            let Some(on) = found else {
                 if let Some(job) = self.jobs.get_mut(&number) {
                     let pinned = job.nodes.clone().unwrap_or_default();
                     let out = pinned.iter().any(|&at| self.nodes[at].2 != NodeState::Up);

@@ -32,7 +32,7 @@ fn parse(said: &str) -> Result<Vec<NodeFact>, ClusterError> {
         }
     }
     if nodes.is_empty() {
-        return Err(ClusterError::Garbled("sinfo lists no node of these partitions".into()));
+        return Err(ClusterError::Garbled("sinfo lists no node of these partitions: they are gone, or PrivateData=nodes hides them from this user, who is no operator".into()));
     }
     Ok(nodes)
 }

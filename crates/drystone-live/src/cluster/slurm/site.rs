@@ -24,8 +24,10 @@ pub struct Partition {
 pub enum Rights {
     /// Root, `SlurmUser`, or an operator by the accounting.
     Operator,
-    /// Somebody else.
+    /// An ordinary user.
     User,
+    /// The accounting, which knows who is an operator, does not answer.
+    Unknown,
 }
 
 /// A site.
@@ -101,7 +103,8 @@ impl Site {
         let level = run.run("sacctmgr", &["-nP", "show", "user", &name, "format=AdminLevel"], None);
         match level {
             Ok(said) if said.out.contains("Operator") || said.out.contains("Administrator") => Rights::Operator,
-            _ => Rights::User,
+            Ok(said) if said.status.success() => Rights::User,
+            _ => Rights::Unknown,
         }
     }
 
@@ -308,6 +311,12 @@ impl Site {
     }
 
     fn about_rights(&self) -> Option<Remark> {
+        if self.rights == Rights::Unknown {
+            return Some(forbids(
+                "slurmdbd does not answer (sacctmgr fails), so that it is not known whether this user is an operator",
+                "start slurmdbd, or run as SlurmUser or root",
+            ));
+        }
         (self.rights == Rights::User).then(|| {
             let accounting = self.get("AccountingStorageType").contains("slurmdbd");
             let change = if accounting {
@@ -387,7 +396,8 @@ impl Site {
             "PriorityType",
             &["priority/basic"],
             "PriorityType=priority/basic",
-            "Slurm would start released jobs in its own order",
+            "Slurm would start released jobs in its own order (with priority/basic fair share, age and QOS priorities do not count: \
+             the policy alone orders jobs)",
         );
         if self.keeps_ended() < 60 {
             remarks.push(forbids(
