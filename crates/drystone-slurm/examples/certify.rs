@@ -20,7 +20,7 @@ fn main() {
             }
         };
         let (a, differences) = pass_by_pass(&golden);
-        let free = free_run(&golden, 8);
+        let free = free_run(&golden, if chosen.is_empty() { 8 } else { 1 });
         println!(
             "{name:26} passes {:5} extra {:3} ({:2} after ends)  starts {:3}/{:3} nodes {:3}  plans {:5}/{:5} nodes {:5} extra {:3}  victims {}/{}  wait {:.1} model {:.1} ({:.1} to {:.1}) {}",
             a.passes,

@@ -3,7 +3,7 @@
 
 use super::golden::{Golden, Happening};
 use super::pending::Makes;
-use crate::model::{Cluster, Machine, Pending};
+use crate::model::Pending;
 use crate::site::{Multifactor, Priorities, Rules, Site, replay};
 
 /// Mean waits in seconds: of the recording, and of the model over phases.
@@ -26,8 +26,8 @@ impl FreeRun {
 /// Simulates the jobs of a recording with `phases` phases of the clocks.
 #[must_use]
 pub fn free_run(golden: &Golden, phases: u64) -> FreeRun {
-    let machine = Machine::from_conf(&golden.conf);
     let makes = Makes::new(golden);
+    let machine = makes.cluster().machine;
     let mut jobs: Vec<Pending> = Vec::new();
     let (mut runs, mut real) = (Vec::new(), 0.0);
     // The order of submission in the log is that of the jobs.
@@ -35,6 +35,9 @@ pub fn free_run(golden: &Golden, phases: u64) -> FreeRun {
         let Happening::Submit(name, priority) = happening else { continue };
         for place in golden.meant(*name) {
             let job = &golden.jobs[place as usize];
+            if job.start < 0 {
+                continue;
+            }
             // Of a job that was sent back, its line has the last submission.
             let second = at.div_euclid(1000);
             let submit = if job.submit > second { second } else { job.submit };
@@ -48,7 +51,7 @@ pub fn free_run(golden: &Golden, phases: u64) -> FreeRun {
     let mean = |phase| {
         let rules = Rules { phase, kills: true, ..Rules::from_conf(&golden.conf) };
         let rules = Rules { test_micros: i64::from(makes.yields()), ..rules };
-        let cluster = Cluster::from_conf(&golden.conf, &golden.accounts);
+        let cluster = makes.cluster();
         let priorities = Multifactor::from_conf(&golden.conf).filter(|_| makes.has_factors());
         let priorities = priorities.map(|rules| Priorities::new(rules, golden.accounts.clone()));
         let mut site = Site::new(cluster, rules, priorities);

@@ -74,6 +74,32 @@ pub struct GoldenJob {
     pub exclusive: bool,
     /// Subtracted from its priority.
     pub nice: i64,
+    /// The place of its submission, which dependencies name.
+    pub place: i64,
+    /// When it was eligible, in seconds from the first submission.
+    pub eligible: Option<i64>,
+    /// Whether it ended well.
+    pub completed: bool,
+    /// How often it was sent back.
+    pub restarts: i64,
+    /// Most nodes that it asks for.
+    pub max_nodes: Option<u32>,
+    /// Its tasks and processors of each, where the recording says so.
+    pub tasks: Option<(u32, u32)>,
+    /// Megabytes on each node, and for each processor.
+    pub memory: (Option<u64>, Option<u64>),
+    /// `--gres`, and GPUs in all, on each node, for each task, as written.
+    pub gres: [String; 4],
+    /// Processors and megabytes for each GPU.
+    pub each_gpu: (u32, Option<u64>),
+    /// Features, licences, reservation, dependencies, as written.
+    pub constraint: String,
+    /// Licences, as written.
+    pub licences: String,
+    /// The reservation that it names.
+    pub reservation: String,
+    /// Dependencies, as written.
+    pub dependency: String,
 }
 
 /// Whom a line of the log is about.
@@ -126,6 +152,27 @@ pub enum Happening {
     Timeout(Name),
     /// A job waits again.
     Requeued(Name),
+    /// What a running job has: its nodes with processors, megabytes and devices.
+    Has(Name, Vec<Share>),
+    /// A command of the recorder, and Slurm's answer.
+    Action(String),
+    /// Priorities are calculated.
+    Calculation,
+    /// The gang scheduler suspends a job, or lets it go on.
+    Gang(Name, bool),
+}
+
+/// What a job has of one node.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Share {
+    /// The node's name.
+    pub node: String,
+    /// Processors.
+    pub cpus: u32,
+    /// Megabytes.
+    pub memory: u64,
+    /// Generic resources, as written.
+    pub gres: String,
 }
 
 /// One recorded run.

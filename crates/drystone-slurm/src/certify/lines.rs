@@ -1,6 +1,6 @@
 //! The lines of a recording.
 
-use super::golden::{GoldenJob, Happening, Name};
+use super::golden::{GoldenJob, Happening, Name, Share};
 use crate::conf::{PreemptMode, expand_hostlist};
 use std::collections::BTreeMap;
 
@@ -63,8 +63,23 @@ impl Table {
             nodes: some("min_nodes")?.map(|n| n as u32),
             exclusive: flag("exclusive")?.unwrap_or(false),
             nice: some("nice")?.unwrap_or(0),
+            place: number("job")?,
+            eligible: some("eligible")?.filter(|&at| at >= 0),
+            completed: text("state").is_none_or(|state| state == "COMPLETED"),
+            restarts: some("restarts")?.unwrap_or(0),
+            max_nodes: some("max_nodes")?.map(|n| n as u32),
+            tasks: self.columns.contains_key("cpus_per_task").then(|| -> Result<_, String> {
+                Ok((some("tasks")?.unwrap_or(0) as u32, some("cpus_per_task")?.unwrap_or(1) as u32))
+            }).transpose()?,
+            memory: (some("mem_per_node")?.map(|mb| mb as u64), some("mem_per_cpu")?.map(|mb| mb as u64)),
+            gres: ["gres_per_node", "gpus", "gpus_per_node", "gpus_per_task"].map(|name| text(name).unwrap_or_default()),
+            each_gpu: (some("cpus_per_gpu")?.unwrap_or(0) as u32, some("mem_per_gpu")?.map(|mb| mb as u64)),
+            constraint: text("constraint").unwrap_or_default(),
+            licences: text("licenses").unwrap_or_default(),
+            reservation: text("reservation").unwrap_or_default(),
+            dependency: text("dependency").unwrap_or_default(),
         };
-        Ok((number("job")?, job))
+        Ok((job.place, job))
     }
 }
 
@@ -115,6 +130,28 @@ impl Names {
     }
 }
 
+/// `n1:cpus=0-3,6:mem=1000:gres=gpu:a:2(IDX:0-1)` for each node, or for several that are alike.
+fn shares(words: &[&str]) -> Result<Vec<Share>, String> {
+    let mut shares = Vec::new();
+    for word in words {
+        let wrong = || format!("`{word}` does not say what a job has of a node");
+        let (nodes, rest) = word.split_once(":cpus=").ok_or_else(wrong)?;
+        let (cpus, rest) = rest.split_once(":mem=").ok_or_else(wrong)?;
+        let (memory, gres) = rest.split_once(":gres=").ok_or_else(wrong)?;
+        let mut count = 0;
+        for range in cpus.split(',').filter(|range| !range.is_empty()) {
+            let (first, last) = range.split_once('-').unwrap_or((range, range));
+            let number = |text: &str| text.parse::<u32>().map_err(|_| wrong());
+            count += number(last)?.saturating_sub(number(first)?) + 1;
+        }
+        let memory = memory.parse().map_err(|_| wrong())?;
+        for node in expand_hostlist(nodes)? {
+            shares.push(Share { node, cpus: count, memory, gres: gres.to_string() });
+        }
+    }
+    Ok(shares)
+}
+
 /// A line of the log; `None` for those that say nothing here.
 pub(super) fn event(line: &str, names: &Names) -> Result<Option<(i64, Happening)>, String> {
     let words = line.split_whitespace().collect::<Vec<_>>();
@@ -137,13 +174,15 @@ pub(super) fn event(line: &str, names: &Names) -> Result<Option<(i64, Happening)
         "bf_done" => Some(Happening::Done),
         "epilog" => Some(Happening::Epilog(word(1)?.to_string())),
         "resp" => Some(Happening::Answer(word(0)?.to_string())),
+        "action" => Some(Happening::Action(rest.join(" "))),
+        "calc" => Some(Happening::Calculation),
         _ => None,
     };
     let at = (seconds * 1000.0).round() as i64;
     if let Some(happening) = simple {
         return Ok(Some((at, happening)));
     }
-    const ABOUT_JOBS: [&str; 13] = [
+    const ABOUT_JOBS: [&str; 16] = [
         "submit",
         "sched_start",
         "bf_test",
@@ -157,11 +196,14 @@ pub(super) fn event(line: &str, names: &Names) -> Result<Option<(i64, Happening)
         "preempt_cancel",
         "preempt_suspend",
         "preempt_grace",
+        "alloc",
+        "gang_suspend",
+        "gang_resume",
     ];
     if !ABOUT_JOBS.contains(what) {
         return Ok(None);
     }
-    let name = if *what == "prio" { names.own(word(0)?)? } else { names.name(word(0)?)? };
+    let name = if ["prio", "alloc", "gang_suspend", "gang_resume"].contains(what) && !word(0)?.contains('_') { names.own(word(0)?)? } else { names.name(word(0)?)? };
     let Some(name) = name else { return Ok(None) };
     let by = |mode: PreemptMode| -> Result<_, String> {
         Ok(names.name(word(1)?)?.map(|by| Happening::Preempted(name, by, mode)))
@@ -179,6 +221,9 @@ pub(super) fn event(line: &str, names: &Names) -> Result<Option<(i64, Happening)
         "preempt_requeue" => by(PreemptMode::Requeue)?,
         "preempt_cancel" => by(PreemptMode::Cancel)?,
         "preempt_suspend" => by(PreemptMode::Suspend)?,
+        "alloc" => Some(Happening::Has(name, shares(&rest[1..])?)),
+        "gang_suspend" => Some(Happening::Gang(name, true)),
+        "gang_resume" => Some(Happening::Gang(name, false)),
         _ => Some(Happening::Grace(name, number(1)?)),
     };
     Ok(happening.map(|happening| (at, happening)))

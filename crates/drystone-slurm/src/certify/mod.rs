@@ -1,7 +1,9 @@
 //! The model held to recordings of a real Slurm.
 
 mod agreement;
+mod asked;
 mod deeds;
+mod eligible;
 mod free_run;
 mod golden;
 mod lines;
@@ -11,6 +13,6 @@ mod priorities;
 
 pub use agreement::{Agreement, Difference};
 pub use free_run::{FreeRun, free_run};
-pub use golden::{Golden, GoldenError, GoldenJob, Happening, Name};
+pub use golden::{Golden, GoldenError, GoldenJob, Happening, Name, Share};
 pub use pass_by_pass::pass_by_pass;
 pub use priorities::{PriorityAgreement, priorities};

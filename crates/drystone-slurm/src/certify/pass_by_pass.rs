@@ -3,11 +3,12 @@
 
 use super::agreement::{Agreement, Difference};
 use super::deeds::Deeds;
-use super::golden::{Golden, Happening, Name};
+use super::eligible::{Eligibility, Ended};
+use super::golden::{Golden, Happening, Name, Share};
 use super::pending::Makes;
 use crate::conf::PreemptMode;
 use crate::model::{Backfill, Cluster, Desk, Machine, NodeSet, Outcome, Pending, Scratch, backfill_pass, main_pass};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Milliseconds after an end within which Slurm may still wait for the nodes.
 const COMPLETING: i64 = 25;
@@ -34,13 +35,18 @@ struct Replay<'a> {
     queue: Vec<Pending>,
     /// Jobs that wait again and may not start before a time in seconds.
     later: Vec<(i64, u32)>,
+    /// Submitted jobs that may not be looked at yet.
+    outside: Vec<(u32, Option<i64>)>,
+    /// When jobs have ended.
+    ended: BTreeMap<u32, Ended>,
+    eligibility: Eligibility<'a>,
     /// Priorities as they were told last.
     priorities: Vec<i64>,
     last_end: i64,
     /// Whether the recording has the nodes' answers.
     tells_answers: bool,
     /// Nodes that are not done yet, since when, and whether they have to kill something.
-    completing: Vec<(usize, i64, bool)>,
+    completing: Vec<(usize, i64, bool, u32)>,
     /// A backfill pass that lets go of the locks, with what it has told.
     stepping: Option<Stepping>,
     agreement: Agreement,
@@ -64,13 +70,17 @@ impl<'a> Replay<'a> {
     fn new(golden: &'a Golden) -> Replay<'a> {
         let told = |h: &Happening| matches!(h, Happening::Answer(_) | Happening::Epilog(_));
         let answers = golden.events.iter().filter(|(_, h)| told(h)).count();
-        let cluster = Cluster::from_conf(&golden.conf, &golden.accounts);
+        let makes = Makes::new(golden);
+        let cluster = makes.cluster();
         Replay {
             golden,
-            makes: Makes::new(golden),
+            eligibility: Eligibility::new(golden, &makes),
+            makes,
             cluster,
             queue: Vec::new(),
             later: Vec::new(),
+            outside: Vec::new(),
+            ended: BTreeMap::new(),
             priorities: vec![0; golden.jobs.len()],
             last_end: i64::MIN / 2,
             tells_answers: answers > golden.jobs.len(),
@@ -101,11 +111,11 @@ impl<'a> Replay<'a> {
                 self.wake(at);
                 self.sleeps();
             }
-            Happening::MainStart(name, nodes) => self.start(*name, at, nodes),
+            Happening::MainStart(name, nodes) => self.start(*name, at, nodes, behind),
             Happening::BackfillStart(name, nodes) => {
                 self.wake(at);
                 self.note(happening);
-                self.start(*name, at, nodes);
+                self.start(*name, at, nodes, behind);
             }
             Happening::Plan(..) => {
                 self.wake(at);
@@ -122,6 +132,7 @@ impl<'a> Replay<'a> {
                 self.settle(at);
                 self.stepping = None;
             }
+            Happening::Action(text) => self.act(text, at),
             Happening::Priority(Name::Job(id), priority) => self.prioritise(*id, *priority),
             Happening::Preempted(Name::Job(id), by, mode) if *mode != PreemptMode::Suspend => {
                 if let Name::Job(by) = by {
@@ -144,6 +155,24 @@ impl<'a> Replay<'a> {
         }
     }
 
+    /// A reservation is made, or deleted.
+    fn act(&mut self, text: &str, at: i64) {
+        let (command, answer) = text.split_once("->").unwrap_or((text, ""));
+        let words: BTreeMap<String, &str> = command
+            .split_whitespace()
+            .filter_map(|word| word.split_once('='))
+            .map(|(key, value)| (key.to_ascii_lowercase(), value))
+            .collect();
+        let Some(name) = words.get("reservationname").or(words.get("reservation")) else { return };
+        if command.contains(" delete ") {
+            let now = self.now(at);
+            let named = self.cluster.reservations.iter_mut().filter(|own| own.name == **name);
+            named.for_each(|own| own.end = own.end.min(now));
+        } else if answer.contains("created") {
+            self.cluster.reservations.extend(self.makes.reservation(name, &words));
+        }
+    }
+
     fn now(&self, at: i64) -> i64 {
         at.div_euclid(1000) + self.golden.base
     }
@@ -159,13 +188,43 @@ impl<'a> Replay<'a> {
     }
 
     fn submit(&mut self, id: u32, again: Option<i64>) {
+        self.cluster.meet(id);
+        self.outside.push((id, again));
+        let pending = self.makes.pending(id, self.priorities[id as usize], &self.cluster.machine);
+        self.cluster.try_submission(&pending);
+    }
+
+    /// Jobs that were waiting for something else are looked at from now on.
+    fn admit(&mut self, at: i64) {
+        for (&id, ended) in self.ended.iter_mut().filter(|(_, ended)| !ended.done) {
+            ended.done = !self.completing.iter().any(|&(_, since, _, of)| of == id && since == ended.at);
+        }
+        let now = self.now(at);
+        let mut ripe = Vec::new();
+        let (eligibility, cluster, ended) = (&self.eligibility, &self.cluster, &self.ended);
+        self.outside.retain(|&(id, again)| {
+            let own = eligibility.reservation(id, &cluster.reservations);
+            let begin = cluster.reservations.get(own as usize).map(|own| own.begin);
+            let goes = eligibility.may_wait(id, now, begin, ended);
+            if goes {
+                ripe.push((id, again));
+            }
+            !goes
+        });
+        ripe.into_iter().for_each(|(id, again)| self.enqueue(id, again));
+        // The jobs of a reservation that is over are held.
+        let over: Vec<bool> = self.cluster.reservations.iter().map(|own| own.end <= now).collect();
+        self.queue.retain(|job| !over.get(job.reservation as usize).is_some_and(|&over| over));
+    }
+
+    fn enqueue(&mut self, id: u32, again: Option<i64>) {
         let mut pending = self.makes.pending(id, self.priorities[id as usize], &self.cluster.machine);
         pending.submit = again.unwrap_or(pending.submit);
+        pending.reservation = self.eligibility.reservation(id, &self.cluster.reservations);
         self.insert(pending);
     }
 
     fn insert(&mut self, pending: Pending) {
-        self.cluster.meet(pending.id);
         let machine = &self.cluster.machine;
         let at = self.queue.partition_point(|p| p.key(machine) < pending.key(machine));
         self.queue.insert(at, pending);
@@ -183,11 +242,12 @@ impl<'a> Replay<'a> {
     fn complete(&mut self, id: u32, at: i64, killed: bool) {
         if let Some(gone) = self.cluster.end(id) {
             self.last_end = at;
+            self.ended.insert(id, Ended { at, done: false });
             if let Some(stepping) = &mut self.stepping {
                 stepping.pass.ignore(&gone.alloc.nodes);
             }
             if self.tells_answers {
-                self.completing.extend(gone.alloc.nodes.iter().map(|node| (node, at, killed)));
+                self.completing.extend(gone.alloc.nodes.iter().map(|node| (node, at, killed, id)));
             }
         }
     }
@@ -199,11 +259,11 @@ impl<'a> Replay<'a> {
             if let Some(stepping) = self.stepping.as_mut().filter(|_| had) {
                 stepping.pass.ignore(&NodeSet::of(self.cluster.machine.nodes(), [node as usize]));
             }
-            self.completing.retain(|&(n, _, kills)| n != node as usize || (kills && !killed));
+            self.completing.retain(|&(n, _, kills, _)| n != node as usize || (kills && !killed));
         }
     }
 
-    fn start(&mut self, name: Name, at: i64, nodes: &[String]) {
+    fn start(&mut self, name: Name, at: i64, nodes: &[String], behind: &[(i64, Happening)]) {
         let is = |job: &Pending| match name {
             Name::Job(id) => job.id == id,
             Name::Tasks(array) => self.golden.jobs[job.id as usize].task.is_some_and(|(of, _)| of == array),
@@ -211,7 +271,11 @@ impl<'a> Replay<'a> {
         let Some(place) = self.queue.iter().position(is) else { return };
         let job = self.queue.remove(place);
         let nodes = self.makes.nodes(nodes);
-        let alloc = self.makes.share_out(&self.cluster, &job, nodes);
+        let told: Option<&[Share]> = behind.iter().find_map(|(_, happening)| match happening {
+            Happening::Has(Name::Job(id), shares) if *id == job.id => Some(shares.as_slice()),
+            _ => None,
+        });
+        let alloc = self.makes.share_out(&self.cluster, &job, nodes, told);
         // The log may tell of a start in the second after it.
         let told = self.golden.jobs[job.id as usize].start + self.golden.base;
         let now = self.now(at);
@@ -219,6 +283,7 @@ impl<'a> Replay<'a> {
     }
 
     fn main(&mut self, at: i64, full: bool, behind: &[(i64, Happening)]) {
+        self.admit(at);
         let pass = |h: &Happening| matches!(h, Happening::MainPass(_) | Happening::BackfillPass);
         let mut real = Deeds::default();
         for (_, happening) in behind.iter().take_while(|(_, h)| !pass(h)) {
@@ -232,6 +297,7 @@ impl<'a> Replay<'a> {
         let (mut model, now) = (Deeds::default(), self.now(at));
         let mut trial = self.cluster.clone();
         let deeds = main_pass(&mut trial, &self.queue, now, full, &self.golden.conf.sched, &mut model);
+        self.cluster.machine.resources.bytes.assign(&trial.machine.resources.bytes);
         model.victims.extend(deeds.victims.iter().flat_map(|(_, list)| list.iter().map(|victim| victim.id)));
         self.compare(at, &real, &model, true);
     }
@@ -241,13 +307,14 @@ impl<'a> Replay<'a> {
     fn complete_nodes(&mut self, at: i64, real: &Deeds) {
         let slowest = if self.golden.conf.ends.epilog { i64::MAX } else { COMPLETING };
         let used = |node: usize| real.starts.values().any(|nodes| nodes.contains(node));
-        self.completing.retain(|&(node, since, kills)| (kills || at - since < slowest) && !used(node));
+        self.completing.retain(|&(node, since, kills, _)| (kills || at - since < slowest) && !used(node));
         let nodes = self.cluster.machine.nodes();
         self.cluster.completing = NodeSet::of(nodes, self.completing.iter().map(|&(node, ..)| node));
     }
 
     fn backfill(&mut self, at: i64, behind: &[(i64, Happening)]) {
         self.stepping = None;
+        self.admit(at);
         let over = |h: &Happening| matches!(h, Happening::BackfillPass | Happening::Done | Happening::Abort);
         let own: Vec<&(i64, Happening)> = behind.iter().take_while(|(_, h)| !over(h)).collect();
         for (_, happening) in &own {
@@ -260,7 +327,7 @@ impl<'a> Replay<'a> {
             self.agreement.passes += 1;
             let mut pass = Backfill::new(&self.cluster, now, &self.golden.conf.sched);
             // Nodes that answer during the pass are ignored by it.
-            let late = self.completing.iter().filter(|&&(_, since, _)| at - since < ANSWERING);
+            let late = self.completing.iter().filter(|&&(_, since, ..)| at - since < ANSWERING);
             pass.ignore(&NodeSet::of(self.cluster.machine.nodes(), late.map(|&(node, ..)| node)));
             self.stepping = Some(Stepping { pass, ..Stepping::default() });
             return;
@@ -273,6 +340,7 @@ impl<'a> Replay<'a> {
         let (mut model, mut trial) = (Deeds::default(), self.cluster.clone());
         let params = &self.golden.conf.sched;
         let gone = backfill_pass(&mut trial, &self.queue, now, params, &mut model);
+        self.cluster.machine.resources.bytes.assign(&trial.machine.resources.bytes);
         model.victims.extend(gone.iter().map(|victim| victim.id));
         self.compare(at, &real, &model, true);
     }
@@ -351,6 +419,7 @@ impl<'a> Replay<'a> {
                     stepping.model.victims.extend(victims.iter().map(|victim| victim.id));
                 }
                 stepping.done = outcome != Outcome::Paused;
+                self.cluster.machine.resources.bytes.assign(&trial.machine.resources.bytes);
             }
         }
         self.stepping = Some(stepping);

@@ -2,7 +2,7 @@
 
 use super::golden::{Golden, Happening, Name};
 use super::pending::Makes;
-use crate::model::{Machine, Pending};
+use crate::model::Pending;
 use crate::site::{Charged, Multifactor, Priorities};
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ pub struct PriorityAgreement {
 pub fn priorities(golden: &Golden) -> Option<PriorityAgreement> {
     let makes = Makes::new(golden);
     let rules = Multifactor::from_conf(&golden.conf).filter(|_| makes.has_factors())?;
-    let machine = Machine::from_conf(&golden.conf);
+    let machine = makes.cluster().machine;
     let mut model = Priorities::new(rules, golden.accounts.clone());
     let second = |at: i64| at.div_euclid(1000) + golden.base;
     let calculated = |h: &(i64, Happening)| matches!(h.1, Happening::Priority(..));

@@ -2,6 +2,7 @@
 //! made before it.
 
 use super::preempting::Victim;
+use super::reservation::Access;
 use super::table::Table;
 use super::will_run::{Reach, Scratch, will_run};
 use super::{Alloc, Cluster, NONE, NodeSet, Pass, Pending, Verdict, Watch};
@@ -71,6 +72,9 @@ impl Over {
         }
     }
 }
+
+/// Ends of reservations that a search goes on behind, one after the other.
+const MOST_MOVES: u32 = 10;
 
 /// `t` on the grid of `bf_resolution`, rounded down.
 fn floor(t: i64, resolution: i64) -> i64 {
@@ -183,11 +187,11 @@ impl Backfill {
     }
 
     /// A job takes its time of the pass, but is not planned: none behind it, nor itself, can start.
-    pub fn pass_over(&mut self, desk: &Desk<'_>, job: &Pending) -> Outcome {
+    pub fn pass_over(&mut self, desk: &Desk<'_>, job: &Pending, now: i64) -> Outcome {
         if self.tried >= desk.params.bf_max_job_test {
             self.over = self.over.or(Some(Over::Depth));
         }
-        if self.over.is_none() && self.bar(desk.cluster, desk.params, job).is_none() {
+        if self.over.is_none() && self.bar(desk.cluster, desk.params, job, now).is_none() {
             self.tried += 1;
         }
         Outcome::Waits
@@ -239,14 +243,14 @@ impl Backfill {
 
     fn judge(&mut self, desk: &mut Desk<'_>, job: &Pending, now: i64) -> Found {
         self.paused = None;
-        match self.bar(desk.cluster, desk.params, job) {
+        match self.bar(desk.cluster, desk.params, job, now) {
             Some(verdict) => Found::Verdict(verdict),
             None => self.find(desk, job, now),
         }
     }
 
     /// What keeps the pass from even looking for a start.
-    fn bar(&mut self, cluster: &Cluster, params: &SchedParams, job: &Pending) -> Option<Verdict> {
+    fn bar(&mut self, cluster: &Cluster, params: &SchedParams, job: &Pending, now: i64) -> Option<Verdict> {
         if self.array_is_done(job, params) {
             return Some(Verdict::Array);
         }
@@ -269,6 +273,9 @@ impl Backfill {
         }
         if !cluster.machine.parts[usize::from(job.part)].up {
             return Some(Verdict::NoRoom);
+        }
+        if !cluster.has_licences(job, now) {
+            return Some(Verdict::Licences);
         }
         None
     }
@@ -349,6 +356,7 @@ impl Backfill {
         let limit = if cluster.no_reserve(job) { 60 } else { job.limit };
         let (mut from, mut first) = (self.first_from(cluster, job, now), true);
         let (mut clock, mut resumed) = (now, false);
+        let mut moves = MOST_MOVES;
         if let Some(paused) = self.paused.take() {
             (from, clock, first, resumed) = (paused.from, paused.clock, paused.first, true);
         }
@@ -363,8 +371,31 @@ impl Backfill {
                 return Found::Paused;
             }
             free.assign(part);
-            let later = self.table.search(free, part, from, from.max(clock).saturating_add(limit));
+            let mut overlap = None;
+            match cluster.access(job, from, limit) {
+                Access::Free => {}
+                Access::Nodes(left, meets) => {
+                    free.intersect(&left);
+                    if meets {
+                        overlap = cluster.first_reservation_end(from, params.bf_resolution);
+                    }
+                }
+                Access::Until(end) if moves > 0 => {
+                    moves -= 1;
+                    from = end;
+                    continue;
+                }
+                Access::Until(_) | Access::Never => return Found::Verdict(Verdict::Reserved),
+            }
+            moves = MOST_MOVES;
+            let mut later = self.table.search(free, part, from, from.max(clock).saturating_add(limit));
+            if let Some(end) = overlap.filter(|&end| end < self.window_end && (later == 0 || end < later)) {
+                later = end;
+            }
             let mut next = (later > 0 && !unplanned).then_some(later);
+            if let Some(known) = cluster.machine.resources.demand(job.demand) {
+                free.intersect(&known.suitable);
+            }
             if (free.count() as u64) < u64::from(job.min_nodes) {
                 match next {
                     Some(later) => from = later,
@@ -464,7 +495,8 @@ impl Backfill {
             let ledger = cluster.ledger.as_ref()?;
             ledger.before(job, machine).or_else(|| ledger.after(job, alloc, machine))
         };
-        let alloc = cluster.idle.place(job, free);
+        cluster.reset_bytes(job);
+        let alloc = cluster.idle.place(job, free, machine);
         if let Some(reason) = limited(alloc.as_ref()) {
             if params.assoc_limit_stop == 0 {
                 return Start::Limited(reason);

@@ -1,6 +1,6 @@
 //! What runs where.
 
-use super::{Alloc, Idle, Ledger, Machine, NodeSet, Pending, Preempting, Running};
+use super::{Alloc, Idle, Ledger, Machine, NodeSet, Pending, Preempting, Reservation, Running};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -42,6 +42,10 @@ pub struct Cluster {
     rest_of: BTreeMap<u32, u64>,
     /// The job that was submitted last, and arrays parted since.
     latest: (u32, u32),
+    /// Licences in use.
+    licences: Vec<u32>,
+    /// Advance reservations.
+    pub reservations: Vec<Reservation>,
 }
 
 impl Cluster {
@@ -69,6 +73,8 @@ impl Cluster {
             tasks: BTreeMap::new(),
             rest_of: BTreeMap::new(),
             latest: (0, 0),
+            licences: Vec::new(),
+            reservations: Vec::new(),
         }
     }
 
@@ -76,7 +82,7 @@ impl Cluster {
     /// ran, and nothing says that these nodes are busy: for Slurm's main scheduler its nodes are
     /// then not available, and it does not block others.
     pub(super) fn is_out_of_reach(&self, job: &Pending, usable: &NodeSet) -> bool {
-        if self.idle.is_single() || self.empty.place(job, usable).is_some() {
+        if self.idle.is_single() || self.empty.place(job, usable, &self.machine).is_some() {
             return false;
         }
         let busy = if self.preempting.is_on() {
@@ -87,6 +93,55 @@ impl Cluster {
             self.running().any(|running| running.job.exclusive && running.alloc.nodes.meets(usable))
         };
         !busy && !self.completing.meets(usable)
+    }
+
+    /// The low bytes of the scheduling weights of the nodes that the job may use are set back.
+    pub(super) fn reset_bytes(&self, job: &Pending) {
+        let resources = &self.machine.resources;
+        if resources.gres.is_empty() {
+            return;
+        }
+        let mut nodes = self.machine.parts[usize::from(job.part)].nodes.clone();
+        if let Some(known) = resources.demand(job.demand) {
+            nodes.intersect(&known.suitable);
+        }
+        resources.bytes.reset(&nodes);
+    }
+
+    /// A job is submitted, and Slurm tests whether it could run if nothing did: that is seen in the
+    /// weights of the nodes.
+    pub fn try_submission(&self, job: &Pending) {
+        if self.machine.resources.gres.is_empty() {
+            return;
+        }
+        self.reset_bytes(job);
+        let part = &self.machine.parts[usize::from(job.part)].nodes;
+        drop(self.empty.place(job, part, &self.machine));
+    }
+
+    /// Whether enough licences are free for the job.
+    #[must_use]
+    pub fn has_licences(&self, job: &Pending, now: i64) -> bool {
+        let Some(known) = self.machine.resources.demand(job.demand) else { return true };
+        let free = |&(licence, count): &(u16, u32)| {
+            let all = self.machine.resources.licences.get(usize::from(licence)).map_or(0, |&(_, all)| all);
+            let used = self.licences.get(usize::from(licence)).copied().unwrap_or(0);
+            let held = if self.reservations.is_empty() { 0 } else { self.held_licences(licence, job, now) };
+            all.saturating_sub(used).saturating_sub(held) >= count
+        };
+        known.demand.licences.iter().all(free)
+    }
+
+    fn use_licences(&mut self, job: &Pending, more: bool) {
+        let Some(known) = self.machine.resources.demand(job.demand) else { return };
+        for &(licence, count) in &known.demand.licences {
+            let at = usize::from(licence);
+            if self.licences.len() <= at {
+                self.licences.resize(at + 1, 0);
+            }
+            let used = &mut self.licences[at];
+            *used = if more { *used + count } else { used.saturating_sub(count) };
+        }
     }
 
     /// Nodes in service.
@@ -155,6 +210,7 @@ impl Cluster {
         self.preempted.remove(&job.id);
         let end = now.saturating_add(job.limit);
         self.idle.take(&alloc, &self.machine);
+        self.use_licences(job, true);
         if let Some(ledger) = &mut self.ledger {
             ledger.begin(job, &alloc, &self.machine);
         }
@@ -206,6 +262,7 @@ impl Cluster {
         self.free.push(slot);
         let gone = self.slots[slot as usize].take()?;
         self.idle.give(&gone.alloc, &self.machine);
+        self.use_licences(&gone.job, false);
         if let Some(ledger) = &mut self.ledger {
             ledger.end(&gone.job, &gone.alloc, &self.machine);
         }

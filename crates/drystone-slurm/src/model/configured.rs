@@ -1,6 +1,6 @@
 //! The machine, its limits and its preemption as a configuration and the accounts say.
 
-use super::{Cluster, Ledger, Machine, NONE, NodeSet, Part, Preempting, QosPreempt};
+use super::{Cluster, Ledger, Machine, NONE, NodeSet, Part, Preempting, QosPreempt, Resources};
 use crate::accounts::Accounts;
 use crate::conf::{Select, Sharing, SlurmConf};
 
@@ -32,6 +32,7 @@ impl Machine {
             threads: if shared { threads } else { 1 },
             parts: conf.partitions.iter().map(part).collect(),
             default_part: default as u16,
+            resources: Resources::from_conf(conf),
         }
     }
 }

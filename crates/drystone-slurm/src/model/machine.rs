@@ -1,6 +1,6 @@
 //! Nodes, partitions and what jobs ask of them.
 
-use super::NodeSet;
+use super::{AllocMore, NodeSet, Resources};
 use crate::conf::PreemptMode;
 use serde::{Deserialize, Serialize};
 
@@ -66,6 +66,8 @@ pub struct Machine {
     pub parts: Vec<Part>,
     /// The partition of jobs that name none.
     pub default_part: u16,
+    /// What nodes have beside processors.
+    pub resources: Resources,
 }
 
 impl Machine {
@@ -73,7 +75,7 @@ impl Machine {
     #[must_use]
     pub fn uniform(nodes: usize, cpus: u32) -> Machine {
         let part = Part { nodes: NodeSet::full(nodes), ..Part::default() };
-        Machine { cpus: vec![cpus; nodes], threads: 1, parts: vec![part], default_part: 0 }
+        Machine { cpus: vec![cpus; nodes], threads: 1, parts: vec![part], default_part: 0, resources: Resources::default() }
     }
 
     /// Number of nodes.
@@ -129,6 +131,11 @@ pub struct Pending {
     pub array: u32,
     /// Tasks of its array that may run at once; 0: all.
     pub throttle: u32,
+    /// What it asks for beside processors and nodes, by its number among the demands of the
+    /// machine; 0 for nothing.
+    pub demand: u32,
+    /// The reservation that it uses, as an index; [`NONE`] for none.
+    pub reservation: u32,
 }
 
 impl Pending {
@@ -154,6 +161,8 @@ impl Pending {
             nice: 0,
             array: NONE,
             throttle: 0,
+            demand: 0,
+            reservation: NONE,
         }
     }
 
@@ -163,11 +172,11 @@ impl Pending {
         if self.array == NONE { self.id } else { self.array }
     }
 
-    /// The order of the queue: tier, priority, submission, number.
+    /// The order of the queue: jobs of reservations first, then tier, priority, submission, number.
     #[must_use]
-    pub fn key(&self, machine: &Machine) -> (std::cmp::Reverse<(u32, i64)>, i64, u32, u32) {
+    pub fn key(&self, machine: &Machine) -> (std::cmp::Reverse<(bool, u32, i64)>, i64, u32, u32) {
         let tier = machine.parts[usize::from(self.part)].tier;
-        (std::cmp::Reverse((tier, self.priority)), self.submit, self.number(), self.id)
+        (std::cmp::Reverse((self.reservation != NONE, tier, self.priority)), self.submit, self.number(), self.id)
     }
 }
 
@@ -178,6 +187,8 @@ pub struct Alloc {
     pub nodes: NodeSet,
     /// Processors on each of them, ascending; empty: all that they have.
     pub cpus: Vec<u32>,
+    /// What it has beside processors, where it has such.
+    pub more: Option<Box<AllocMore>>,
 }
 
 impl Alloc {

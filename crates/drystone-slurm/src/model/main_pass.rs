@@ -1,6 +1,7 @@
 //! The main scheduler: strict order, with a stop for each partition.
 
 use super::preempting::Victim;
+use super::reservation::Access;
 use super::{Cluster, NONE, NodeSet, Pass, Pending, Verdict, Watch};
 use crate::conf::SchedParams;
 
@@ -29,6 +30,7 @@ pub fn main_pass(
     let mut pass = MainPass {
         failed: vec![false; parts],
         left: parts,
+        failed_reservations: Vec::new(),
         looked_at: vec![0; parts],
         blocked: NodeSet::empty(cluster.machine.nodes()),
         usable: NodeSet::empty(cluster.machine.nodes()),
@@ -83,6 +85,8 @@ struct MainPass {
     failed: Vec<bool>,
     /// Partitions without one.
     left: usize,
+    /// Reservations with a job that does not fit.
+    failed_reservations: Vec<u32>,
     looked_at: Vec<i64>,
     /// Nodes that such a job keeps from all others.
     blocked: NodeSet,
@@ -108,15 +112,28 @@ impl MainPass {
 
     fn look(&mut self, cluster: &mut Cluster, index: usize, job: &Pending, now: i64, params: &SchedParams) -> Verdict {
         let part = usize::from(job.part);
-        if self.failed[part] {
+        let own = job.reservation != NONE;
+        if if own { self.failed_reservations.contains(&job.reservation) } else { self.failed[part] } {
             return Verdict::BehindBlocked;
         }
         if !cluster.machine.parts[part].up {
             self.fail(part, None);
             return Verdict::Blocked;
         }
+        if !cluster.has_licences(job, now) {
+            return Verdict::Licences;
+        }
         self.usable.assign(&cluster.machine.parts[part].nodes);
         self.usable.subtract(&self.blocked);
+        match cluster.access(job, now, job.limit) {
+            Access::Free => {}
+            Access::Nodes(left, _) => self.usable.intersect(&left),
+            Access::Until(_) | Access::Never => return Verdict::Reserved,
+        }
+        if let Some(known) = cluster.machine.resources.demand(job.demand) {
+            self.usable.intersect(&known.suitable);
+        }
+        cluster.reset_bytes(job);
         let before = cluster.ledger.as_ref().and_then(|ledger| ledger.before(job, &cluster.machine));
         if let Some(reason) = before {
             return self.limited(cluster, part, reason, params);
@@ -124,9 +141,9 @@ impl MainPass {
         let alloc = if self.usable.meets(&cluster.completing) {
             let mut done = self.usable.clone();
             done.subtract(&cluster.completing);
-            cluster.idle.place(job, &done)
+            cluster.idle.place(job, &done, &cluster.machine)
         } else {
-            cluster.idle.place(job, &self.usable)
+            cluster.idle.place(job, &self.usable, &cluster.machine)
         };
         let after = cluster.ledger.as_ref().and_then(|ledger| ledger.after(job, alloc.as_ref(), &cluster.machine));
         if let Some(reason) = after {
@@ -143,6 +160,10 @@ impl MainPass {
         {
             cluster.preempts(job.id, now);
             self.deeds.victims.push((index, victims));
+        }
+        if own {
+            self.failed_reservations.push(job.reservation);
+            return Verdict::Blocked;
         }
         if cluster.is_out_of_reach(job, &self.usable) {
             return Verdict::Unavailable;

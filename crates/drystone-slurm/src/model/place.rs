@@ -1,6 +1,8 @@
 //! On which nodes a job fits: the choice of select/cons_tres without topology among nodes of equal
 //! weight.
 
+use super::fit::Fit;
+use super::resources::{IdleMore, JobDemand};
 use super::{Alloc, Machine, NodeSet, Pending};
 use serde::{Deserialize, Serialize};
 
@@ -17,6 +19,8 @@ pub struct Idle {
     single: bool,
     /// Processors that are given out together.
     threads: u32,
+    /// Memory and generic resources, where nodes have such.
+    more: Option<Box<IdleMore>>,
 }
 
 impl Idle {
@@ -24,8 +28,10 @@ impl Idle {
     #[must_use]
     pub fn new(machine: &Machine) -> Idle {
         let all = NodeSet::full(machine.nodes());
-        let single = machine.cpus.iter().all(|&c| c == 1);
-        Idle { cpus: machine.cpus.clone(), some: all.clone(), all, single, threads: machine.threads.max(1) }
+        let resources = &machine.resources;
+        let single = machine.cpus.iter().all(|&c| c == 1) && resources.is_plain();
+        let more = IdleMore::new(resources);
+        Idle { cpus: machine.cpus.clone(), some: all.clone(), all, single, threads: machine.threads.max(1), more }
     }
 
     /// Becomes the other, in its own memory.
@@ -34,6 +40,21 @@ impl Idle {
         if !self.single {
             self.cpus.clone_from(&other.cpus);
             self.all.assign(&other.all);
+        }
+        if let (Some(own), Some(other)) = (&mut self.more, &other.more) {
+            own.assign(other);
+        }
+    }
+
+    /// Memory and generic resources.
+    #[inline]
+    pub(super) fn more(&self) -> Option<&IdleMore> {
+        self.more.as_deref()
+    }
+
+    fn change_more(&mut self, alloc: &Alloc, machine: &Machine, take: bool) {
+        if let (Some(own), Some(more)) = (&mut self.more, &alloc.more) {
+            own.change(&alloc.nodes, more, &machine.resources, take);
         }
     }
 
@@ -49,6 +70,7 @@ impl Idle {
             self.some.subtract(&alloc.nodes);
             return;
         }
+        self.change_more(alloc, machine, true);
         for (node, cpus) in alloc.iter(machine) {
             debug_assert!(self.cpus[node] >= cpus, "node {node} has {} idle, not {cpus}", self.cpus[node]);
             self.cpus[node] -= cpus.min(self.cpus[node]);
@@ -65,6 +87,7 @@ impl Idle {
             self.some.unite(&alloc.nodes);
             return;
         }
+        self.change_more(alloc, machine, false);
         for (node, cpus) in alloc.iter(machine) {
             self.cpus[node] = (self.cpus[node] + cpus).min(machine.cpus[node]);
             self.some.insert(node);
@@ -116,7 +139,14 @@ impl Idle {
 
     /// Where a job goes on the allowed nodes, if it fits.
     #[must_use]
-    pub fn place(&self, job: &Pending, allowed: &NodeSet) -> Option<Alloc> {
+    pub fn place(&self, job: &Pending, allowed: &NodeSet, machine: &Machine) -> Option<Alloc> {
+        let alone = job.demand == 0 && machine.resources.is_plain();
+        if !alone && machine.resources.demand(job.demand).is_none_or(|known| known.demand.gpus.is_none()) && self.lacks(job, allowed) {
+            return None;
+        }
+        if !alone {
+            return Fit::new(self, machine, job, &JobDemand::default()).place(allowed);
+        }
         if self.lacks(job, allowed) {
             return None;
         }
@@ -176,7 +206,7 @@ impl Idle {
             nodes.insert_range(first, long.min(need));
             need -= long.min(need);
         }
-        Alloc { nodes, cpus: Vec::new() }
+        Alloc { nodes, ..Alloc::default() }
     }
 
     /// One evaluation: whole runs of consecutive nodes, the tightest that suffices first, else the
@@ -247,10 +277,10 @@ impl Idle {
         let nodes = NodeSet::of(self.some.capacity(), taken.iter().map(|&(node, _)| node));
         // A whole node is all that it has.
         if whole {
-            return Alloc { nodes, cpus: Vec::new() };
+            return Alloc { nodes, ..Alloc::default() };
         }
         taken.sort_unstable();
-        Alloc { nodes, cpus: taken.iter().map(|&(_, cpus)| cpus).collect() }
+        Alloc { nodes, cpus: taken.iter().map(|&(_, cpus)| cpus).collect(), more: None }
     }
 }
 

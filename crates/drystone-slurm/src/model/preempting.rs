@@ -166,7 +166,7 @@ impl Preempting {
             for (at, &slot) in list.iter().enumerate() {
                 let running = cluster.at(slot)?;
                 idle.give(&running.alloc, machine);
-                if let Some(alloc) = idle.place(job, allowed) {
+                if let Some(alloc) = idle.place(job, allowed, machine) {
                     placed = Some((at, alloc));
                     break;
                 }

@@ -56,6 +56,10 @@ pub enum Verdict {
     NotReached(&'static str),
     /// A limit of its association or QOS, by the reason that Slurm shows.
     Limit(&'static str),
+    /// Reservations keep its nodes.
+    Reserved,
+    /// Licences that it asks for are not free.
+    Licences,
     /// Another task of its array was refused in this pass, has a plan for it, or as many of them
     /// run as may.
     Array,

@@ -98,7 +98,7 @@ pub(super) fn will_run(
         if search.enough() {
             return Some(Soonest { at: now, alloc: None });
         }
-    } else if let Some(alloc) = cluster.idle.place(job, allowed) {
+    } else if let Some(alloc) = cluster.idle.place(job, allowed, &cluster.machine) {
         return Some(Soonest { at: now, alloc: Some(alloc) });
     }
     let victims = cluster.preempting.candidates(cluster, job, now);
@@ -135,7 +135,7 @@ impl<'a> Search<'a> {
     fn new(cluster: &'a Cluster, job: &'a Pending, allowed: &'a NodeSet, scratch: &'a mut Scratch) -> Search<'a> {
         scratch.since.clear();
         let usable = cluster.idle.usable(false);
-        let single = cluster.idle.is_single();
+        let single = cluster.idle.is_single() && job.demand == 0;
         let have = if single {
             usable.common(allowed) as u64
         } else {
@@ -146,7 +146,7 @@ impl<'a> Search<'a> {
 
     /// The last search, as it ended.
     fn again(cluster: &'a Cluster, job: &'a Pending, allowed: &'a NodeSet, scratch: &'a mut Scratch) -> Search<'a> {
-        Search { cluster, job, allowed, scratch, single: cluster.idle.is_single(), have: 0, ready: false }
+        Search { cluster, job, allowed, scratch, single: cluster.idle.is_single() && job.demand == 0, have: 0, ready: false }
     }
 
     /// Takes a running job away. Nothing is worked out before the job could fit. Answers whether it
@@ -176,7 +176,9 @@ impl<'a> Search<'a> {
     /// know.
     #[expect(clippy::option_option, reason = "whether it fits, and where if that is known")]
     fn fits(&mut self) -> Option<Option<Alloc>> {
-        if !self.enough() {
+        // A test for a GPU job is seen in the weights of the nodes.
+        let known = self.cluster.machine.resources.demand(self.job.demand);
+        if !self.enough() && known.is_none_or(|known| known.demand.gpus.is_none()) {
             None
         } else if self.single {
             // Any nodes do.
@@ -198,7 +200,7 @@ impl<'a> Search<'a> {
                 idle.give(&running.alloc, &self.cluster.machine);
             }
         }
-        idle.place(self.job, self.allowed)
+        idle.place(self.job, self.allowed, &self.cluster.machine)
     }
 
     /// Lets running jobs end, group by group, until one ends after `until`.

@@ -73,6 +73,10 @@ pub enum Reason {
     Limit,
     /// Other tasks of its array.
     Array,
+    /// Reservations keep its nodes.
+    Reserved,
+    /// Its licences are not free.
+    Licences,
 }
 
 impl Reason {
@@ -90,6 +94,8 @@ impl Reason {
             Verdict::NotReached(by) => (Reason::NotReached, Some(by), None),
             Verdict::Limit(by) => (Reason::Limit, Some(by), None),
             Verdict::Array => (Reason::Array, None, None),
+            Verdict::Reserved => (Reason::Reserved, None, None),
+            Verdict::Licences => (Reason::Licences, None, None),
         }
     }
 }

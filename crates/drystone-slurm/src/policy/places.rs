@@ -81,12 +81,12 @@ mod tests {
         let mut places = Places::new(&machine);
         assert_eq!(places.nodes(&ProcSet::range(1..3)), NodeSet::of(3, [0, 1]));
         assert_eq!(places.nodes(&ProcSet::range(6..8)), NodeSet::of(3, [2]));
-        let alloc = Alloc { nodes: NodeSet::of(3, [0, 1]), cpus: vec![1, 3] };
+        let alloc = Alloc { nodes: NodeSet::of(3, [0, 1]), cpus: vec![1, 3], more: None };
         assert_eq!(places.take(7, &alloc, &machine, 4).to_string(), "0,2-4");
-        let alloc = Alloc { nodes: NodeSet::of(3, [0, 1]), cpus: vec![1, 1] };
+        let alloc = Alloc { nodes: NodeSet::of(3, [0, 1]), cpus: vec![1, 1], more: None };
         assert_eq!(places.take(8, &alloc, &machine, 2).to_string(), "1,5");
         places.free(7);
-        let whole = Alloc { nodes: NodeSet::of(3, [2]), cpus: Vec::new() };
+        let whole = Alloc { nodes: NodeSet::of(3, [2]), ..Alloc::default() };
         assert_eq!(places.take(9, &whole, &machine, 1).to_string(), "6");
     }
 }

@@ -98,7 +98,7 @@ impl Shape {
         };
         for part in candidates(job, machine, names) {
             self.ask(&mut pending, part, machine);
-            if empty.place(&pending, &machine.parts[usize::from(part)].nodes).is_some() {
+            if empty.place(&pending, &machine.parts[usize::from(part)].nodes, machine).is_some() {
                 break;
             }
         }

@@ -151,7 +151,7 @@ impl Site {
             let Site { cluster, queue, rules, scratch, .. } = self;
             let mut desk = Desk { cluster, params: &rules.params, scratch, pauses };
             let outcome = match over {
-                true => asleep.pass.pass_over(&desk, &queue[found]),
+                true => asleep.pass.pass_over(&desk, &queue[found], now),
                 false => asleep.pass.look(&mut desk, &queue[found], now, watch),
             };
             match outcome {

@@ -58,9 +58,9 @@ impl Site {
     pub(super) fn takes_over(&mut self, job: &Pending, since: i64, now: i64) {
         let waited = self.take_out(job.id).is_some();
         let part = self.cluster.machine.parts[usize::from(job.part)].nodes.clone();
-        let alloc = self.cluster.idle.place(job, &part).or_else(|| {
+        let alloc = self.cluster.idle.place(job, &part, &self.cluster.machine).or_else(|| {
             let all = self.cluster.up().clone();
-            self.cluster.idle.place(job, &all)
+            self.cluster.idle.place(job, &all, &self.cluster.machine)
         });
         if let Some(ledger) = self.cluster.ledger.as_mut().filter(|_| !waited) {
             ledger.submit(job, &self.cluster.machine);

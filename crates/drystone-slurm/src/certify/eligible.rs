@@ -1,0 +1,100 @@
+//! When recorded jobs may be looked at: begin times, reservations, dependencies.
+
+use super::golden::Golden;
+use super::pending::Makes;
+use crate::model::NONE;
+use std::collections::BTreeMap;
+
+/// How a job has ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Ended {
+    /// Milliseconds.
+    pub(super) at: i64,
+    /// Whether its nodes are done with it.
+    pub(super) done: bool,
+}
+
+/// Why a job is not in the queue yet.
+pub(super) struct Eligibility<'a> {
+    golden: &'a Golden,
+    /// Earliest second of each job.
+    begins: Vec<i64>,
+    /// Jobs that can never run.
+    never: Vec<bool>,
+}
+
+impl<'a> Eligibility<'a> {
+    pub(super) fn new(golden: &'a Golden, makes: &Makes<'_>) -> Eligibility<'a> {
+        let mut of_place: BTreeMap<i64, i64> = BTreeMap::new();
+        for job in &golden.jobs {
+            if let Some(eligible) = job.eligible {
+                let first = of_place.entry(job.place).or_insert(eligible);
+                *first = (*first).min(eligible);
+            }
+        }
+        let begin = |job: &super::GoldenJob| {
+            let depends = !job.dependency.is_empty() && !job.dependency.contains("singleton");
+            if depends || !job.reservation.is_empty() || job.restarts > 0 {
+                return i64::MIN;
+            }
+            let eligible = of_place.get(&job.place).copied().filter(|&at| at > job.submit);
+            eligible.map_or(i64::MIN, |at| at + golden.base)
+        };
+        let never = |job: &super::GoldenJob| makes.exceeds_partition(job);
+        Eligibility {
+            golden,
+            begins: golden.jobs.iter().map(begin).collect(),
+            never: golden.jobs.iter().map(never).collect(),
+        }
+    }
+
+    /// Whether a job that was submitted may be looked at.
+    pub(super) fn may_wait(&self, id: u32, now: i64, begins_at: Option<i64>, ended: &BTreeMap<u32, Ended>) -> bool {
+        let job = &self.golden.jobs[id as usize];
+        if self.never[id as usize] || now < self.begins[id as usize] || begins_at.is_some_and(|begin| now < begin) {
+            return false;
+        }
+        // `?` between conditions asks for one of them, `,` for all.
+        let any = job.dependency.contains('?');
+        let mut conditions = job.dependency.split([',', '?']).filter(|part| !part.is_empty()).peekable();
+        if conditions.peek().is_none() {
+            return true;
+        }
+        let fulfilled = |condition: &str| self.fulfilled(id, condition, ended);
+        if any { conditions.any(fulfilled) } else { conditions.all(fulfilled) }
+    }
+
+    fn fulfilled(&self, id: u32, condition: &str, ended: &BTreeMap<u32, Ended>) -> bool {
+        let Some((kind, places)) = condition.split_once(':') else {
+            // The recording does not name jobs: of a singleton it says when it was eligible.
+            return true;
+        };
+        let own = &self.golden.jobs[id as usize];
+        let places = places.split(['+', ':']).filter_map(|place| place.trim().parse::<i64>().ok());
+        for place in places {
+            let same = |(other, _): &(&super::GoldenJob, u32)| {
+                other.place == place
+                    && (kind != "aftercorr" || other.task.map(|(_, task)| task) == own.task.map(|(_, task)| task))
+            };
+            let of = || self.golden.jobs.iter().zip(0_u32..).filter(same);
+            let over = of().all(|(_, other)| ended.get(&other).is_some_and(|ended| ended.done));
+            let well = of().all(|(job, _)| job.completed);
+            let kept = match kind {
+                "afterok" | "aftercorr" => over && well,
+                "afternotok" => over && !well,
+                _ => over,
+            };
+            if !kept {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// The reservation that a job names, as an index.
+    pub(super) fn reservation(&self, id: u32, names: &[crate::model::Reservation]) -> u32 {
+        let name = &self.golden.jobs[id as usize].reservation;
+        let found = names.iter().position(|own| !name.is_empty() && own.name == *name);
+        found.map_or(NONE, |at| at as u32)
+    }
+}

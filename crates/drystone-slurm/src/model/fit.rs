@@ -1,0 +1,458 @@
+//! On which nodes a job fits where nodes have memory, GPUs, weights or features: the choice of
+//! select/cons_tres without topology. [`Idle::place`] is the same for processors alone.
+
+use super::resources::{GpuDemand, IdleMore, JobDemand, KnownDemand, MemoryDemand};
+use super::{Alloc, AllocMore, Idle, Machine, NodeSet, Pending};
+
+/// What one node has to offer to a job.
+#[derive(Clone, Copy, Debug)]
+struct Offer {
+    node: usize,
+    /// Processors that it counts with.
+    cpus: i64,
+    /// GPUs that it counts with.
+    gpus: i64,
+    /// Processors and GPUs in all, by which small nodes are left out.
+    size: i64,
+    /// Its scheduling weight.
+    weight: u64,
+}
+
+/// A node that was chosen, with processors and GPUs.
+type Taken = (usize, i64, i64);
+
+/// The question where a job goes.
+pub(super) struct Fit<'a> {
+    idle: &'a Idle,
+    machine: &'a Machine,
+    job: &'a Pending,
+    demand: &'a JobDemand,
+    known: Option<&'a KnownDemand>,
+    /// Its tasks, and processors of each.
+    tasks: i64,
+    per_task: i64,
+    /// Whether it asks for exactly one node.
+    one_node: bool,
+}
+
+impl<'a> Fit<'a> {
+    pub(super) fn new(idle: &'a Idle, machine: &'a Machine, job: &'a Pending, nothing: &'a JobDemand) -> Fit<'a> {
+        let known = machine.resources.demand(job.demand);
+        let demand = known.map_or(nothing, |known| &known.demand);
+        let tasks = if demand.tasks == 0 { job.cpus } else { demand.tasks };
+        let (tasks, per_task) = (i64::from(tasks.max(1)), i64::from(demand.cpus_per_task.max(1)));
+        Fit { idle, machine, job, demand, known, tasks, per_task, one_node: job.max_nodes == 1 }
+    }
+
+    /// Where it goes on the allowed nodes, if it fits.
+    pub(super) fn place(&self, allowed: &NodeSet) -> Option<Alloc> {
+        let Some(known) = self.known else { return self.place_on(allowed.clone()) };
+        let mut nodes = allowed.clone();
+        nodes.intersect(&known.suitable);
+        if known.one_of.is_empty() {
+            return self.place_on(nodes);
+        }
+        known.one_of.iter().find_map(|set| {
+            let mut nodes = nodes.clone();
+            nodes.intersect(set);
+            self.place_on(nodes)
+        })
+    }
+
+    fn place_on(&self, mut nodes: NodeSet) -> Option<Alloc> {
+        let out: Vec<usize> = nodes.iter().filter(|&node| self.is_filtered(node)).collect();
+        out.into_iter().for_each(|node| nodes.remove(node));
+        if nodes.count() < self.job.min_nodes as usize {
+            return None;
+        }
+        // A first run as if no core was in use matters for the weights alone.
+        if self.demand.gpus.is_some() {
+            self.choose(&self.offers(&nodes, true))?;
+        }
+        let taken = self.choose(&self.offers(&nodes, false))?;
+        Some(self.alloc(taken))
+    }
+
+    fn memory(&self, node: usize) -> Option<i64> {
+        self.idle.more().and_then(|more| more.memory.get(node)).map(|&mb| mb as i64)
+    }
+
+    fn devices(&self, kinds: u64, node: usize) -> i64 {
+        self.idle.more().map_or(0, |more| more.devices(kinds, node))
+    }
+
+    /// Whether a node is out before anything is counted.
+    fn is_filtered(&self, node: usize) -> bool {
+        let demand = self.demand;
+        let gpus = demand.gpus.as_ref();
+        if let Some(free) = self.memory(node) {
+            let least = match demand.memory {
+                MemoryDemand::None => 0,
+                MemoryDemand::PerNode(mb) => mb as i64,
+                MemoryDemand::PerCpu(mb) => (mb as i64).saturating_mul(self.per_task),
+                MemoryDemand::PerGpu(mb) => mb as i64 * gpus.map_or(0, |gpus| i64::from(gpus.per_node)),
+                MemoryDemand::WholeNode => self.machine.resources.memory[node] as i64,
+            };
+            if free < least {
+                return true;
+            }
+        }
+        let resources = &self.machine.resources;
+        if self.job.whole {
+            let used = |(kind, gres): (usize, &Vec<u32>)| {
+                self.idle.more().is_some_and(|more: &IdleMore| more.gres[kind][node] < gres[node])
+            };
+            if resources.gres.iter().enumerate().any(used) {
+                return true;
+            }
+        }
+        let short = |gpus: &GpuDemand| self.devices(gpus.kinds, node) < i64::from(gpus.per_node).max(1);
+        gpus.is_some_and(short) || demand.gres.iter().any(|&(kinds, count)| self.devices(kinds, node) < i64::from(count))
+    }
+
+    fn offers(&self, nodes: &NodeSet, as_if_idle: bool) -> Vec<Offer> {
+        nodes.iter().filter_map(|node| self.offer(node, as_if_idle)).collect()
+    }
+
+    /// What a node offers; `None`: it cannot be used.
+    fn offer(&self, node: usize, as_if_idle: bool) -> Option<Offer> {
+        let (all, idle) = (i64::from(self.machine.cpus[node]), i64::from(self.idle.on(node)));
+        let free = match (as_if_idle, self.job.whole) {
+            (true, _) => all,
+            (false, true) if idle < all => 0,
+            (false, _) => idle,
+        };
+        let least = self.per_task.max(i64::from(self.demand.least_cpus));
+        if free < least || (self.one_node && free < self.per_task * self.tasks) {
+            return None;
+        }
+        let gpus = match &self.demand.gpus {
+            Some(gpus) => self.gpus(gpus, node, free)?,
+            None => 0,
+        };
+        let mut cpus = free;
+        if let Some(memory) = self.memory(node) {
+            match self.demand.memory {
+                MemoryDemand::PerCpu(mb) if mb > 0 => {
+                    cpus = cpus.min(memory / mb as i64);
+                    if self.job.whole && cpus < all {
+                        return None;
+                    }
+                    cpus -= cpus % self.per_task;
+                }
+                MemoryDemand::PerNode(mb) if memory < mb as i64 => return None,
+                _ => {}
+            }
+        }
+        let mut tasks = cpus / self.per_task;
+        if tasks == 0 || (self.one_node && tasks < self.tasks) {
+            return None;
+        }
+        let size = cpus + gpus;
+        let mut counted = gpus;
+        if let Some(asked) = &self.demand.gpus {
+            if self.one_node || self.tasks == 1 {
+                tasks = self.tasks;
+            }
+            if asked.per_task > 0 {
+                tasks = tasks.min(gpus / i64::from(asked.per_task));
+                if tasks == 0 || (self.one_node && tasks < self.tasks) {
+                    return None;
+                }
+            }
+            let each = i64::from(asked.cpus_each);
+            let have = cpus;
+            cpus = tasks * self.per_task;
+            if each > 0 {
+                let needed = if asked.per_node > 0 { i64::from(asked.per_node) } else { gpus };
+                cpus = cpus.max((needed * each).min(have));
+                counted = gpus.min(cpus / each);
+            }
+        }
+        if self.job.whole {
+            cpus = all;
+        }
+        let weights = &self.machine.resources.weights;
+        let weight = weights.get(node).map_or(1, |&weight| u64::from(weight)) << 8;
+        let weight = weight | u64::from(self.machine.resources.bytes.get(node));
+        Some(Offer { node, cpus, gpus: counted, size, weight })
+    }
+
+    /// GPUs that a node with so many free processors offers.
+    fn gpus(&self, asked: &GpuDemand, node: usize, free: i64) -> Option<i64> {
+        let mut total = self.devices(asked.kinds, node);
+        let (per_node, per_task) = (i64::from(asked.per_node), i64::from(asked.per_task));
+        let in_all = i64::from(asked.in_all(self.tasks as u32));
+        let mut cap = match (per_node, in_all) {
+            (0, 0) => i64::MAX,
+            (0, in_all) => in_all,
+            (per_node, _) => per_node,
+        };
+        if asked.cpus_each > 0 {
+            let by_cpus = free / i64::from(asked.cpus_each);
+            if by_cpus == 0 || by_cpus < per_node.max(per_task) {
+                return None;
+            }
+            cap = cap.min(by_cpus);
+        }
+        if let (MemoryDemand::PerGpu(mb), Some(memory)) = (self.demand.memory, self.memory(node))
+            && mb > 0
+        {
+            let by_memory = memory / mb as i64;
+            total = total.min(by_memory);
+            cap = cap.min(by_memory);
+        }
+        if total.min(cap) < per_node.max(1) {
+            return None;
+        }
+        self.machine.resources.bytes.set(node, total.min(cap));
+        Some(total)
+    }
+
+    /// The choice; where it fails, once more without the smallest nodes.
+    fn choose(&self, offers: &[Offer]) -> Option<Vec<Taken>> {
+        if offers.len() < self.job.min_nodes as usize {
+            return None;
+        }
+        if let found @ Some(_) = self.evaluate(offers) {
+            return found;
+        }
+        let most = offers.iter().map(|offer| offer.size).max().unwrap_or(0);
+        let mut left = offers.to_vec();
+        for few in 1..most {
+            if left.len() <= self.job.min_nodes as usize {
+                return None;
+            }
+            let before = left.len();
+            left.retain(|offer| offer.size > few);
+            if left.len() < before
+                && let found @ Some(_) = self.evaluate(&left)
+            {
+                return found;
+            }
+        }
+        None
+    }
+
+    fn evaluate(&self, offers: &[Offer]) -> Option<Vec<Taken>> {
+        let mut need = Wanting::new(self);
+        let mut taken: Vec<Taken> = Vec::new();
+        let mut offers = offers;
+        let others: Vec<Offer>;
+        if !self.demand.named.0.is_empty() {
+            let named = |offer: &&Offer| self.demand.named.0.contains(&(offer.node as u32));
+            let required: Vec<Offer> = offers.iter().filter(named).copied().collect();
+            if required.len() < self.demand.named.0.len() {
+                return None;
+            }
+            for offer in &required {
+                self.take(offer, &mut need, &mut taken);
+            }
+            others = offers.iter().filter(|offer| !named(offer)).copied().collect();
+            offers = &others;
+        }
+        let mut sets = sets(offers);
+        while !need.is_met() && need.most > 0 && !sets.is_empty() {
+            let best = best(&sets, offers, &need);
+            let (first, last) = sets.remove(best);
+            self.take_from(&offers[first..=last], &mut need, &mut taken);
+        }
+        need.is_enough().then_some(taken)
+    }
+
+    fn take_from(&self, offers: &[Offer], need: &mut Wanting, taken: &mut Vec<Taken>) {
+        if need.nodes <= 1 {
+            let fits = |offer: &&Offer| offer.cpus >= need.cpus && offer.gpus >= need.gpus;
+            if let Some(offer) = offers.iter().filter(fits).min_by_key(|offer| (offer.cpus, offer.node)) {
+                self.take(offer, need, taken);
+                return;
+            }
+        }
+        for offer in offers {
+            if need.is_met() || need.most <= 0 {
+                return;
+            }
+            // The last node that it may have must give it the rest.
+            if need.most == 1 && offer.cpus < need.cpus {
+                continue;
+            }
+            self.take(offer, need, taken);
+        }
+    }
+
+    /// Takes from a node what it offers, but leaves one processor for each node that must come
+    /// after it.
+    fn take(&self, offer: &Offer, need: &mut Wanting, taken: &mut Vec<Taken>) {
+        let mut cpus = offer.cpus;
+        if !self.job.whole {
+            let wanted = need.cpus - (need.least_nodes - 1).max(0);
+            if cpus > wanted {
+                let gpus = self.demand.gpus.as_ref();
+                let of_gpus = gpus.map_or(0, |gpus| i64::from(gpus.per_node) * i64::from(gpus.cpus_each));
+                let least = self.per_task.max(i64::from(self.demand.least_cpus)).max(of_gpus);
+                let threads = i64::from(self.machine.threads);
+                cpus = cpus.min((wanted.max(least) + threads - 1) / threads * threads);
+            }
+        }
+        taken.push((offer.node, cpus, offer.gpus));
+        need.cpus -= cpus;
+        need.gpus -= if need.counts_gpus { offer.gpus } else { 0 };
+        need.nodes -= 1;
+        need.least_nodes -= 1;
+        need.most -= 1;
+    }
+
+    /// What the job has of the nodes that were chosen.
+    fn alloc(&self, mut taken: Vec<Taken>) -> Alloc {
+        taken.sort_unstable();
+        let nodes = NodeSet::of(self.machine.nodes(), taken.iter().map(|&(node, ..)| node));
+        let resources = &self.machine.resources;
+        let cpus = |&(node, cpus, _): &Taken| if self.job.whole { self.machine.cpus[node] } else { cpus as u32 };
+        let gpus = self.shared_gpus(&taken);
+        let mut more = AllocMore::default();
+        if !resources.memory.is_empty() {
+            let of = |(taken, &gpus): (&Taken, &i64)| match self.demand.memory {
+                MemoryDemand::None => 0,
+                MemoryDemand::PerNode(mb) => mb,
+                MemoryDemand::PerCpu(mb) => mb * u64::from(cpus(taken)),
+                MemoryDemand::PerGpu(mb) => mb * gpus as u64,
+                MemoryDemand::WholeNode => resources.memory[taken.0],
+            };
+            more.memory = taken.iter().zip(&gpus).map(of).collect();
+        }
+        if self.job.whole {
+            for (kind, gres) in resources.gres.iter().enumerate() {
+                let here = taken.iter().filter(|taken| gres[taken.0] > 0);
+                more.gres.extend(here.map(|&(node, ..)| (kind as u16, node as u32, gres[node])));
+            }
+        } else {
+            for (&(node, ..), &count) in taken.iter().zip(&gpus) {
+                let kinds = self.demand.gpus.as_ref().map_or(0, |gpus| gpus.kinds);
+                self.give(kinds, node, count, &mut more);
+                for &(kinds, count) in &self.demand.gres {
+                    self.give(kinds, node, i64::from(count), &mut more);
+                }
+            }
+        }
+        let cpus = if self.job.whole { Vec::new() } else { taken.iter().map(cpus).collect() };
+        let some = !more.memory.is_empty() || !more.gres.is_empty();
+        Alloc { nodes, cpus, more: some.then(|| Box::new(more)) }
+    }
+
+    /// GPUs that the job has on each of its nodes.
+    fn shared_gpus(&self, taken: &[Taken]) -> Vec<i64> {
+        let Some(asked) = &self.demand.gpus else { return vec![0; taken.len()] };
+        if asked.per_node > 0 {
+            return vec![i64::from(asked.per_node); taken.len()];
+        }
+        let mut left = i64::from(asked.in_all(self.tasks as u32));
+        // One on each node, then more from the first one on.
+        let mut shares: Vec<i64> = taken.iter().map(|taken| taken.2.min(1)).collect();
+        left -= shares.iter().sum::<i64>();
+        for (share, taken) in shares.iter_mut().zip(taken) {
+            let more = left.clamp(0, (taken.2 - *share).max(0));
+            *share += more;
+            left -= more;
+        }
+        shares
+    }
+
+    /// Gives devices of these kinds, the first kind first.
+    fn give(&self, kinds: u64, node: usize, count: i64, more: &mut AllocMore) {
+        let Some(idle) = self.idle.more() else { return };
+        let mut left = count as u32;
+        for (kind, gres) in idle.gres.iter().enumerate().filter(|&(kind, _)| kinds >> kind & 1 == 1) {
+            let here = left.min(gres[node]);
+            if here > 0 {
+                more.gres.push((kind as u16, node as u32, here));
+                left -= here;
+            }
+        }
+    }
+}
+
+/// Sets of consecutive nodes of one weight, as first and last place among the offers.
+fn sets(offers: &[Offer]) -> Vec<(usize, usize)> {
+    let mut sets: Vec<(usize, usize)> = Vec::new();
+    for (at, offer) in offers.iter().enumerate() {
+        match sets.last_mut() {
+            Some((_, last))
+                if *last + 1 == at && offers[*last].node + 1 == offer.node && offers[*last].weight == offer.weight =>
+            {
+                *last = at;
+            }
+            _ => sets.push((at, at)),
+        }
+    }
+    sets
+}
+
+/// The place of the best set: of the lowest weight the tightest that suffices, else the largest.
+fn best(sets: &[(usize, usize)], offers: &[Offer], need: &Wanting) -> usize {
+    let mut best: Option<(usize, u64, bool, i64)> = None;
+    for (index, &(first, last)) in sets.iter().enumerate() {
+        let set = &offers[first..=last];
+        let cpus: i64 = set.iter().map(|offer| offer.cpus).sum();
+        let gpus: i64 = set.iter().map(|offer| offer.gpus).sum();
+        let enough_nodes = set.len() as i64 >= need.nodes - need.spare;
+        let suffices = cpus >= need.cpus && enough_nodes && gpus >= need.gpus;
+        let weight = set[0].weight;
+        let better = best.is_none_or(|(_, lowest, sufficient, most)| {
+            weight < lowest
+                || (weight == lowest
+                    && match (suffices, sufficient) {
+                        (true, false) => true,
+                        (true, true) => cpus < most,
+                        // Also where the best so far suffices: Slurm does not look at that.
+                        (false, _) => cpus > most,
+                    })
+        });
+        if better {
+            best = Some((index, weight, suffices, cpus));
+        }
+    }
+    best.map_or(0, |(index, ..)| index)
+}
+
+/// What is still missing.
+struct Wanting {
+    cpus: i64,
+    /// Nodes that are wanted, nodes that are needed, nodes that may still be added.
+    nodes: i64,
+    least_nodes: i64,
+    most: i64,
+    /// Nodes of those wanted that need not be there.
+    spare: i64,
+    /// GPUs that the job counts in all.
+    gpus: i64,
+    counts_gpus: bool,
+}
+
+impl Wanting {
+    fn new(fit: &Fit<'_>) -> Wanting {
+        let (least, most) = (i64::from(fit.job.min_nodes), i64::from(fit.job.max_nodes));
+        // A range asks for its upper end.
+        let wanted = if most > least && fit.job.max_nodes != u32::MAX { most } else { least };
+        let most = if fit.demand.tasks == 0 { most } else { most.min(fit.tasks.max(least)) };
+        let wanted = wanted.min(most.max(least));
+        let gpus = fit.demand.gpus.as_ref().map_or(0, |gpus| i64::from(gpus.in_all(fit.tasks as u32)));
+        Wanting {
+            cpus: i64::from(fit.job.cpus),
+            nodes: if gpus > 0 { least } else { wanted },
+            least_nodes: least,
+            most,
+            spare: wanted - least,
+            gpus,
+            counts_gpus: gpus > 0,
+        }
+    }
+
+    fn is_met(&self) -> bool {
+        self.cpus <= 0 && self.nodes <= 0 && self.gpus <= 0
+    }
+
+    /// Whether what was found suffices, though nodes may be fewer than wanted.
+    fn is_enough(&self) -> bool {
+        self.cpus <= 0 && self.nodes - self.spare <= 0 && self.gpus <= 0
+    }
+}

@@ -1,0 +1,107 @@
+//! Advance reservations: what they keep from jobs, and what their own jobs may use.
+
+use super::{Cluster, NONE, NodeSet, Pending};
+use serde::{Deserialize, Serialize};
+
+/// An advance reservation.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Reservation {
+    /// Its name.
+    pub name: String,
+    /// Begin in seconds.
+    pub begin: i64,
+    /// End in seconds.
+    pub end: i64,
+    /// Its nodes.
+    pub nodes: NodeSet,
+    /// Whether it was made for all nodes (`Nodes=ALL`).
+    pub all: bool,
+    /// `MAINT`.
+    pub maint: bool,
+    /// `OVERLAP`.
+    pub overlap: bool,
+    /// The partition whose nodes it has (`PART_NODES`); [`NONE`] without that flag.
+    pub part: u32,
+    /// Licences by index, and how many.
+    pub licences: Vec<(u16, u32)>,
+}
+
+impl Reservation {
+    fn meets(&self, start: i64, end: i64) -> bool {
+        self.begin < end && self.end > start
+    }
+}
+
+/// What reservations leave to a job that starts at a given time.
+pub(super) enum Access {
+    /// All nodes of its partition.
+    Free,
+    /// These nodes; and whether a reservation has nodes of its partition.
+    Nodes(NodeSet, bool),
+    /// None up to this time.
+    Until(i64),
+    /// Its own reservation is over, or its job cannot use it.
+    Never,
+}
+
+impl Cluster {
+    /// What reservations leave to a job that would run from `start` for `limit` seconds.
+    pub(super) fn access(&self, job: &Pending, start: i64, limit: i64) -> Access {
+        if job.reservation == NONE && self.reservations.is_empty() {
+            return Access::Free;
+        }
+        let end = start.saturating_add(limit);
+        let part = &self.machine.parts[usize::from(job.part)].nodes;
+        if job.reservation != NONE {
+            return self.own_access(job, start, end);
+        }
+        let mut left = NodeSet::full(self.machine.nodes());
+        let mut overlap = false;
+        for other in self.reservations.iter().filter(|other| other.meets(start, end)) {
+            if other.nodes.is_empty() {
+                continue;
+            }
+            if other.all || other.part == u32::from(job.part) || (other.maint && part.is_subset(&other.nodes)) {
+                return Access::Until(other.end);
+            }
+            overlap |= other.nodes.meets(part);
+            left.subtract(&other.nodes);
+        }
+        Access::Nodes(left, overlap)
+    }
+
+    fn own_access(&self, job: &Pending, start: i64, end: i64) -> Access {
+        let Some(own) = self.reservations.get(job.reservation as usize) else { return Access::Never };
+        if start < own.begin {
+            return Access::Until(own.begin);
+        }
+        if start >= own.end {
+            return Access::Never;
+        }
+        let (mut left, mut overlap) = (own.nodes.clone(), false);
+        for other in self.reservations.iter().filter(|other| other.name != own.name && other.meets(start, end)) {
+            if own.maint || (own.overlap && !other.maint) || !other.nodes.meets(&left) {
+                continue;
+            }
+            overlap = true;
+            left.subtract(&other.nodes);
+        }
+        Access::Nodes(left, overlap)
+    }
+
+    /// The first end of any reservation at or after `start`, on the grid of plans, and a second.
+    pub(super) fn first_reservation_end(&self, start: i64, resolution: i64) -> Option<i64> {
+        let first = self.reservations.iter().map(|own| own.end).filter(|&end| end >= start).min()?;
+        Some((first + resolution - 1).div_euclid(resolution) * resolution + 1)
+    }
+
+    /// Licences of one kind that reservations hold from a job which would run now.
+    pub(super) fn held_licences(&self, licence: u16, job: &Pending, now: i64) -> u32 {
+        let end = now.saturating_add(job.limit);
+        let others = (0..).zip(&self.reservations).filter(|&(at, own)| at != job.reservation && own.meets(now, end));
+        let of = |own: &Reservation| {
+            own.licences.iter().filter(|&&(kind, _)| kind == licence).map(|&(_, count)| count).sum::<u32>()
+        };
+        others.map(|(_, own)| of(own)).sum()
+    }
+}

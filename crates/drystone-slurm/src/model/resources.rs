@@ -1,0 +1,287 @@
+//! Resources of nodes beside processors, and what jobs ask of them.
+
+use super::{NodeSet, StoredBytes};
+use serde::{Deserialize, Serialize};
+
+/// A generic resource: `gpu` with a type, or without one.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct GresKind {
+    /// Its name, such as `gpu`.
+    pub name: String,
+    /// Its type; empty without one.
+    pub kind: String,
+}
+
+/// Kinds of generic resources as bits: those that a job may be given.
+pub type Kinds = u64;
+
+/// The kind that one more device of an unlimited count would be.
+const MOST_KINDS: usize = 64;
+
+/// Memory that a job asks for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub enum MemoryDemand {
+    /// None, or nothing is known of it.
+    #[default]
+    None,
+    /// So many megabytes of each node.
+    PerNode(u64),
+    /// So many megabytes for each of its processors.
+    PerCpu(u64),
+    /// So many megabytes for each of its GPUs.
+    PerGpu(u64),
+    /// All that a node has.
+    WholeNode,
+}
+
+/// GPUs that a job asks for. Of the three counts those that it does not name are 0.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct GpuDemand {
+    /// Kinds that serve.
+    pub kinds: Kinds,
+    /// On each node.
+    pub per_node: u32,
+    /// In all.
+    pub per_job: u32,
+    /// For each task.
+    pub per_task: u32,
+    /// Processors for each GPU.
+    pub cpus_each: u32,
+}
+
+impl GpuDemand {
+    /// GPUs for the whole job where it counts them so; 0 where it does not.
+    pub(super) fn in_all(&self, tasks: u32) -> u32 {
+        if self.per_task > 0 { self.per_task.saturating_mul(tasks) } else { self.per_job }
+    }
+}
+
+/// What a job asks for beside processors and nodes.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct JobDemand {
+    /// Its tasks; 0: one for each processor.
+    pub tasks: u32,
+    /// Processors of each task; 0: one.
+    pub cpus_per_task: u32,
+    /// Processors that it has on each of its nodes at least.
+    pub least_cpus: u32,
+    /// Its memory.
+    pub memory: MemoryDemand,
+    /// Its GPUs.
+    pub gpus: Option<GpuDemand>,
+    /// Other generic resources on each node: kinds that serve, and how many.
+    pub gres: Vec<(Kinds, u32)>,
+    /// Features that its nodes have, as Slurm writes them; empty for none.
+    pub features: String,
+    /// Licences by their index, and how many.
+    pub licences: Vec<(u16, u32)>,
+    /// Nodes that it must have, and nodes that it must not have, by index.
+    pub named: (Vec<u32>, Vec<u32>),
+}
+
+/// A demand with the nodes that could ever serve it.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct KnownDemand {
+    /// The demand.
+    pub demand: JobDemand,
+    /// Nodes that are large enough and have the features.
+    pub suitable: NodeSet,
+    /// Sets of nodes of which one is to have all of the job's nodes (`[a|b]`).
+    pub one_of: Vec<NodeSet>,
+}
+
+/// What nodes have beside processors, licences, and the demands of jobs.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Resources {
+    /// Megabytes of each node; empty where memory is not given out.
+    pub memory: Vec<u64>,
+    /// Kinds of generic resources.
+    pub kinds: Vec<GresKind>,
+    /// Of each kind the devices of each node.
+    pub gres: Vec<Vec<u32>>,
+    /// `Weight` of each node; empty where all are equal.
+    pub weights: Vec<u32>,
+    /// Features with their nodes.
+    pub features: Vec<(String, NodeSet)>,
+    /// Licences and how many there are.
+    pub licences: Vec<(String, u32)>,
+    /// Demands by number; the first one is of jobs that ask for nothing more.
+    pub demands: Vec<KnownDemand>,
+    /// Low bytes of the scheduling weights; empty without GPUs.
+    pub bytes: StoredBytes,
+}
+
+impl Resources {
+    /// Whether nodes have nothing that tells them apart but processors.
+    #[inline]
+    #[must_use]
+    pub fn is_plain(&self) -> bool {
+        self.memory.is_empty() && self.gres.is_empty() && self.weights.is_empty()
+    }
+
+    /// The kinds of a name and type; an empty type means all of the name.
+    #[must_use]
+    pub fn kinds_of(&self, name: &str, kind: &str) -> Kinds {
+        let is = |k: &GresKind| k.name.eq_ignore_ascii_case(name) && (kind.is_empty() || k.kind == kind);
+        let bits = self.kinds.iter().enumerate().filter(|(_, k)| is(k)).map(|(at, _)| 1_u64 << at);
+        bits.fold(0, |all, bit| all | bit)
+    }
+
+    /// The place of a kind, made where there is none. `None`: there are too many.
+    pub(crate) fn kind(&mut self, name: &str, kind: &str, nodes: usize) -> Option<usize> {
+        let wanted = GresKind { name: name.to_string(), kind: kind.to_string() };
+        if let Some(at) = self.kinds.iter().position(|k| *k == wanted) {
+            return Some(at);
+        }
+        if self.kinds.len() >= MOST_KINDS {
+            return None;
+        }
+        self.kinds.push(wanted);
+        self.gres.push(vec![0; nodes]);
+        if self.bytes == StoredBytes::default() {
+            self.bytes = StoredBytes::new(nodes);
+        }
+        Some(self.kinds.len() - 1)
+    }
+
+    /// The number of a demand, made where there is none; 0 for none.
+    pub fn intern(&mut self, demand: JobDemand, cpus: &[u32]) -> u32 {
+        if self.demands.is_empty() {
+            let all = NodeSet::full(cpus.len());
+            self.demands.push(KnownDemand { demand: JobDemand::default(), suitable: all, one_of: Vec::new() });
+        }
+        if let Some(at) = self.demands.iter().position(|known| known.demand == demand) {
+            return at as u32;
+        }
+        let (mut suitable, one_of) = self.featured(&demand.features, cpus.len());
+        let least = demand.cpus_per_task.max(1);
+        let fits = |&node: &usize| {
+            let memory = match demand.memory {
+                MemoryDemand::PerNode(mb) => mb,
+                MemoryDemand::PerCpu(mb) => mb.saturating_mul(u64::from(least)),
+                _ => 0,
+            };
+            cpus[node] >= least && self.memory.get(node).is_none_or(|&has| has >= memory)
+        };
+        let small: Vec<usize> = suitable.iter().filter(|node| !fits(node)).collect();
+        small.into_iter().for_each(|node| suitable.remove(node));
+        demand.named.1.iter().for_each(|&node| suitable.remove(node as usize));
+        self.demands.push(KnownDemand { demand, suitable, one_of });
+        self.demands.len() as u32 - 1
+    }
+
+    /// The demand of a number; `None` where the job asks for nothing more.
+    #[inline]
+    pub(super) fn demand(&self, number: u32) -> Option<&KnownDemand> {
+        if number == 0 { None } else { self.demands.get(number as usize) }
+    }
+
+    /// Nodes with these features, and sets of which one is to have all nodes of the job.
+    fn featured(&self, text: &str, nodes: usize) -> (NodeSet, Vec<NodeSet>) {
+        let text = text.trim();
+        if text.is_empty() {
+            return (NodeSet::full(nodes), Vec::new());
+        }
+        if let Some(inner) = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')) {
+            let sets: Vec<NodeSet> = inner.split('|').map(|part| self.expression(part, nodes)).collect();
+            let mut all = NodeSet::empty(nodes);
+            sets.iter().for_each(|set| all.unite(set));
+            return (all, sets);
+        }
+        (self.expression(text, nodes), Vec::new())
+    }
+
+    /// `a&b|c`, from left to right. A count (`a*2`) means that as many nodes have the feature, but
+    /// others may be beside them: such a part leaves all nodes.
+    fn expression(&self, text: &str, nodes: usize) -> NodeSet {
+        let mut found: Option<NodeSet> = None;
+        let (mut rest, mut and) = (text, true);
+        loop {
+            let end = rest.find(['&', '|', ',']).unwrap_or(rest.len());
+            let set = self.feature(&rest[..end], nodes);
+            found = Some(match found {
+                None => set,
+                Some(mut before) => {
+                    if and {
+                        before.intersect(&set);
+                    } else {
+                        before.unite(&set);
+                    }
+                    before
+                }
+            });
+            if end >= rest.len() {
+                return found.unwrap_or_default();
+            }
+            and = rest.as_bytes()[end] != b'|';
+            rest = &rest[end + 1..];
+        }
+    }
+
+    fn feature(&self, name: &str, nodes: usize) -> NodeSet {
+        let name = name.trim_matches(['(', ')', '[', ']', ' ']);
+        if name.contains('*') {
+            return NodeSet::full(nodes);
+        }
+        let found = self.features.iter().find(|(own, _)| own == name);
+        found.map_or_else(|| NodeSet::empty(nodes), |(_, set)| set.clone())
+    }
+}
+
+/// What a job has of its nodes beside processors.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct AllocMore {
+    /// Megabytes on each node, ascending by node; empty for none.
+    pub memory: Vec<u64>,
+    /// Kind, node and number of devices.
+    pub gres: Vec<(u16, u32, u32)>,
+}
+
+impl AllocMore {
+    /// All of its devices.
+    #[must_use]
+    pub fn devices(&self) -> u64 {
+        self.gres.iter().map(|&(.., count)| u64::from(count)).sum()
+    }
+}
+
+/// What is idle of the nodes beside processors.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub(super) struct IdleMore {
+    pub(super) memory: Vec<u64>,
+    pub(super) gres: Vec<Vec<u32>>,
+}
+
+impl IdleMore {
+    /// Of a machine without jobs; `None` where there is nothing of the kind.
+    pub(super) fn new(resources: &Resources) -> Option<Box<IdleMore>> {
+        let any = !resources.memory.is_empty() || !resources.gres.is_empty();
+        any.then(|| Box::new(IdleMore { memory: resources.memory.clone(), gres: resources.gres.clone() }))
+    }
+
+    pub(super) fn assign(&mut self, other: &IdleMore) {
+        self.memory.clone_from(&other.memory);
+        for (own, other) in self.gres.iter_mut().zip(&other.gres) {
+            own.clone_from(other);
+        }
+    }
+
+    /// Takes what a job gets on its nodes, or gives it back.
+    pub(super) fn change(&mut self, nodes: &NodeSet, more: &AllocMore, resources: &Resources, take: bool) {
+        for (node, &mb) in nodes.iter().zip(&more.memory) {
+            let Some(own) = self.memory.get_mut(node) else { continue };
+            *own = if take { own.saturating_sub(mb) } else { (*own + mb).min(resources.memory[node]) };
+        }
+        for &(kind, node, count) in &more.gres {
+            let (kind, node) = (usize::from(kind), node as usize);
+            let Some(own) = self.gres.get_mut(kind).and_then(|gres| gres.get_mut(node)) else { continue };
+            *own = if take { own.saturating_sub(count) } else { (*own + count).min(resources.gres[kind][node]) };
+        }
+    }
+
+    /// Idle devices of these kinds on a node.
+    pub(super) fn devices(&self, kinds: Kinds, node: usize) -> i64 {
+        let of = |(at, gres): (usize, &Vec<u32>)| if kinds >> at & 1 == 1 { i64::from(gres[node]) } else { 0 };
+        self.gres.iter().enumerate().map(of).sum()
+    }
+}
