@@ -26,6 +26,7 @@ mod tables;
 mod tres;
 
 pub use tres::Tres;
+pub(crate) use tres::{Amounts, Resource};
 
 use crate::conf::PreemptMode;
 use std::collections::BTreeMap;

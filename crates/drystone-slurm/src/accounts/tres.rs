@@ -9,6 +9,40 @@ pub struct Tres {
     pub cpu: Option<u64>,
     /// Nodes.
     pub node: Option<u64>,
+    /// Megabytes of memory.
+    pub mem: Option<u64>,
+    /// GPUs of all types.
+    pub gpu: Option<u64>,
+}
+
+/// So much of each resource.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Amounts {
+    pub(crate) cpu: u64,
+    pub(crate) node: u64,
+    pub(crate) mem: u64,
+    pub(crate) gpu: u64,
+}
+
+/// A resource that limits know.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Resource {
+    Cpu,
+    Node,
+    Mem,
+    Gpu,
+}
+
+/// Megabytes; Slurm takes a unit behind them.
+fn megabytes(text: &str) -> Option<u64> {
+    let (digits, shift) = match text.char_indices().last()? {
+        (at, 'K' | 'k') => return text[..at].parse::<u64>().ok().map(|kb| kb.div_ceil(1024)),
+        (at, 'M' | 'm') => (&text[..at], 0),
+        (at, 'G' | 'g') => (&text[..at], 10),
+        (at, 'T' | 't') => (&text[..at], 20),
+        _ => (text, 0),
+    };
+    digits.parse::<u64>().ok()?.checked_mul(1 << shift)
 }
 
 impl Tres {
@@ -25,6 +59,11 @@ impl Tres {
             let count = |text: &str| text.parse::<u64>().map_err(|_| format!("`{part}` has no whole number"));
             match name.to_ascii_lowercase().as_str() {
                 "cpu" => tres.cpu = number.map(count).transpose()?,
+                "mem" => {
+                    let wrong = || format!("`{part}` has no number of megabytes");
+                    tres.mem = number.map(|text| megabytes(text).ok_or_else(wrong)).transpose()?;
+                }
+                "gres/gpu" => tres.gpu = number.map(count).transpose()?,
                 "node" => tres.node = number.map(count).transpose()?,
                 // Without weights a job is billed for its processors.
                 "billing" => tres.cpu = tres.cpu.or(number.map(count).transpose()?),
@@ -40,15 +79,55 @@ impl Tres {
         *self == Tres::default()
     }
 
-    /// Whether so many more would be too many beside those in use.
+    /// The resource of which so much more would be too much beside what is in use.
     #[must_use]
-    pub(crate) fn exceeded(&self, used: (u64, u64), more: (u64, u64)) -> bool {
-        self.cpu.is_some_and(|most| used.0 + more.0 > most) || self.node.is_some_and(|most| used.1 + more.1 > most)
+    pub(crate) fn exceeded(&self, used: Amounts, more: Amounts) -> Option<Resource> {
+        let over = |most: Option<u64>, used: u64, more: u64| most.is_some_and(|most| used + more > most);
+        if over(self.cpu, used.cpu, more.cpu) {
+            Some(Resource::Cpu)
+        } else if over(self.mem, used.mem, more.mem) {
+            Some(Resource::Mem)
+        } else if over(self.node, used.node, more.node) {
+            Some(Resource::Node)
+        } else if over(self.gpu, used.gpu, more.gpu) {
+            Some(Resource::Gpu)
+        } else {
+            None
+        }
     }
 
     /// The limits of this, and those of `other` where this has none.
     #[must_use]
     pub(crate) fn or(&self, other: &Tres) -> Tres {
-        Tres { cpu: self.cpu.or(other.cpu), node: self.node.or(other.node) }
+        Tres {
+            cpu: self.cpu.or(other.cpu),
+            node: self.node.or(other.node),
+            mem: self.mem.or(other.mem),
+            gpu: self.gpu.or(other.gpu),
+        }
+    }
+
+    /// Those of the limits that `other` does not have.
+    #[must_use]
+    pub(crate) fn without(&self, other: &Tres) -> Tres {
+        let open = |own: Option<u64>, other: Option<u64>| own.filter(|_| other.is_none());
+        Tres {
+            cpu: open(self.cpu, other.cpu),
+            node: open(self.node, other.node),
+            mem: open(self.mem, other.mem),
+            gpu: open(self.gpu, other.gpu),
+        }
+    }
+
+    /// Those of the limits that so much alone does not break.
+    #[must_use]
+    pub(crate) fn bearing(&self, more: Amounts) -> Tres {
+        let bears = |own: Option<u64>, more: u64| own.filter(|&most| more <= most);
+        Tres {
+            cpu: bears(self.cpu, more.cpu),
+            node: bears(self.node, more.node),
+            mem: bears(self.mem, more.mem),
+            gpu: bears(self.gpu, more.gpu),
+        }
     }
 }

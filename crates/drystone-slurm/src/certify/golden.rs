@@ -262,8 +262,8 @@ impl Golden {
     }
 }
 
-/// slurmctld may log a submission after the pass that has looked at the job. Such a submission is
-/// moved before that pass.
+/// slurmctld may log a submission after, or within, the pass that looks at the job. Such a
+/// submission is moved before that pass.
 fn submissions_first(events: &mut Vec<(i64, Happening)>) {
     let about = |happening: &Happening| match happening {
         Happening::Test(name, _)
@@ -272,16 +272,24 @@ fn submissions_first(events: &mut Vec<(i64, Happening)>) {
         | Happening::Plan(name, ..) => Some(*name),
         _ => None,
     };
+    let begins = |h: &(i64, Happening)| matches!(h.1, Happening::MainPass(_) | Happening::BackfillPass);
+    let ends = |h: &(i64, Happening)| matches!(h.1, Happening::Done | Happening::Abort);
     let mut at = 0;
     while at < events.len() {
-        if let Happening::Submit(name, _) = events[at].1
-            && let Some(first) = events[..at].iter().position(|(_, happening)| about(happening) == Some(name))
-        {
-            let pass = |h: &(i64, Happening)| matches!(h.1, Happening::MainPass(_) | Happening::BackfillPass);
-            let to = events[..first].iter().rposition(pass).unwrap_or(first);
-            let late = events.remove(at);
-            let when = events[to].0;
-            events.insert(to, (when, late.1));
+        if let Happening::Submit(name, _) = events[at].1 {
+            let is = |h: &(i64, Happening)| about(&h.1) == Some(name);
+            let earlier = events[..at].iter().position(is);
+            // The pass that is being made.
+            let begin = events[..at].iter().rposition(|h| begins(h) || ends(h)).filter(|&begin| begins(&events[begin]));
+            let rest = &events[at + 1..];
+            let over = rest.iter().position(|h| begins(h) || ends(h)).unwrap_or(rest.len());
+            let within = begin.filter(|_| rest[..over].iter().any(is));
+            let first = earlier.map(|first| events[..first].iter().rposition(begins).unwrap_or(first));
+            if let Some(to) = first.or(within) {
+                let late = events.remove(at);
+                let when = events[to].0;
+                events.insert(to, (when, late.1));
+            }
         }
         at += 1;
     }

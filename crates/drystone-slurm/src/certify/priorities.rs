@@ -33,6 +33,12 @@ pub fn priorities(golden: &Golden) -> Option<PriorityAgreement> {
     if let (Some(first), Some((start, _))) = (&mut next, golden.events.first()) {
         *first -= (*first - second(*start)).div_euclid(period) * period;
     }
+    // Newer recordings say when that was.
+    let told = golden.events.iter().any(|h| h.1 == Happening::Calculation);
+    let mut last = None;
+    if told {
+        next = None;
+    }
     let (mut agreement, mut running) = (PriorityAgreement::default(), BTreeMap::<u32, Charged>::new());
     let mut waiting = BTreeMap::<u32, u32>::new();
     let pending = |id: u32| -> Pending { makes.pending(id, 0, &machine) };
@@ -46,13 +52,19 @@ pub fn priorities(golden: &Golden) -> Option<PriorityAgreement> {
             next = Some(when + period);
         }
         match happening {
+            Happening::Calculation => {
+                let runs = running.values().copied().collect::<Vec<_>>();
+                let waits = waiting.iter().map(|(&id, &assoc)| (id, assoc)).collect::<Vec<_>>();
+                model.calculate(now, &runs, &waits);
+                last = Some(now);
+            }
             Happening::Submit(Name::Job(id), told) => {
                 let job = pending(*id);
                 compare(&mut agreement, model.of(&job, now, &machine), *told);
                 waiting.insert(*id, job.assoc);
             }
             Happening::Priority(Name::Job(id), told) => {
-                let when = next.map_or(now, |next| next - period);
+                let when = last.or(next.map(|next| next - period)).unwrap_or(now);
                 compare(&mut agreement, model.of(&pending(*id), when, &machine), *told);
             }
             Happening::MainStart(Name::Job(id), nodes) | Happening::BackfillStart(Name::Job(id), nodes) => {

@@ -130,9 +130,9 @@ knobs! {
     bf_window_linear = 0, 0, MOST, "s", S, "the search for a start widens by so much each time, instead of doubling";
     bf_busy_nodes = 0, 0, 1, "flag", Basis::Ignored("which nodes plans use, where nodes are shared"),
         "plans prefer nodes in use";
-    bf_running_job_reserve = 0, 0, 1, "flag", Basis::Ignored("plans beside running whole-node jobs"),
+    bf_running_job_reserve = 0, 0, 1, "flag", Basis::Source,
         "running whole-node jobs are in the table of plans";
-    bf_licenses = 0, 0, 1, "flag", Basis::Ignored("starts of jobs that wait for licences"), "plans for licences";
+    bf_licenses = 0, 0, 1, "flag", Basis::Source, "plans for licences";
     bf_max_job_array_resv = 20, 0, 1000, "plans", S, "plans of one array";
     bf_hetjob_immediate = 0, 0, 1, "flag", Basis::Ignored("starts of heterogeneous jobs"), "starts them as soon as it can";
     sched_interval = 60, -1, MOST, "s", C, "seconds between two full passes of the main scheduler; -1: no main scheduler";

@@ -3,7 +3,7 @@
 
 use super::preempting::Victim;
 use super::reservation::Access;
-use super::table::Table;
+use super::table::{Licences, Table};
 use super::will_run::{Reach, Scratch, will_run};
 use super::{Alloc, Cluster, NONE, NodeSet, Pass, Pending, Verdict, Watch};
 use crate::conf::{PreemptMode, SchedParams};
@@ -131,7 +131,31 @@ impl Backfill {
         self.began = now;
         self.holds_until = i64::MAX;
         let (begin, end) = (floor(now, params.bf_resolution), floor(self.window_end, params.bf_resolution));
-        self.table.reset(begin, end.max(begin + 1), cluster.up());
+        let plans_licences = params.bf_licenses != 0;
+        let all = if plans_licences { &cluster.machine.resources.licences[..] } else { &[] };
+        let licences: Vec<u64> = all.iter().map(|&(_, count)| u64::from(count)).collect();
+        self.table.reset(begin, end.max(begin + 1), cluster.up(), &licences);
+        if plans_licences || params.bf_running_job_reserve != 0 {
+            self.keep_running(cluster, params);
+        }
+    }
+
+    /// Jobs that run with licences, or have nodes for themselves, are planned with up to their
+    /// limits, in the order of submission.
+    fn keep_running(&mut self, cluster: &Cluster, params: &SchedParams) {
+        let mut order = cluster.order().to_vec();
+        order.sort_unstable_by_key(|&(_, rank, _)| rank);
+        let none = NodeSet::empty(cluster.machine.nodes());
+        for running in order.iter().filter_map(|&(.., slot)| cluster.at(slot)) {
+            let licences = if params.bf_licenses != 0 { cluster.licences_of(&running.job) } else { &[] };
+            let replaceable = cluster.preempting.mode_of(&cluster.machine, &running.job) != PreemptMode::Off;
+            let whole = running.job.exclusive && !replaceable;
+            if (whole || !licences.is_empty()) && self.table.made() < params.records() {
+                let begin = self.table.begin();
+                let end = floor(running.end, params.bf_resolution).max(begin + params.bf_resolution);
+                self.table.add(begin, end, if whole { &running.alloc.nodes } else { &none }, licences);
+            }
+        }
     }
 
     /// A job has left these nodes while the pass slept. Jobs that it still looks at are not to have
@@ -201,10 +225,14 @@ impl Backfill {
     /// before are not.
     fn keep_whole(&mut self, desk: &Desk<'_>, job: &Pending, now: i64, alloc: &Alloc) {
         let replaceable = desk.cluster.preempting.mode_of(&desk.cluster.machine, job) != PreemptMode::Off;
-        if job.exclusive && !replaceable && self.table.made() < desk.params.records() {
+        let licences = if desk.params.bf_licenses != 0 { desk.cluster.licences_of(job) } else { &[] };
+        let whole = job.exclusive && !replaceable;
+        if (whole || !licences.is_empty()) && self.table.made() < desk.params.records() {
+            let none = NodeSet::empty(desk.cluster.machine.nodes());
+            let nodes = if whole { &alloc.nodes } else { &none };
             let begin = self.table.begin();
             let end = floor(now.saturating_add(job.limit), desk.params.bf_resolution);
-            self.table.add(begin, end.max(begin + desk.params.bf_resolution), &alloc.nodes);
+            self.table.add(begin, end.max(begin + desk.params.bf_resolution), nodes, licences);
         }
     }
 
@@ -274,7 +302,7 @@ impl Backfill {
         if !cluster.machine.parts[usize::from(job.part)].up {
             return Some(Verdict::NoRoom);
         }
-        if !cluster.has_licences(job, now) {
+        if params.bf_licenses == 0 && !cluster.has_licences(job, now) {
             return Some(Verdict::Licences);
         }
         None
@@ -392,11 +420,14 @@ impl Backfill {
             if let Some(end) = overlap.filter(|&end| end < self.window_end && (later == 0 || end < later)) {
                 later = end;
             }
+            let licences = if params.bf_licenses != 0 { cluster.licences_of(job) } else { &[] };
+            let short = self.table.licences_until(licences, from, from.max(clock).saturating_add(limit));
+            later = short.unwrap_or(later);
             let mut next = (later > 0 && !unplanned).then_some(later);
             if let Some(known) = cluster.machine.resources.demand(job.demand) {
                 free.intersect(&known.suitable);
             }
-            if (free.count() as u64) < u64::from(job.min_nodes) {
+            if short.is_some() || (free.count() as u64) < u64::from(job.min_nodes) {
                 match next {
                     Some(later) => from = later,
                     None => return Found::Verdict(Verdict::NoRoom),
@@ -426,7 +457,7 @@ impl Backfill {
                         Start::Blocked(at) => start = at,
                         Start::Preempts(victims) => {
                             let alloc = soonest.alloc(cluster, job, free, scratch);
-                            let verdict = self.plan(params, job, (now, limit), alloc, part);
+                            let verdict = self.plan(params, job, (now, limit), alloc, licences);
                             return Found::Preempts(victims, verdict);
                         }
                     }
@@ -447,7 +478,7 @@ impl Backfill {
                 self.holds_until = self.holds_until.min(now + start - self.window_end);
                 return Found::Verdict(Verdict::BeyondWindow { start, end, alloc });
             }
-            if start > now && self.table.overlaps(begin, end, &alloc.nodes) {
+            if start > now && self.table.overlaps(begin, end, &alloc.nodes, licences) {
                 from = start;
                 continue;
             }
@@ -457,7 +488,7 @@ impl Backfill {
             if cluster.no_reserve(job) {
                 return Found::Verdict(Verdict::Unplanned { start: Some(start) });
             }
-            return Found::Verdict(self.plan(params, job, (start, limit), alloc, part));
+            return Found::Verdict(self.plan(params, job, (start, limit), alloc, licences));
         }
     }
 
@@ -527,9 +558,8 @@ impl Backfill {
         job: &Pending,
         (start, limit): (i64, i64),
         alloc: Alloc,
-        part: &NodeSet,
+        licences: Licences<'_>,
     ) -> Verdict {
-        debug_assert!(alloc.nodes.is_subset(part));
         let begin = floor(start, params.bf_resolution);
         let end = floor(start.saturating_add(limit), params.bf_resolution);
         self.holds_until = self.holds_until.min(start);
@@ -549,7 +579,7 @@ impl Backfill {
         } else {
             let begin = begin.max(self.table.begin());
             let until = end.max(begin + params.bf_resolution);
-            self.table.add(begin, until, &alloc.nodes);
+            self.table.add(begin, until, &alloc.nodes, licences);
             self.changed = true;
         }
         Verdict::Planned { start, end, alloc }

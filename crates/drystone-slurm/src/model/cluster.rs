@@ -132,6 +132,11 @@ impl Cluster {
         known.demand.licences.iter().all(free)
     }
 
+    /// The licences that a job asks for.
+    pub(super) fn licences_of(&self, job: &Pending) -> &[(u16, u32)] {
+        self.machine.resources.demand(job.demand).map_or(&[], |known| &known.demand.licences)
+    }
+
     fn use_licences(&mut self, job: &Pending, more: bool) {
         let Some(known) = self.machine.resources.demand(job.demand) else { return };
         for &(licence, count) in &known.demand.licences {

@@ -3,8 +3,8 @@
 //! Rules after Slurm's: limits of the partition's QOS come first, then those of the job's own QOS
 //! where the first has none, then those of the association and all above it where neither has one.
 
-use super::{Alloc, Machine, NONE, Pending};
-use crate::accounts::{Accounts, Limits, Qos, Tres};
+use super::{Alloc, Machine, MemoryDemand, NONE, Pending};
+use crate::accounts::{Accounts, Amounts, Limits, Qos, Resource, Tres};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -12,6 +12,8 @@ use std::collections::BTreeMap;
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 struct Used {
     cpus: u64,
+    mem: u64,
+    gpus: u64,
     /// Jobs on each node: a node that is used already is not counted again.
     nodes: BTreeMap<u32, u32>,
     jobs: u32,
@@ -19,14 +21,18 @@ struct Used {
 }
 
 impl Used {
-    fn add(&mut self, cpus: u64, nodes: impl Iterator<Item = u32>) {
-        self.cpus += cpus;
+    fn add(&mut self, more: Amounts, nodes: impl Iterator<Item = u32>) {
+        self.cpus += more.cpu;
+        self.mem += more.mem;
+        self.gpus += more.gpu;
         self.jobs += 1;
         nodes.for_each(|node| *self.nodes.entry(node).or_default() += 1);
     }
 
-    fn subtract(&mut self, cpus: u64, nodes: impl Iterator<Item = u32>) {
-        self.cpus -= cpus.min(self.cpus);
+    fn subtract(&mut self, less: Amounts, nodes: impl Iterator<Item = u32>) {
+        self.cpus = self.cpus.saturating_sub(less.cpu);
+        self.mem = self.mem.saturating_sub(less.mem);
+        self.gpus = self.gpus.saturating_sub(less.gpu);
         self.jobs -= self.jobs.min(1);
         for node in nodes {
             if let Some(jobs) = self.nodes.get_mut(&node) {
@@ -39,8 +45,8 @@ impl Used {
     }
 
     /// In use as a limit counts it.
-    fn tres(&self) -> (u64, u64) {
-        (self.cpus, self.nodes.len() as u64)
+    fn tres(&self) -> Amounts {
+        Amounts { cpu: self.cpus, node: self.nodes.len() as u64, mem: self.mem, gpu: self.gpus }
     }
 }
 
@@ -64,18 +70,17 @@ pub struct Ledger {
 /// What a job would have.
 #[derive(Clone, Copy)]
 struct Wanted<'a> {
-    cpus: u64,
-    count: u64,
+    all: Amounts,
     /// On which nodes, where that is known.
     nodes: Option<&'a super::NodeSet>,
 }
 
 impl Wanted<'_> {
     /// What it adds to what is in use: nodes that are used already do not count.
-    fn beside(&self, used: &Used) -> (u64, u64) {
+    fn beside(&self, used: &Used) -> Amounts {
         let known =
             self.nodes.map_or(0, |nodes| nodes.iter().filter(|&n| used.nodes.contains_key(&(n as u32))).count());
-        (self.cpus, self.count - (known as u64).min(self.count))
+        Amounts { node: self.all.node.saturating_sub(known as u64), ..self.all }
     }
 }
 
@@ -219,26 +224,20 @@ impl Ledger {
             return None;
         }
         let wanted = match alloc {
-            Some(alloc) => {
-                let cpus = alloc.total(machine);
-                Wanted { cpus, count: alloc.nodes.count() as u64, nodes: self.counts_nodes.then_some(&alloc.nodes) }
-            }
-            None => Wanted { cpus: u64::from(job.cpus), count: u64::from(job.min_nodes), nodes: None },
+            Some(alloc) => Wanted { all: had(alloc, machine), nodes: self.counts_nodes.then_some(&alloc.nodes) },
+            None => Wanted { all: asked(job, u64::from(job.min_nodes), machine), nodes: None },
         };
-        // A plan counts what the job asks for.
         self.exceeds(job, wanted, machine)
     }
 
-    /// As [`Ledger::after`], for a start that is only planned: processors count as they were asked
-    /// for.
+    /// As [`Ledger::after`], for a start that is only planned: what was asked for counts.
     #[must_use]
     pub fn after_plan(&self, job: &Pending, alloc: &Alloc, machine: &Machine) -> Option<&'static str> {
         if job.assoc == NONE {
             return None;
         }
         let nodes = self.counts_nodes.then_some(&alloc.nodes);
-        let wanted = Wanted { cpus: u64::from(job.cpus), count: alloc.nodes.count() as u64, nodes };
-        self.exceeds(job, wanted, machine)
+        self.exceeds(job, Wanted { all: asked(job, alloc.nodes.count() as u64, machine), nodes }, machine)
     }
 
     fn exceeds(&self, job: &Pending, wanted: Wanted<'_>, machine: &Machine) -> Option<&'static str> {
@@ -250,44 +249,43 @@ impl Ledger {
             let Qos { limits, max_tres_user, max_tres_account, .. } = &self.accounts.qos[qos as usize];
             let of_user = self.of_user.get(&(qos, job.user)).unwrap_or(&nothing);
             let of_account = self.of_account.get(&(qos, self.account(job.assoc))).unwrap_or(&nothing);
-            if self.breaks(&limits.grp_tres, &mut grp, &self.of_qos[qos as usize], wanted) {
-                return Some("QOSGrpCpuLimit");
+            if let Some(of) = self.breaks(&limits.grp_tres, &mut grp, &self.of_qos[qos as usize], wanted) {
+                return Some(reason(of, QOS_GRP));
             }
-            if self.breaks(&limits.max_tres, &mut each, &nothing, wanted) {
-                return Some("QOSMaxCpuPerJobLimit");
+            if let Some(of) = self.breaks(&limits.max_tres, &mut each, &nothing, wanted) {
+                return Some(reason(of, QOS_JOB));
             }
-            if self.breaks(max_tres_account, &mut account, of_account, wanted) {
-                return Some("QOSMaxCpuPerAccountLimit");
+            if let Some(of) = self.breaks(max_tres_account, &mut account, of_account, wanted) {
+                return Some(reason(of, QOS_ACCOUNT));
             }
-            if self.breaks(max_tres_user, &mut user, of_user, wanted) {
-                return Some("QOSMaxCpuPerUserLimit");
+            if let Some(of) = self.breaks(max_tres_user, &mut user, of_user, wanted) {
+                return Some(reason(of, QOS_USER));
             }
         }
         for (above, assoc) in self.chain(job.assoc).enumerate() {
             let mut seen = grp;
-            if self.breaks(&self.accounts.assocs[assoc].limits.grp_tres, &mut seen, &self.of_assoc[assoc], wanted) {
-                return Some("AssocGrpCpuLimit");
+            let limit = &self.accounts.assocs[assoc].limits.grp_tres;
+            if let Some(of) = self.breaks(limit, &mut seen, &self.of_assoc[assoc], wanted) {
+                return Some(reason(of, ASSOC_GRP));
             }
             let mut seen = each;
-            if above == 0 && self.breaks(&self.inherited[assoc].max_tres, &mut seen, &nothing, wanted) {
-                return Some("AssocMaxCpuPerJobLimit");
+            if above == 0
+                && let Some(of) = self.breaks(&self.inherited[assoc].max_tres, &mut seen, &nothing, wanted)
+            {
+                return Some(reason(of, ASSOC_JOB));
             }
         }
         None
     }
 
-    /// Whether a limit that was not set before is broken. It then counts as set.
-    fn breaks(&self, limit: &Tres, set: &mut Tres, used: &Used, wanted: Wanted<'_>) -> bool {
-        let cpu = limit.cpu.filter(|_| set.cpu.is_none());
-        let node = limit.node.filter(|_| set.node.is_none());
+    /// The resource of which a limit that was not set before is broken. It then counts as set.
+    fn breaks(&self, limit: &Tres, set: &mut Tres, used: &Used, wanted: Wanted<'_>) -> Option<Resource> {
+        let mut open = limit.without(set);
         *set = set.or(limit);
-        let (cpus, nodes) = wanted.beside(used);
-        let mut open = Tres { cpu, node };
         if self.lenient {
-            open.cpu = open.cpu.filter(|&most| wanted.cpus <= most);
-            open.node = open.node.filter(|&most| wanted.count <= most);
+            open = open.bearing(wanted.all);
         }
-        open.exceeded(used.tres(), (cpus, nodes))
+        open.exceeded(used.tres(), wanted.beside(used))
     }
 
     /// What keeps one more job from being submitted.
@@ -350,13 +348,66 @@ impl Ledger {
 
     /// A job begins to run.
     pub(super) fn begin(&mut self, job: &Pending, alloc: &Alloc, machine: &Machine) {
-        let (cpus, count) = (alloc.total(machine), self.counts_nodes);
-        self.each(job, machine, |used| used.add(cpus, alloc.nodes.iter().filter(|_| count).map(|n| n as u32)));
+        let (had, count) = (had(alloc, machine), self.counts_nodes);
+        self.each(job, machine, |used| used.add(had, alloc.nodes.iter().filter(|_| count).map(|n| n as u32)));
     }
 
     /// A job runs no more.
     pub(super) fn end(&mut self, job: &Pending, alloc: &Alloc, machine: &Machine) {
-        let (cpus, count) = (alloc.total(machine), self.counts_nodes);
-        self.each(job, machine, |used| used.subtract(cpus, alloc.nodes.iter().filter(|_| count).map(|n| n as u32)));
+        let (had, count) = (had(alloc, machine), self.counts_nodes);
+        self.each(job, machine, |used| used.subtract(had, alloc.nodes.iter().filter(|_| count).map(|n| n as u32)));
     }
+}
+
+/// The reasons that Slurm shows, by resource: processors, nodes, memory, GPUs.
+type Reasons = [&'static str; 4];
+
+const QOS_GRP: Reasons = ["QOSGrpCpuLimit", "QOSGrpNodeLimit", "QOSGrpMemLimit", "QOSGrpGRES"];
+const QOS_JOB: Reasons =
+    ["QOSMaxCpuPerJobLimit", "QOSMaxNodePerJobLimit", "QOSMaxMemoryPerJob", "QOSMaxGRESPerJob"];
+const QOS_ACCOUNT: Reasons =
+    ["QOSMaxCpuPerAccountLimit", "QOSMaxNodePerAccountLimit", "QOSMaxMemoryPerAccount", "QOSMaxGRESPerAccount"];
+const QOS_USER: Reasons =
+    ["QOSMaxCpuPerUserLimit", "QOSMaxNodePerUserLimit", "QOSMaxMemoryPerUser", "QOSMaxGRESPerUser"];
+const ASSOC_GRP: Reasons = ["AssocGrpCpuLimit", "AssocGrpNodeLimit", "AssocGrpMemLimit", "AssocGrpGRES"];
+const ASSOC_JOB: Reasons =
+    ["AssocMaxCpuPerJobLimit", "AssocMaxNodePerJobLimit", "AssocMaxMemPerJob", "AssocMaxGRESPerJob"];
+
+fn reason(of: Resource, reasons: Reasons) -> &'static str {
+    match of {
+        Resource::Cpu => reasons[0],
+        Resource::Node => reasons[1],
+        Resource::Mem => reasons[2],
+        Resource::Gpu => reasons[3],
+    }
+}
+
+/// What a job has.
+fn had(alloc: &Alloc, machine: &Machine) -> Amounts {
+    let kinds = &machine.resources.kinds;
+    let (mut mem, mut gpu) = (0, 0);
+    if let Some(more) = &alloc.more {
+        mem = more.memory.iter().sum();
+        let gpus = more.gres.iter().filter(|&&(kind, ..)| kinds[usize::from(kind)].name == "gpu");
+        gpu = gpus.map(|&(.., count)| u64::from(count)).sum();
+    }
+    Amounts { cpu: alloc.total(machine), node: alloc.nodes.count() as u64, mem, gpu }
+}
+
+/// The least that a job asks for, on so many nodes.
+fn asked(job: &Pending, nodes: u64, machine: &Machine) -> Amounts {
+    let cpu = u64::from(job.cpus);
+    let mut all = Amounts { cpu, node: nodes, ..Amounts::default() };
+    let Some(known) = machine.resources.demand(job.demand) else { return all };
+    let demand = &known.demand;
+    if let Some(gpus) = &demand.gpus {
+        all.gpu = (u64::from(gpus.per_node) * nodes).max(u64::from(gpus.in_all(demand.tasks.max(1))));
+    }
+    all.mem = match demand.memory {
+        MemoryDemand::PerNode(mb) => mb * nodes,
+        MemoryDemand::PerCpu(mb) => mb * cpu,
+        MemoryDemand::PerGpu(mb) => mb * all.gpu,
+        MemoryDemand::None | MemoryDemand::WholeNode => 0,
+    };
+    all
 }

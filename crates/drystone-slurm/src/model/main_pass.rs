@@ -65,6 +65,11 @@ pub fn main_pass(
             depth += 1;
         }
         let verdict = pass.look(cluster, index, job, now, params);
+        if params.bf_licenses != 0 && matches!(verdict, Verdict::Licences) {
+            pass.deeds.whole = false;
+            leave(&queue[index..], now, "bf_licenses", watch);
+            break;
+        }
         watch.verdict(Pass::Main, now, job.id, verdict);
         if pass.left == 0 && !watch.wants_plans() {
             break;

@@ -5,6 +5,7 @@ use super::fit::Fit;
 use super::resources::{IdleMore, JobDemand};
 use super::{Alloc, Machine, NodeSet, Pending};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// Idle processors of every node.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -21,6 +22,8 @@ pub struct Idle {
     threads: u32,
     /// Memory and generic resources, where nodes have such.
     more: Option<Box<IdleMore>>,
+    /// Processors of nodes that two jobs have, one of them suspended.
+    twice: BTreeMap<usize, u32>,
 }
 
 impl Idle {
@@ -31,7 +34,7 @@ impl Idle {
         let resources = &machine.resources;
         let single = machine.cpus.iter().all(|&c| c == 1) && resources.is_plain();
         let more = IdleMore::new(resources);
-        Idle { cpus: machine.cpus.clone(), some: all.clone(), all, single, threads: machine.threads.max(1), more }
+        Idle { cpus: machine.cpus.clone(), some: all.clone(), all, single, threads: machine.threads.max(1), more, twice: BTreeMap::new() }
     }
 
     /// Becomes the other, in its own memory.
@@ -40,6 +43,7 @@ impl Idle {
         if !self.single {
             self.cpus.clone_from(&other.cpus);
             self.all.assign(&other.all);
+            self.twice.clone_from(&other.twice);
         }
         if let (Some(own), Some(other)) = (&mut self.more, &other.more) {
             own.assign(other);
@@ -72,7 +76,10 @@ impl Idle {
         }
         self.change_more(alloc, machine, true);
         for (node, cpus) in alloc.iter(machine) {
-            debug_assert!(self.cpus[node] >= cpus, "node {node} has {} idle, not {cpus}", self.cpus[node]);
+            if self.cpus[node] < cpus {
+                // A job that is suspended, or was recorded so, shares processors with another.
+                *self.twice.entry(node).or_default() += cpus - self.cpus[node];
+            }
             self.cpus[node] -= cpus.min(self.cpus[node]);
             if self.cpus[node] == 0 {
                 self.some.remove(node);
@@ -88,7 +95,18 @@ impl Idle {
             return;
         }
         self.change_more(alloc, machine, false);
-        for (node, cpus) in alloc.iter(machine) {
+        for (node, mut cpus) in alloc.iter(machine) {
+            if let Some(twice) = self.twice.get_mut(&node) {
+                let shared = cpus.min(*twice);
+                *twice -= shared;
+                cpus -= shared;
+                if *twice == 0 {
+                    self.twice.remove(&node);
+                }
+            }
+            if cpus == 0 {
+                continue;
+            }
             self.cpus[node] = (self.cpus[node] + cpus).min(machine.cpus[node]);
             self.some.insert(node);
             if self.cpus[node] == machine.cpus[node] {

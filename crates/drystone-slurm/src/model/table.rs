@@ -25,24 +25,31 @@ pub(crate) struct Table {
     made: usize,
     /// Whether a plan begins with the table.
     front: bool,
+    /// Kinds of licences, of which each set has so many behind its nodes.
+    licences: usize,
 }
+
+/// Licences by kind, and how many.
+pub(crate) type Licences<'a> = &'a [(u16, u32)];
 
 impl Table {
     /// A table without plans.
     #[cfg(test)]
     fn new(begin: i64, end: i64, nodes: &NodeSet) -> Table {
         let mut table = Table::default();
-        table.reset(begin, end, nodes);
+        table.reset(begin, end, nodes, &[]);
         table
     }
 
     /// Becomes a table without plans, in its own memory.
-    pub(crate) fn reset(&mut self, begin: i64, end: i64, nodes: &NodeSet) {
+    pub(crate) fn reset(&mut self, begin: i64, end: i64, nodes: &NodeSet, licences: &[u64]) {
         self.records.clear();
         self.free.clear();
         self.words.clear();
         self.words.extend_from_slice(nodes.words());
-        self.width = nodes.words().len();
+        self.words.extend_from_slice(licences);
+        self.licences = licences.len();
+        self.width = nodes.words().len() + licences.len();
         self.records.push(Record { begin, end, set: 0 });
         self.made = 1;
         self.front = false;
@@ -112,15 +119,34 @@ impl Table {
     }
 
     /// Whether between `start` and `end` some record lacks one of the nodes.
-    pub(crate) fn overlaps(&self, start: i64, end: i64, nodes: &NodeSet) -> bool {
+    pub(crate) fn overlaps(&self, start: i64, end: i64, nodes: &NodeSet, licences: Licences<'_>) -> bool {
         let first = self.records.partition_point(|record| record.end <= start);
         let behind = self.records.partition_point(|record| record.begin < end);
-        (first..behind).any(|index| nodes.words().iter().zip(self.set(index)).any(|(node, free)| node & !free != 0))
+        (first..behind).any(|index| {
+            nodes.words().iter().zip(self.set(index)).any(|(node, free)| node & !free != 0)
+                || self.is_short(index, licences)
+        })
+    }
+
+    /// Whether a record lacks licences.
+    fn is_short(&self, index: usize, licences: Licences<'_>) -> bool {
+        if self.licences == 0 || licences.is_empty() {
+            return false;
+        }
+        let free = &self.set(index)[self.width - self.licences..];
+        licences.iter().any(|&(kind, count)| free.get(usize::from(kind)).is_none_or(|&free| free < u64::from(count)))
+    }
+
+    /// The end of the first record from `from` to `until` that lacks licences.
+    pub(crate) fn licences_until(&self, licences: Licences<'_>, from: i64, until: i64) -> Option<i64> {
+        let start = self.records.partition_point(|record| record.end <= from);
+        let stop = self.records.partition_point(|record| record.begin <= until);
+        (start..stop).find(|&index| self.is_short(index, licences)).map(|index| self.records[index].end)
     }
 
     /// Plans nodes from `start` to `end`, then merges at most one pair of equal neighbours. The
     /// single merge is Slurm's: what is left unmerged can hide a place from [`Table::search`].
-    pub(crate) fn add(&mut self, start: i64, end: i64, nodes: &NodeSet) {
+    pub(crate) fn add(&mut self, start: i64, end: i64, nodes: &NodeSet, licences: Licences<'_>) {
         if start == self.begin() && !std::mem::replace(&mut self.front, true) {
             // Slurm then keeps a record of no length before all others.
             self.made += 1;
@@ -131,6 +157,14 @@ impl Table {
             let at = self.records[index].set as usize * self.width;
             let set = &mut self.words[at..at + self.width];
             set.iter_mut().zip(nodes.words()).for_each(|(set, node)| *set &= !node);
+            if self.licences > 0 {
+                let free = &mut set[self.width - self.licences..];
+                for &(kind, count) in licences {
+                    if let Some(free) = free.get_mut(usize::from(kind)) {
+                        *free = free.saturating_sub(u64::from(count));
+                    }
+                }
+            }
         }
         // Slurm looks from the record before the one that it has cut.
         let from = first.saturating_sub(2);
@@ -180,7 +214,7 @@ mod tests {
     #[test]
     fn a_plan_cuts_and_the_search_looks_one_record_ahead() {
         let mut table = Table::new(0, 1000, &NodeSet::full(4));
-        table.add(100, 200, &set(&[0, 1, 2]));
+        table.add(100, 200, &set(&[0, 1, 2]), &[]);
         let part = NodeSet::full(4);
         let mut free = part.clone();
         // Up to 99 nothing is in the way; what begins exactly at the end is. The end of the plan is
@@ -196,10 +230,10 @@ mod tests {
     #[test]
     fn only_one_pair_is_merged() {
         let mut table = Table::new(0, 1000, &NodeSet::full(4));
-        table.add(100, 200, &set(&[0]));
-        table.add(300, 400, &set(&[0]));
+        table.add(100, 200, &set(&[0]), &[]);
+        table.add(300, 400, &set(&[0]), &[]);
         assert_eq!((table.len(), table.made()), (5, 5));
-        table.add(200, 300, &set(&[0]));
+        table.add(200, 300, &set(&[0]), &[]);
         // 100–200, 200–300 and 300–400 have become equal; two of them are merged.
         assert_eq!(table.len(), 4);
     }
