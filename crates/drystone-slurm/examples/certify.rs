@@ -9,7 +9,7 @@ fn main() {
     let dir = Path::new(args.first().map_or("../shared/golden/slurm", String::as_str));
     let chosen = &args[1..];
     for name in Golden::names(dir).expect("a folder of recordings") {
-        if !chosen.is_empty() && !chosen.iter().any(|c| name.starts_with(c.as_str())) {
+        if !chosen.is_empty() && !chosen.iter().any(|c| name.contains(c.as_str())) {
             continue;
         }
         let golden = match Golden::read(dir, &name) {

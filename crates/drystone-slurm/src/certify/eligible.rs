@@ -91,6 +91,12 @@ impl<'a> Eligibility<'a> {
         true
     }
 
+    /// Whether a pass in this second may be before the one in which a singleton became eligible.
+    pub(super) fn may_be_early(&self, id: u32, now: i64) -> bool {
+        let job = &self.golden.jobs[id as usize];
+        job.dependency == "singleton" && job.submit + self.golden.base < now && now == self.begins[id as usize]
+    }
+
     /// The reservation that a job names, as an index.
     pub(super) fn reservation(&self, id: u32, names: &[crate::model::Reservation]) -> u32 {
         let name = &self.golden.jobs[id as usize].reservation;

@@ -138,8 +138,8 @@ pub enum Happening {
     Done,
     /// A job has ended.
     Complete(Name),
-    /// A node is done with the epilog of a job.
-    Epilog(String),
+    /// A node is done with the epilog of a job, where the recording has that.
+    Epilog(Option<u32>, String),
     /// A node has answered a message: when a job has just ended, that it is done with it.
     Answer(String),
     /// A job's priority was calculated.
@@ -201,7 +201,7 @@ impl Golden {
         Golden::names(dir)?.iter().map(|name| Golden::read(dir, name)).collect()
     }
 
-    /// The names of the recordings in a folder.
+    /// The names of the recordings in a folder and in the folders within it, `FOLDER/NAME.repN`.
     ///
     /// # Errors
     /// A folder that cannot be read.
@@ -209,10 +209,14 @@ impl Golden {
         let entries = fs::read_dir(dir).map_err(|source| unreadable(dir, source))?;
         let mut names = Vec::new();
         for entry in entries {
-            let name = entry.map_err(|source| unreadable(dir, source))?.file_name();
-            let name = name.to_string_lossy();
+            let entry = entry.map_err(|source| unreadable(dir, source))?;
+            let name = entry.file_name().to_string_lossy().into_owned();
             let stem = name.strip_suffix(".gz").unwrap_or(&name).strip_suffix(".events");
             names.extend(stem.map(String::from));
+            if entry.path().is_dir() {
+                let below = Golden::names(&entry.path())?;
+                names.extend(below.into_iter().map(|below| format!("{name}/{below}")));
+            }
         }
         names.sort();
         names.dedup();
@@ -250,6 +254,18 @@ impl Golden {
     #[must_use]
     pub fn scenario(&self) -> &str {
         self.name.rsplit_once(".rep").map_or(&self.name, |(scenario, _)| scenario)
+    }
+
+    /// Whether a free run can be compared: jobs wait for nothing but resources, limits and their
+    /// turn.
+    #[must_use]
+    pub fn runs_freely(&self) -> bool {
+        let waits = |job: &GoldenJob| {
+            let begins = job.restarts == 0 && job.task.is_none() && job.eligible.is_some_and(|at| at > job.submit + 1);
+            begins || !job.dependency.is_empty() || !job.reservation.is_empty()
+        };
+        let acts = self.events.iter().any(|(_, happening)| matches!(happening, Happening::Action(_)));
+        !acts && !self.jobs.iter().any(waits)
     }
 
     /// The jobs that a name means.

@@ -68,11 +68,16 @@ impl Table {
             completed: text("state").is_none_or(|state| state == "COMPLETED"),
             restarts: some("restarts")?.unwrap_or(0),
             max_nodes: some("max_nodes")?.map(|n| n as u32),
-            tasks: self.columns.contains_key("cpus_per_task").then(|| -> Result<_, String> {
-                Ok((some("tasks")?.unwrap_or(0) as u32, some("cpus_per_task")?.unwrap_or(1) as u32))
-            }).transpose()?,
+            tasks: self
+                .columns
+                .contains_key("cpus_per_task")
+                .then(|| -> Result<_, String> {
+                    Ok((some("tasks")?.unwrap_or(0) as u32, some("cpus_per_task")?.unwrap_or(1) as u32))
+                })
+                .transpose()?,
             memory: (some("mem_per_node")?.map(|mb| mb as u64), some("mem_per_cpu")?.map(|mb| mb as u64)),
-            gres: ["gres_per_node", "gpus", "gpus_per_node", "gpus_per_task"].map(|name| text(name).unwrap_or_default()),
+            gres: ["gres_per_node", "gpus", "gpus_per_node", "gpus_per_task"]
+                .map(|name| text(name).unwrap_or_default()),
             each_gpu: (some("cpus_per_gpu")?.unwrap_or(0) as u32, some("mem_per_gpu")?.map(|mb| mb as u64)),
             constraint: text("constraint").unwrap_or_default(),
             licences: text("licenses").unwrap_or_default(),
@@ -172,7 +177,11 @@ pub(super) fn event(line: &str, names: &Names) -> Result<Option<(i64, Happening)
         "bf_yield" => Some(Happening::Yield),
         "bf_abort" => Some(Happening::Abort),
         "bf_done" => Some(Happening::Done),
-        "epilog" => Some(Happening::Epilog(word(1)?.to_string())),
+        "epilog" => {
+            let of = names.own(word(0)?).ok().flatten();
+            let id = of.and_then(|name| if let Name::Job(id) = name { Some(id) } else { None });
+            Some(Happening::Epilog(id, word(1)?.to_string()))
+        }
         "resp" => Some(Happening::Answer(word(0)?.to_string())),
         "action" => Some(Happening::Action(rest.join(" "))),
         "calc" => Some(Happening::Calculation),
@@ -203,7 +212,11 @@ pub(super) fn event(line: &str, names: &Names) -> Result<Option<(i64, Happening)
     if !ABOUT_JOBS.contains(what) {
         return Ok(None);
     }
-    let name = if ["prio", "alloc", "gang_suspend", "gang_resume"].contains(what) && !word(0)?.contains('_') { names.own(word(0)?)? } else { names.name(word(0)?)? };
+    let name = if ["prio", "alloc", "gang_suspend", "gang_resume"].contains(what) && !word(0)?.contains('_') {
+        names.own(word(0)?)?
+    } else {
+        names.name(word(0)?)?
+    };
     let Some(name) = name else { return Ok(None) };
     let by = |mode: PreemptMode| -> Result<_, String> {
         Ok(names.name(word(1)?)?.map(|by| Happening::Preempted(name, by, mode)))

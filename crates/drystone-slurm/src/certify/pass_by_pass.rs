@@ -39,6 +39,8 @@ struct Replay<'a> {
     outside: Vec<(u32, Option<i64>)>,
     /// When jobs have ended.
     ended: BTreeMap<u32, Ended>,
+    /// When the last pass began, in milliseconds.
+    last_pass: i64,
     eligibility: Eligibility<'a>,
     /// Priorities as they were told last.
     priorities: Vec<i64>,
@@ -68,7 +70,7 @@ struct Stepping {
 
 impl<'a> Replay<'a> {
     fn new(golden: &'a Golden) -> Replay<'a> {
-        let told = |h: &Happening| matches!(h, Happening::Answer(_) | Happening::Epilog(_));
+        let told = |h: &Happening| matches!(h, Happening::Answer(_) | Happening::Epilog(..));
         let answers = golden.events.iter().filter(|(_, h)| told(h)).count();
         let makes = Makes::new(golden);
         let cluster = makes.cluster();
@@ -81,6 +83,7 @@ impl<'a> Replay<'a> {
             later: Vec::new(),
             outside: Vec::new(),
             ended: BTreeMap::new(),
+            last_pass: i64::MIN,
             priorities: vec![0; golden.jobs.len()],
             last_end: i64::MIN / 2,
             tells_answers: answers > golden.jobs.len(),
@@ -121,8 +124,8 @@ impl<'a> Replay<'a> {
                 self.wake(at);
                 self.note(happening);
             }
-            Happening::Epilog(node) => self.done(node, true),
-            Happening::Answer(node) => self.done(node, false),
+            Happening::Epilog(of, node) => self.done(node, true, *of),
+            Happening::Answer(node) => self.done(node, false, None),
             Happening::Done => {
                 self.wake(at);
                 self.settle(at);
@@ -200,12 +203,16 @@ impl<'a> Replay<'a> {
             ended.done = !self.completing.iter().any(|&(_, since, _, of)| of == id && since == ended.at);
         }
         let now = self.now(at);
+        let freed = self.ended.iter().any(|(&id, ended)| {
+            ended.done && ended.at >= self.last_pass && self.golden.jobs[id as usize].dependency.contains("singleton")
+        });
+        self.last_pass = at;
         let mut ripe = Vec::new();
         let (eligibility, cluster, ended) = (&self.eligibility, &self.cluster, &self.ended);
         self.outside.retain(|&(id, again)| {
             let own = eligibility.reservation(id, &cluster.reservations);
             let begin = cluster.reservations.get(own as usize).map(|own| own.begin);
-            let goes = eligibility.may_wait(id, now, begin, ended);
+            let goes = eligibility.may_wait(id, now, begin, ended) && (freed || !eligibility.may_be_early(id, now));
             if goes {
                 ripe.push((id, again));
             }
@@ -253,13 +260,15 @@ impl<'a> Replay<'a> {
     }
 
     /// A node is done with what it had.
-    fn done(&mut self, name: &str, killed: bool) {
+    fn done(&mut self, name: &str, killed: bool, of: Option<u32>) {
         if let Some(node) = self.golden.conf.node(name) {
             let had = self.completing.iter().any(|&(n, ..)| n == node as usize);
             if let Some(stepping) = self.stepping.as_mut().filter(|_| had) {
                 stepping.pass.ignore(&NodeSet::of(self.cluster.machine.nodes(), [node as usize]));
             }
-            self.completing.retain(|&(n, _, kills, _)| n != node as usize || (kills && !killed));
+            self.completing.retain(|&(n, _, kills, id)| {
+                n != node as usize || (kills && !killed) || (kills && of.is_some_and(|of| of != id))
+            });
         }
     }
 

@@ -2,7 +2,9 @@
 
 use super::golden::{Golden, Share};
 use crate::conf::Sharing;
-use crate::model::{Alloc, AllocMore, Cluster, Machine, NONE, NodeSet, Pending, Reservation, Resources, gres, licences};
+use crate::model::{
+    Alloc, AllocMore, Cluster, Machine, NONE, NodeSet, Pending, Reservation, Resources, gres, licences,
+};
 use std::collections::BTreeMap;
 
 /// Makes what the schedulers see of a recording.
@@ -210,7 +212,8 @@ impl<'a> Makes<'a> {
 /// `2026-11-26T17:14:51` in seconds from the Unix epoch, as the recorder's clock had it: UTC.
 fn instant(text: &str) -> Option<i64> {
     let (date, time) = text.split_once('T')?;
-    let part = |text: &str, separator: char| text.split(separator).map(|n| n.parse().ok()).collect::<Option<Vec<i64>>>();
+    let part =
+        |text: &str, separator: char| text.split(separator).map(|n| n.parse().ok()).collect::<Option<Vec<i64>>>();
     let (date, time) = (part(date, '-')?, part(time, ':')?);
     let &[year, month, day] = date.as_slice() else { return None };
     // Days of a year that begins in March.

@@ -213,7 +213,6 @@ const LEFT_OUT: &[(&str, &str)] = &[
     ("delay_boot", "starts on nodes that have to boot"),
     ("max_switch_wait", "waits of jobs that ask for few switches"),
     ("bf_topopt_enable", "which nodes jobs get"),
-    ("bf_licenses", "starts of jobs that wait for licences"),
     ("rsv", "reservations"),
 ];
 
@@ -314,14 +313,14 @@ mod tests {
 
     #[test]
     fn what_slurm_refuses_leaves_the_default() {
-        let (params, troubles) = SchedParams::parse("bf_resolution=0,bf_interval=x,bf_frobnicate=3,bf_licenses");
+        let (params, troubles) = SchedParams::parse("bf_resolution=0,bf_interval=x,bf_frobnicate=3,bf_busy_nodes");
         assert_eq!(SchedParams::parse("preempt_strict_order,preempt_reorder_count=2,preempt_youngest_first").1, []);
         assert_eq!(params.bf_resolution, 60);
         let told = [
             Trouble::Value("`bf_resolution=0`: bf_resolution takes 1 to 3600 (s); Slurm refuses it and uses 60".into()),
             Trouble::Value("`bf_interval=x`: bf_interval takes -1 to 10800 (s); Slurm refuses it and uses 30".into()),
             Trouble::Unknown("bf_frobnicate".into()),
-            Trouble::Ignored("bf_licenses", "starts of jobs that wait for licences"),
+            Trouble::Ignored("bf_busy_nodes", "which nodes plans use, where nodes are shared"),
         ];
         assert_eq!(troubles, told);
     }

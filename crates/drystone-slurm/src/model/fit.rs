@@ -107,7 +107,8 @@ impl<'a> Fit<'a> {
             }
         }
         let short = |gpus: &GpuDemand| self.devices(gpus.kinds, node) < i64::from(gpus.per_node).max(1);
-        gpus.is_some_and(short) || demand.gres.iter().any(|&(kinds, count)| self.devices(kinds, node) < i64::from(count))
+        gpus.is_some_and(short)
+            || demand.gres.iter().any(|&(kinds, count)| self.devices(kinds, node) < i64::from(count))
     }
 
     fn offers(&self, nodes: &NodeSet, as_if_idle: bool) -> Vec<Offer> {

@@ -363,8 +363,7 @@ impl Ledger {
 type Reasons = [&'static str; 4];
 
 const QOS_GRP: Reasons = ["QOSGrpCpuLimit", "QOSGrpNodeLimit", "QOSGrpMemLimit", "QOSGrpGRES"];
-const QOS_JOB: Reasons =
-    ["QOSMaxCpuPerJobLimit", "QOSMaxNodePerJobLimit", "QOSMaxMemoryPerJob", "QOSMaxGRESPerJob"];
+const QOS_JOB: Reasons = ["QOSMaxCpuPerJobLimit", "QOSMaxNodePerJobLimit", "QOSMaxMemoryPerJob", "QOSMaxGRESPerJob"];
 const QOS_ACCOUNT: Reasons =
     ["QOSMaxCpuPerAccountLimit", "QOSMaxNodePerAccountLimit", "QOSMaxMemoryPerAccount", "QOSMaxGRESPerAccount"];
 const QOS_USER: Reasons =

@@ -75,7 +75,13 @@ impl Machine {
     #[must_use]
     pub fn uniform(nodes: usize, cpus: u32) -> Machine {
         let part = Part { nodes: NodeSet::full(nodes), ..Part::default() };
-        Machine { cpus: vec![cpus; nodes], threads: 1, parts: vec![part], default_part: 0, resources: Resources::default() }
+        Machine {
+            cpus: vec![cpus; nodes],
+            threads: 1,
+            parts: vec![part],
+            default_part: 0,
+            resources: Resources::default(),
+        }
     }
 
     /// Number of nodes.

@@ -34,7 +34,15 @@ impl Idle {
         let resources = &machine.resources;
         let single = machine.cpus.iter().all(|&c| c == 1) && resources.is_plain();
         let more = IdleMore::new(resources);
-        Idle { cpus: machine.cpus.clone(), some: all.clone(), all, single, threads: machine.threads.max(1), more, twice: BTreeMap::new() }
+        Idle {
+            cpus: machine.cpus.clone(),
+            some: all.clone(),
+            all,
+            single,
+            threads: machine.threads.max(1),
+            more,
+            twice: BTreeMap::new(),
+        }
     }
 
     /// Becomes the other, in its own memory.
@@ -159,7 +167,10 @@ impl Idle {
     #[must_use]
     pub fn place(&self, job: &Pending, allowed: &NodeSet, machine: &Machine) -> Option<Alloc> {
         let alone = job.demand == 0 && machine.resources.is_plain();
-        if !alone && machine.resources.demand(job.demand).is_none_or(|known| known.demand.gpus.is_none()) && self.lacks(job, allowed) {
+        if !alone
+            && machine.resources.demand(job.demand).is_none_or(|known| known.demand.gpus.is_none())
+            && self.lacks(job, allowed)
+        {
             return None;
         }
         if !alone {

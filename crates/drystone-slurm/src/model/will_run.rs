@@ -146,7 +146,15 @@ impl<'a> Search<'a> {
 
     /// The last search, as it ended.
     fn again(cluster: &'a Cluster, job: &'a Pending, allowed: &'a NodeSet, scratch: &'a mut Scratch) -> Search<'a> {
-        Search { cluster, job, allowed, scratch, single: cluster.idle.is_single() && job.demand == 0, have: 0, ready: false }
+        Search {
+            cluster,
+            job,
+            allowed,
+            scratch,
+            single: cluster.idle.is_single() && job.demand == 0,
+            have: 0,
+            ready: false,
+        }
     }
 
     /// Takes a running job away. Nothing is worked out before the job could fit. Answers whether it

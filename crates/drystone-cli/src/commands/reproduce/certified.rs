@@ -108,7 +108,7 @@ fn hold(dir: &Path, name: &str, runs: bool, told: &(dyn Fn(u64) + Sync)) -> Resu
     let blake3 = blake3::hash(&bytes).to_hex().to_string();
     let log = LogLine { id: name.to_string(), file, blake3, page: String::new(), found: true };
     let (agreement, _) = pass_by_pass(&golden);
-    let free = runs.then(|| free_run(&golden, PHASES));
+    let free = (runs && golden.runs_freely()).then(|| free_run(&golden, PHASES));
     told(golden.jobs.len() as u64);
     let scenario = name.rsplit_once(".rep").map_or(name, |(scenario, _)| scenario).to_string();
     Ok(Held { scenario, log, agreement, free, priorities: priorities(&golden) })
