@@ -429,7 +429,6 @@ def compare(
     predictor: PredictorLike | None = None,
     as_study: str | None = None,
     confidence: float = 0.95,
-    resamples: int = 2_000,
     threads: int | None = None,
     trim: str | None = None,
     by: Sequence[str] = (),
@@ -441,8 +440,8 @@ def compare(
 ) -> Comparison:
     """Simulates several policies on one workload and says which is better, and how sure that is.
 
-    Without ``policies`` it compares the candidates that the command line does. Differences carry intervals from a paired
-    bootstrap over weeks; where an interval contains zero the verdict ranks nothing. Policies may be texts and objects of Python;
+    Without ``policies`` it compares the candidates that the command line does. Differences carry intervals from sums
+    per week, paired; where an interval contains zero the verdict ranks nothing. Policies may be texts and objects of Python;
     each is simulated on a copy of its own. Native policies run on ``threads`` threads at a time; objects of Python take turns.
 
     >>> import drystone as ds
@@ -471,7 +470,6 @@ def compare(
                 "baseline": base,
                 "as": study,
                 "confidence": confidence,
-                "resamples": resamples,
                 "threads": threads,
                 "trim": trim,
                 "by": list(by),

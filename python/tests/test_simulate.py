@@ -104,7 +104,6 @@ def test_unasked_it_compares_what_the_command_compares(small: ds.Workload, comma
         (lambda log: ds.compare(log, []), "at least one policy"),
         (lambda log: ds.compare(log, "easy"), "a list"),
         (lambda log: ds.compare(log, ["easy", "fcfs"], confidence=1.5), "confidence"),
-        (lambda log: ds.compare(log, ["easy", "fcfs"], resamples=5), "resamples"),
         (lambda log: ds.simulate(log, "easy", trim="sometimes"), "trim"),
         (lambda log: ds.simulate(log, "easy", by=["colour"]), "by"),
         (lambda log: ds.simulate(log, "easy", as_study="tsafrir2007"), "read without it"),

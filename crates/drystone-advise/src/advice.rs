@@ -177,10 +177,10 @@ pub fn advise<B: Bench>(study: &mut Study<'_>, bench: &mut B, plan: Plan) -> Res
     // their searches.
     let own = chosen.pop().flatten();
     let best = best_known(study, periods).or(own);
-    let settings = answer(study, (best, &chosen), &divisions, periods, plan);
+    let settings = answer(study, (best, &chosen), &divisions, periods);
     let mut chosen = live(study, &directions);
     let best = chosen.pop().flatten();
-    let live = answer(study, (best, &chosen), &divisions, periods, plan);
+    let live = answer(study, (best, &chosen), &divisions, periods);
     Ok(Some(Advice {
         phases,
         simulations: study.simulations(),
@@ -238,7 +238,6 @@ fn answer(
     (best, chosen): (Option<Chosen>, &[Option<Chosen>]),
     divisions: &[[Vec<usize>; 2]],
     periods: &[usize],
-    plan: Plan,
 ) -> Answer {
     let judged = judgement(study, chosen, divisions);
     let mut answer = Answer {
@@ -257,10 +256,10 @@ fn answer(
         let goal = study.goal.change(old, new);
         std::iter::once(goal).chain(old.iter().zip(new).map(|(&old, &new)| relative(old, new))).collect()
     };
-    let found = intervals((&old, &new), &study.figures, periods, plan.seed, measures);
-    answer.interval = found.as_ref().map(|found| found[0]);
+    let found = intervals((&old, &new), &study.figures, periods, measures);
+    answer.interval = found.first().copied().flatten();
     let (before, after) = study.before_and_after(&candidate, periods).unwrap_or_default();
-    answer.figures = figured(study, &before, &after, found.as_deref());
+    answer.figures = figured(study, &before, &after, &found);
     let better = |period: &&usize| study.judge(&candidate, std::slice::from_ref(*period)).is_some_and(|(c, _)| c < 0.0);
     answer.better_periods.0 = periods.iter().filter(better).count();
     answer.reason = match old.len() < study.phases as usize {
@@ -275,7 +274,7 @@ fn answer(
     answer
 }
 
-fn figured(study: &Study<'_>, before: &[f64], after: &[f64], found: Option<&[(f64, f64)]>) -> Vec<Figured> {
+fn figured(study: &Study<'_>, before: &[f64], after: &[f64], found: &[Option<(f64, f64)>]) -> Vec<Figured> {
     let mut all: Vec<Figured> = Vec::new();
     for (at, figure) in study.figures.iter().enumerate() {
         if study.figures[..at].contains(figure) {
@@ -288,7 +287,7 @@ fn figured(study: &Study<'_>, before: &[f64], after: &[f64], found: Option<&[(f6
             before: before[at],
             after: after[at],
             change: relative(before[at], after[at]),
-            interval: found.map(|found| found[at + 1]),
+            interval: found.get(at + 1).copied().flatten(),
         });
     }
     all

@@ -16,7 +16,19 @@ pub enum Figure {
     Goal(Measure),
     /// Mean or maximum of a measure of jobs.
     Catalogue(Objective),
+    /// Mean or longest wait of the jobs of some widths.
+    Widths {
+        /// More processors than this.
+        above: u32,
+        /// So many processors at most.
+        most: u32,
+        /// The longest wait, not the mean.
+        longest: bool,
+    },
 }
+
+/// The widths that are shown unasked: the borders of the classes that pages show.
+pub(crate) const SHOWN_WIDTHS: [(u32, u32); 5] = [(0, 1), (1, 8), (8, 32), (32, 64), (64, u32::MAX)];
 
 /// Beyond which wait a wait is excessive, where the figure does not say so itself.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
@@ -37,7 +49,7 @@ impl Figure {
         match self {
             Figure::Goal(Measure::Slowdown) => Unit::Ratio,
             Figure::Goal(Measure::Late(_)) => Unit::Share,
-            Figure::Goal(_) => Unit::Seconds,
+            Figure::Goal(_) | Figure::Widths { .. } => Unit::Seconds,
             Figure::Catalogue(objective) => objective.measure.unit(),
         }
     }
@@ -48,6 +60,7 @@ impl Figure {
         match self {
             Figure::Goal(measure) => *measure == Measure::MaxWait,
             Figure::Catalogue(objective) => objective.maximum,
+            Figure::Widths { longest, .. } => *longest,
         }
     }
 
@@ -62,7 +75,7 @@ impl Figure {
     #[must_use]
     pub fn negligible(&self) -> f64 {
         match self.unit() {
-            Unit::Seconds => 1.0,
+            Unit::Seconds => 30.0,
             Unit::Share => 0.000_5,
             Unit::Ratio | Unit::Count => 0.01,
         }
@@ -82,6 +95,15 @@ impl Figure {
             Figure::Goal(other) => other.to_string(),
             Figure::Catalogue(objective) => {
                 format!("{} {}", if objective.maximum { "largest" } else { "mean" }, objective.measure.name())
+            }
+            Figure::Widths { above, most, longest } => {
+                let widths = match (above, most) {
+                    (0, 1) => "1 processor".to_string(),
+                    (0, most) => format!("up to {most} processors"),
+                    (above, &u32::MAX) => format!("more than {above} processors"),
+                    (above, most) => format!("{} to {most} processors", u64::from(*above) + 1),
+                };
+                format!("{} wait of jobs of {widths}", if *longest { "longest" } else { "mean" })
             }
         }
     }
@@ -108,6 +130,9 @@ impl Figure {
                 return special.then_some((seconds, 1.0));
             }
             Figure::Goal(Measure::Unused | Measure::Fair(_)) => return None,
+            Figure::Widths { above, most, .. } => {
+                return (job.procs > *above && job.procs <= *most).then_some((seconds, 1.0));
+            }
             Figure::Catalogue(objective) => {
                 let value = objective.measure.of(wait, ended.outcome.ran);
                 return (!value.is_nan()).then_some((value, 1.0));
@@ -121,6 +146,14 @@ impl fmt::Display for Figure {
         match self {
             Figure::Goal(measure) => measure.fmt(f),
             Figure::Catalogue(objective) => objective.fmt(f),
+            Figure::Widths { above, most, longest } => {
+                let name = if *longest { "maxW" } else { "avgW" };
+                match (above, most) {
+                    (0, most) => write!(f, "{name}(<={most})"),
+                    (above, &u32::MAX) => write!(f, "{name}(>{above})"),
+                    (above, most) => write!(f, "{name}(>{above}<={most})"),
+                }
+            }
         }
     }
 }
@@ -132,6 +165,9 @@ impl FromStr for Figure {
     /// a mean or maximum of the catalogue such as `bounded_slowdown_mean`.
     fn from_str(text: &str) -> Result<Figure, String> {
         let text = text.trim();
+        if let Some(widths) = widths(text) {
+            return widths;
+        }
         if let Ok(objective) = text.to_ascii_lowercase().parse::<Objective>() {
             return Ok(Figure::Catalogue(objective));
         }
@@ -153,6 +189,32 @@ impl FromStr for Figure {
     }
 }
 
+/// `avgW(>64)`, `maxW(<=8)`, `avgW(>8<=32)`; `None` where the text is nothing of the kind.
+fn widths(text: &str) -> Option<Result<Figure, String>> {
+    let (name, inside) = text.strip_suffix(')')?.split_once('(')?;
+    let longest = match name.trim().to_ascii_lowercase().as_str() {
+        "avgw" => false,
+        "maxw" => true,
+        _ => return None,
+    };
+    let inside = inside.trim();
+    let number = |text: &str| text.trim().parse::<u32>().ok();
+    let found = match (inside.strip_prefix('>'), inside.strip_prefix("<=")) {
+        (Some(above), _) => match above.split_once("<=") {
+            Some((above, most)) => number(above).zip(number(most)),
+            None => number(above).map(|above| (above, u32::MAX)),
+        },
+        (None, Some(most)) => number(most).map(|most| (0, most)),
+        (None, None) => None,
+    };
+    Some(match found.filter(|(above, most)| above < most) {
+        Some((above, most)) => Ok(Figure::Widths { above, most, longest }),
+        None => Err(format!(
+            "`{text}`: expected the widths of jobs in brackets, such as {name}(>64), {name}(<=8) or {name}(>8<=32) processors"
+        )),
+    })
+}
+
 /// Means and maxima of the catalogue by name.
 fn catalogue() -> Vec<String> {
     let both = |measure| [false, true].map(|maximum| Objective { measure, maximum }.to_string());
@@ -160,7 +222,7 @@ fn catalogue() -> Vec<String> {
 }
 
 fn expected() -> String {
-    "maxW, Tw, Tw(50h), avgW, avgX, areaW, late(24h), special(user=1), or a mean or maximum such as bounded_slowdown_mean"
+    "maxW, Tw, Tw(50h), avgW, avgW(>64), avgX, areaW, late(24h), special(user=1), or a mean or maximum such as bounded_slowdown_mean"
         .to_string()
 }
 
@@ -176,10 +238,15 @@ mod tests {
             ("AVGX", "avgX"),
             ("wait_max", "wait_max"),
             ("late(24h)", "late(86400s)"),
+            ("avgw(>64)", "avgW(>64)"),
+            ("maxW( <= 8 )", "maxW(<=8)"),
+            ("avgW(>8<=32)", "avgW(>8<=32)"),
         ] {
             assert_eq!(text.parse::<Figure>().map(|f| f.to_string()).as_deref(), Ok(printed));
         }
         for (text, part) in [
+            ("avgW(64)", "expected the widths of jobs"),
+            ("avgW(>64<=8)", "expected the widths of jobs"),
             ("avgXX", "Did you mean `avgX`?"),
             ("maxWW", "Did you mean `maxW`?"),
             ("wait_maen", "Did you mean `wait_mean`?"),

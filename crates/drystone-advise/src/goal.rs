@@ -169,10 +169,13 @@ impl fmt::Display for Guard {
 impl FromStr for Guard {
     type Err = String;
 
-    /// Reads `maxW<+20%`, `avgW<0%`, `maxW<48h`, `avgX<10`.
+    /// Reads `maxW<+20%`, `avgW<0%`, `maxW<48h`, `avgX<10`, `avgW(>64)<+10%`.
     fn from_str(text: &str) -> Result<Guard, String> {
         const HOW: &str = "write e.g. maxW<+20% (a fifth more than today at most) or maxW<48h";
-        let (figure, bound) = text.split_once('<').ok_or_else(|| format!("`{text}` is no guard; {HOW}"))?;
+        // Behind the brackets of `avgW(>64)`.
+        let from = text.rfind(')').map_or(0, |at| at + 1);
+        let at = text[from..].find('<').ok_or_else(|| format!("`{text}` is no guard; {HOW}"))? + from;
+        let (figure, bound) = (&text[..at], &text[at + 1..]);
         let figure: Figure = figure.parse().map_err(|problem| format!("{problem}; {HOW}"))?;
         let bound = bound.trim().trim_start_matches('=').trim();
         let number = |text: &str| text.trim().parse::<f64>().ok().filter(|number| number.is_finite());
@@ -199,6 +202,16 @@ impl FromStr for Guard {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_guard_may_bound_a_class() {
+        let guard: Guard = "avgW(>64)<+10%".parse().expect("a guard");
+        assert_eq!(guard.figure, Figure::Widths { above: 64, most: u32::MAX, longest: false });
+        assert_eq!(guard.to_string(), "avgW(>64)<+10%");
+        assert!(guard.keeps(100.0, 110.0) && !guard.keeps(100.0, 111.0));
+        assert_eq!("maxW(<=8)<48h".parse::<Guard>().map(|g| g.to_string()).as_deref(), Ok("maxW(<=8)<172800s"));
+        assert!("avgW(>64)".parse::<Guard>().is_err());
+    }
 
     #[test]
     fn goals_are_read_as_they_are_written() {

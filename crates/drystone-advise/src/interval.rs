@@ -1,49 +1,58 @@
-//! Intervals from weeks drawn with replacement, and phases with them.
+//! How sure a change is: periods left out one by one, and phases with them.
 
 use crate::figure::Figure;
 use crate::study::Sums;
-use drystone_evolve::Draw;
+use drystone::metrics::interval::{Sureness, jackknife};
 
-/// How often weeks are drawn.
-const RESAMPLES: usize = 2_000;
-
-/// 95 % percentile intervals of what `measures` makes of the figures before and after: in each draw
-/// as many periods as there are are drawn with replacement, the same for both, and of each side as
-/// many phases as there are. `None` with fewer than two periods.
+/// 95 % intervals of what `measures` makes of the figures before and after, relative changes, in the
+/// order of `periods`; `None` for what cannot be told. Both sides are means over their phases, which
+/// add to the doubt.
 pub(crate) fn intervals(
     (old, new): (&[&Sums], &[&Sums]),
     figures: &[Figure],
     periods: &[usize],
-    seed: u64,
     measures: impl Fn(&[f64], &[f64]) -> Vec<f64>,
-) -> Option<Vec<(f64, f64)>> {
-    if periods.len() < 2 || old.is_empty() || new.is_empty() {
-        return None;
+) -> Vec<Option<(f64, f64)>> {
+    if old.is_empty() || new.is_empty() {
+        return Vec::new();
     }
-    let mut draw = Draw::new(seed, 0xB007);
-    let mut found: Vec<Vec<f64>> = Vec::new();
-    let (mut drawn, mut one) = (Vec::with_capacity(periods.len()), Vec::new());
-    let mut values = |sums: &[&Sums], drawn: &[usize], draw: &mut Draw| {
+    let mut one = Vec::new();
+    let mut mean = |sums: &[&Sums], kept: &[usize], left: Option<usize>| {
         let mut mean = vec![0.0; figures.len()];
-        for _ in sums {
-            draw.pick(sums).values(figures, drawn, &mut one);
-            mean.iter_mut().zip(&one).for_each(|(mean, value)| *mean += value / sums.len() as f64);
+        let used: Vec<&&Sums> = sums.iter().enumerate().filter(|(at, _)| Some(*at) != left).map(|(_, s)| s).collect();
+        for sums in &used {
+            sums.values(figures, kept, &mut one);
+            mean.iter_mut().zip(&one).for_each(|(mean, value)| *mean += value / used.len() as f64);
         }
         mean
     };
-    for _ in 0..RESAMPLES {
-        drawn.clear();
-        drawn.extend(periods.iter().map(|_| *draw.pick(periods)));
-        let before = values(old, &drawn, &mut draw);
-        let after = values(new, &drawn, &mut draw);
-        let changes = measures(&before, &after);
-        found.resize(changes.len(), Vec::new());
-        found.iter_mut().zip(changes).for_each(|(all, change)| all.push(change));
-    }
-    let tail = RESAMPLES / 40;
-    let interval = |mut all: Vec<f64>| {
-        all.sort_unstable_by(f64::total_cmp);
-        (all[tail], all[RESAMPLES - 1 - tail])
+    let logarithms = |before: &[f64], after: &[f64]| -> Vec<f64> {
+        measures(before, after).into_iter().map(f64::ln_1p).collect()
     };
-    Some(found.into_iter().map(interval).collect())
+    let (before, after) = (mean(old, periods, None), mean(new, periods, None));
+    let whole = logarithms(&before, &after);
+    let mut extra = vec![0.0; whole.len()];
+    let mut add = |others: Vec<Vec<f64>>| {
+        let phases = others.len() as f64;
+        for (at, extra) in extra.iter_mut().enumerate() {
+            let mean = others.iter().map(|other| other[at]).sum::<f64>() / phases;
+            let spread: f64 = others.iter().map(|other| (other[at] - mean).powi(2)).sum();
+            *extra += (phases - 1.0) / phases * spread;
+        }
+    };
+    if old.len() > 1 {
+        add((0..old.len()).map(|phase| logarithms(&mean(old, periods, Some(phase)), &after)).collect());
+    }
+    if new.len() > 1 {
+        add((0..new.len()).map(|phase| logarithms(&before, &mean(new, periods, Some(phase)))).collect());
+    }
+    let found = jackknife(periods.len(), 0.95, &extra, |left| match left {
+        None => whole.clone(),
+        Some(left) => {
+            let kept: Vec<usize> =
+                periods.iter().enumerate().filter(|(at, _)| *at != left).map(|(_, &period)| period).collect();
+            logarithms(&mean(old, &kept, None), &mean(new, &kept, None))
+        }
+    });
+    found.into_iter().map(Sureness::interval).collect()
 }

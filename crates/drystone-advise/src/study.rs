@@ -1,6 +1,6 @@
 //! What is known of each candidate: sums per period of each simulation.
 
-use crate::figure::Figure;
+use crate::figure::{Figure, SHOWN_WIDTHS};
 use crate::goal::{Goal, Guard};
 use crate::options::{Change, Live, Site};
 use drystone::policy::goal::Measure;
@@ -139,6 +139,9 @@ impl<'a> Study<'a> {
             goal.figures().iter().copied().chain(guards.iter().map(|guard| guard.figure)).collect();
         let shown = [Measure::Wait, Measure::MaxWait].map(Figure::Goal);
         let missing = shown.into_iter().filter(|figure| !figures.contains(figure)).collect::<Vec<_>>();
+        figures.extend(missing);
+        let classes = SHOWN_WIDTHS.map(|(above, most)| Figure::Widths { above, most, longest: false });
+        let missing = classes.into_iter().filter(|figure| !figures.contains(figure)).collect::<Vec<_>>();
         figures.extend(missing);
         Study {
             site,

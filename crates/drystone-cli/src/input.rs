@@ -17,7 +17,7 @@ use crate::output::number;
 use crate::site::SiteInput;
 use drystone::experiment::{self, Division};
 use drystone::fingerprint::fingerprint;
-use drystone::log::clean::{Audit, MissingEstimate, Overrun, Rule, Study};
+use drystone::log::clean::{Audit, Overrun, Rule, Study};
 use drystone::log::swf::{Header, Record};
 use drystone::metrics::{Calendar, Selection};
 use drystone::model::{JobId, Outages, Workload};
@@ -50,7 +50,7 @@ impl Input {
     /// Says what people should know of a log that was read so.
     pub(crate) fn say_what_is_odd(&self, args: &LogArgs) {
         let options = args.options();
-        let guesses = matches!(options.missing_estimate, MissingEstimate::Run | MissingEstimate::RunMin1);
+        let guesses = options.missing_estimate.is_run();
         self.say_what_was_dropped(args.audit.is_some());
         doubts::say_what_work_is_lost(&self.workload, &self.audit);
         // With exact estimates there is nothing to warn of.
@@ -184,7 +184,7 @@ impl Input {
         if guessed > 0 && guessed >= jobs / 20 {
             return message::warning(&format!(
                 "{} of {} jobs have no estimate, so that their true run time stands for it: whatever plans with estimates, or \
-                 measures them, knows it (--missing-estimate SECONDS|drop)",
+                 measures them, knows it (--estimates tsafrir|factor(2)|user-mean|SECONDS|drop)",
                 number::count(guessed),
                 number::count(jobs)
             ));

@@ -1,10 +1,10 @@
 //! What a formula is worth where it was not chosen: on other weeks of its log, and on other logs.
 
-use crate::draw::Draw;
 use crate::ground::{GroundError, Parts};
 use crate::objective::{Objective, Tally};
 use crate::simulate::{Stopped, tallies};
 use drystone::metrics::Measure;
+use drystone::metrics::interval::{PeriodSum, change_interval};
 use drystone::model::{Span, Time, Workload};
 use drystone::policy::PolicySpec;
 use serde::Serialize;
@@ -48,17 +48,13 @@ pub struct Verdict {
     pub seen_change: Option<f64>,
     /// Change against the first policy on the other weeks.
     pub unseen_change: f64,
-    /// Its 95 % interval by a paired bootstrap over weeks; `None` for maxima, and where there are
-    /// too few weeks.
+    /// Its 95 % interval from sums per week; `None` for maxima, and where there are too few weeks.
     pub interval: Option<(f64, f64)>,
     /// Mean wait over the other weeks, in seconds.
     pub unseen_wait: f64,
     /// Longest wait over the other weeks, in seconds.
     pub unseen_longest_wait: f64,
 }
-
-/// How often weeks are drawn.
-const RESAMPLES: usize = 2_000;
 
 /// Judges policies on a whole log, week by week of submits; changes are against the first. `parts`
 /// says which weeks were seen.
@@ -70,7 +66,6 @@ pub fn judge(
     parts: Option<Parts>,
     objective: Objective,
     policies: &[Judged],
-    seed: u64,
     stop: &AtomicBool,
 ) -> Result<Result<OnLog, Stopped>, GroundError> {
     let origin = workload.submits().unwrap_or_default().0;
@@ -106,7 +101,7 @@ pub fn judge(
             unseen: of(&unseen, own, 0, objective.maximum),
             seen_change: (!seen.is_empty()).then(|| change(&seen)),
             unseen_change: change(&unseen),
-            interval: (!objective.maximum).then(|| interval(&unseen, &all[0], own, seed)).flatten(),
+            interval: (!objective.maximum).then(|| interval(&unseen, &all[0], own)).flatten(),
             unseen_wait: of(&unseen, own, 1, false),
             unseen_longest_wait: of(&unseen, own, 1, true),
         }
@@ -115,26 +110,11 @@ pub fn judge(
     Ok(Ok(OnLog { log, seen_weeks: seen.len(), unseen_weeks: unseen.len(), verdicts: verdicts.collect() }))
 }
 
-/// The 95 % percentile interval of the change of the mean: weeks drawn with replacement, the same
-/// for both.
-fn interval(weeks: &[usize], old: &[Vec<Tally>], new: &[Vec<Tally>], seed: u64) -> Option<(f64, f64)> {
-    if weeks.len() < 2 {
-        return None;
-    }
-    let mut draw = Draw::new(seed, u64::MAX);
-    let mut changes: Vec<f64> = (0..RESAMPLES)
-        .map(|_| {
-            let (mut one, mut other) = (Tally::default(), Tally::default());
-            for _ in weeks {
-                let week = *draw.pick(weeks);
-                one.add(&old[week][0]);
-                other.add(new.get(week).map_or(&Tally::default(), |week| &week[0]));
-            }
-            other.value(false) / one.value(false) - 1.0
-        })
-        .collect();
-    changes.sort_unstable_by(f64::total_cmp);
-    let tail = RESAMPLES / 40;
-    let (low, high) = (changes[tail], changes[RESAMPLES - 1 - tail]);
-    (low.is_finite() && high.is_finite()).then_some((low, high))
+/// The 95 % interval of the change of the mean.
+fn interval(weeks: &[usize], old: &[Vec<Tally>], new: &[Vec<Tally>]) -> Option<(f64, f64)> {
+    let sums = |tallies: &[Vec<Tally>]| -> Vec<PeriodSum> {
+        let of = |&week: &usize| tallies.get(week).map_or(Tally::default(), |week| week[0]);
+        weeks.iter().map(of).map(|tally| PeriodSum { sum: tally.sum, count: tally.count as f64 }).collect()
+    };
+    change_interval(&sums(old), &sums(new), 0.95).interval()
 }

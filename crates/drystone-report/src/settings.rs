@@ -1,6 +1,6 @@
 //! The last section of a page: what determined the results, and the data.
 
-use crate::number::{count, exact_percent};
+use crate::number::exact_percent;
 use crate::results::Results;
 use crate::table::{Cell, Table};
 use serde_json::{Value, json};
@@ -14,13 +14,7 @@ pub(crate) fn settings(results: &Results, out: &mut String) {
     flatten(&mut facts, "workload", &json!(results.workload));
     flatten(&mut facts, "", &json!(results.experiment));
     let options = results.comparison.options;
-    for (name, value) in [
-        ("intervals: draws", count(u64::from(options.resamples))),
-        ("intervals: confidence", exact_percent(options.confidence)),
-        ("intervals: seed", options.seed.to_string()),
-    ] {
-        facts.row(vec![Cell::name(name), Cell::words(value)]);
-    }
+    facts.row(vec![Cell::name("intervals: confidence"), Cell::words(exact_percent(options.confidence))]);
     facts.html(out);
     let mut policies = Table::new("parameters", "Every parameter in force", ["policy", "parameters"]);
     for result in &results.policies {

@@ -32,12 +32,10 @@ pub(crate) fn tables(results: &Results, out: &mut String) {
             format!("no intervals: fewer than {LEAST_WEEKS} weeks")
         } else {
             format!(
-                "{} intervals from a paired bootstrap over {} weeks, {} draws, seed {}; each judged by itself, so of 20 \
-                 verdicts on pure noise about one is wrong",
+                "{} intervals from the sums of {} weeks, paired; each judged by itself, so of 20 verdicts on pure noise about \
+                 one is wrong",
                 exact_percent(comparison.options.confidence),
-                comparison.weeks,
-                count(u64::from(comparison.options.resamples)),
-                comparison.options.seed
+                comparison.weeks
             )
         };
         let metrics = [

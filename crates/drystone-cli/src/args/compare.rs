@@ -63,12 +63,6 @@ pub(crate) struct CompareArgs {
     #[arg(long, help_heading = "Output")]
     pub(crate) brief: bool,
 
-    /// How often weeks are drawn for the intervals of changes: 100 times at least, below which
-    /// their ends are chance.
-    #[arg(long, value_name = "N", default_value_t = 2_000, help_heading = "Measuring",
-          value_parser = clap::value_parser!(u32).range(100..=1_000_000))]
-    pub(crate) resamples: u32,
-
     /// Probability that an interval covers the true change.
     #[arg(long, value_name = "P", default_value_t = 0.95, help_heading = "Measuring",
           value_parser = super::values::probability)]

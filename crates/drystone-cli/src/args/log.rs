@@ -33,9 +33,10 @@ pub(crate) struct LogArgs {
     #[arg(long, value_name = "FIELD", value_parser = words(SizeField::ALL, SizeField::name))]
     pub(crate) size: Option<SizeField>,
 
-    /// What stands for a missing estimate, or one of 0: run, run-min-1, drop, or a number of
-    /// seconds [default: run].
-    #[arg(long, visible_alias = "estimate", value_name = "RULE", value_parser = value::<MissingEstimate>)]
+    /// Stand-in for a missing estimate, or one of 0: run, run-min-1, drop, a number of seconds, or a
+    /// model: tsafrir (few round values, none below the run time), factor(2), user-mean (of the
+    /// user's jobs that had ended) [default: run].
+    #[arg(long, visible_alias = "estimates", alias = "estimate", value_name = "RULE", value_parser = value::<MissingEstimate>)]
     pub(crate) missing_estimate: Option<MissingEstimate>,
 
     /// Whether records with run time 0 become jobs [default: keep].

@@ -17,7 +17,7 @@
 //! The same is done where a prediction changes or a running job outlives the end that the plan has
 //! it at: that plan may be impossible. Then starts can move back, too, and a promise may be broken.
 
-use super::planned::{Believed, Bounds, DEEP, Deep, Horizon, Notice, Planned, compress};
+use super::planned::{Believed, Bounds, DEEP, Deep, Horizon, Notice, OVERDUE, Planned, compress};
 use super::{Actions, Event, Kind, Param, Phase, Policy, Takes, Variant, View, Why};
 use crate::model::{JobId, Span, Time};
 use crate::parts::{Profile, Running};
@@ -316,22 +316,25 @@ pub(crate) static CONSERVATIVE: Kind = Kind {
             "early ends are noticed at once, or at the next arrival, planned start or predicted end",
         )
         .study(),
+        OVERDUE,
         Param::new(
             "horizon",
-            "all",
+            "2000",
             Horizon::TAKES,
-            "which waiting jobs are planned and promised a start: all, so many by arrival, or those that can start within so much \
-             time; the others wait without a promise",
+            "which waiting jobs are planned and promised a start: so many by arrival, those that can start within so much time, or \
+             all, however long that takes where many wait; the others wait without a promise",
         ),
     ],
     needs: &[],
     unnamed: None,
     variants: &[Variant {
         name: "talby1999",
-        sets: "notice=late",
+        sets: "notice=late,overdue=again,horizon=all",
         meaning: "the simulator behind Talby & Feitelson 1999, table 1",
     }],
     build: &|args| {
+        // What becomes of predictions is the forecast's affair; a mistake in the word is found here.
+        args.get::<String>("overdue")?;
         let policy = Conservative::new(args.choose("notice", Notice::NAMES)?);
         Ok(Box::new(policy.within(Horizon::build(args)?)))
     },

@@ -7,7 +7,7 @@ mod horizon;
 mod in_place;
 mod stairs;
 
-use super::{Outlook, View};
+use super::{Outlook, Param, Takes, View};
 use crate::model::{JobId, Procs, Span, Time};
 use crate::parts::{Profile, Running, RunningSet};
 pub(super) use bounds::Bounds;
@@ -34,6 +34,17 @@ impl Notice {
     pub(super) const NAMES: &'static [(&'static str, Notice)] =
         &[("immediate", Notice::Immediate), ("late", Notice::Late)];
 }
+
+/// What a plan believes of a running job that has outlived its prediction: one rule for all families,
+/// and the older one, which studies keep.
+pub(super) const OVERDUE: Param = Param::new(
+    "overdue",
+    "extended",
+    &[Takes::Words(&["extended", "again"])],
+    "a running job past its predicted end has that end put off (by a minute, then 15, 30, 60 minutes and so on, or as \
+     correct says), or is found out at the next pass and expected to need as long again as it is overdue, at least a minute",
+)
+.study();
 
 /// A waiting job with its planned start.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]

@@ -87,7 +87,7 @@ fn verdicts_are_about_all_weeks() {
     let judged = |name: &str, text: &str| Judged { name: name.to_string(), policy: text.parse().expect(text) };
     let policies = [judged("easy", "easy"), judged("again", "easy(order=s,backfill=s)"), judged("sjf", "sjf")];
     let stop = AtomicBool::new(false);
-    let on_log = judge(&workload, Some(PARTS), Objective::default(), &policies, 1, &stop);
+    let on_log = judge(&workload, Some(PARTS), Objective::default(), &policies, &stop);
     let on_log = on_log.expect("no failure").expect("not stopped");
     // Parts 0, 2, 4 are to choose by; two of them are simulated.
     assert_eq!(on_log.seen_weeks, 2);

@@ -1,20 +1,17 @@
-//! How sure an error is: blocks of time are drawn again and again.
+//! How sure an error is, from sums over blocks of time.
 
 use super::errors::Waits;
-use super::stats::{quantile, sorted};
-use rand::RngExt as _;
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::SeedableRng;
+use drystone::metrics::interval::{PeriodSum, mean_interval};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// An interval that holds 95 of 100 draws.
+/// An interval that holds what it is about in 95 of 100 cases.
 pub type Interval = (f64, f64);
 
 /// Intervals of what is a mean over jobs.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Intervals {
-    /// Blocks of time that were drawn from: weeks or, of less than six, days.
+    /// Blocks of time that intervals were made from: weeks or, of less than six, days.
     pub blocks: u64,
     /// Seconds of one.
     pub block: i64,
@@ -30,16 +27,11 @@ pub struct Intervals {
     pub within_hour: Option<Interval>,
 }
 
-/// Draws.
-const DRAWS: usize = 2_000;
-/// Of fewer blocks nothing is said.
-const FEWEST: usize = 4;
-
 /// What is summed up over a block: jobs, and the five means.
 type Sums = [f64; 6];
 
-/// Draws blocks with replacement.
-pub(super) fn intervals(waits: &Waits, block: i64, seed: u64) -> Intervals {
+/// The intervals, with the confidence of 0.95.
+pub(super) fn intervals(waits: &Waits, block: i64) -> Intervals {
     let mut of_block: BTreeMap<i64, Sums> = BTreeMap::new();
     for ((recorded, replayed), at) in waits.recorded.iter().zip(&waits.replayed).zip(&waits.blocks) {
         let distance = (replayed - recorded).abs();
@@ -49,27 +41,21 @@ pub(super) fn intervals(waits: &Waits, block: i64, seed: u64) -> Intervals {
         sums.iter_mut().zip(values).for_each(|(sum, value)| *sum += value);
     }
     let blocks: Vec<Sums> = of_block.into_values().collect();
-    let mut found = Intervals { blocks: blocks.len() as u64, block, ..Intervals::default() };
-    if blocks.len() < FEWEST {
-        return found;
+    let of = |at: usize| {
+        let sums: Vec<PeriodSum> = blocks.iter().map(|block| PeriodSum { sum: block[at], count: block[0] }).collect();
+        mean_interval(&sums, 0.95)
+    };
+    // A share is no smaller than none and no larger than all.
+    let share = |at: usize| of(at).map(|(low, high)| (low.max(0.0), high.min(1.0)));
+    Intervals {
+        blocks: blocks.len() as u64,
+        block,
+        mean_error: of(1),
+        mean_distance: of(2).map(|(low, high)| (low.max(0.0), high)),
+        within_minute: share(3),
+        within_ten_minutes: share(4),
+        within_hour: share(5),
     }
-    let mut random = ChaCha8Rng::seed_from_u64(seed);
-    let mut drawn: [Vec<f64>; 5] = std::array::from_fn(|_| Vec::with_capacity(DRAWS));
-    for _ in 0..DRAWS {
-        let mut sums: Sums = [0.0; 6];
-        for _ in 0..blocks.len() {
-            let block = &blocks[random.random_range(0..blocks.len())];
-            sums.iter_mut().zip(block).for_each(|(sum, value)| *sum += value);
-        }
-        drawn.iter_mut().zip(&sums[1..]).for_each(|(all, sum)| all.push(sum / sums[0]));
-    }
-    let [mean, distance, minute, ten, hour] = drawn.map(|values| {
-        let values = sorted(values);
-        quantile(&values, 0.025).zip(quantile(&values, 0.975))
-    });
-    (found.mean_error, found.mean_distance) = (mean, distance);
-    (found.within_minute, found.within_ten_minutes, found.within_hour) = (minute, ten, hour);
-    found
 }
 
 #[cfg(test)]
@@ -83,8 +69,8 @@ mod tests {
             replayed: (0..blocks).flat_map(|_| [30.0, 100.0]).collect(),
             blocks: (0..blocks).flat_map(|b| [b, b]).collect(),
         };
-        let found = intervals(&waits(10), 86_400, 1);
+        let found = intervals(&waits(10), 86_400);
         assert_eq!((found.mean_error, found.within_minute), (Some((15.0, 15.0)), Some((1.0, 1.0))));
-        assert_eq!(intervals(&waits(3), 86_400, 1).mean_error, None);
+        assert_eq!(intervals(&waits(3), 86_400).mean_error, None);
     }
 }

@@ -130,7 +130,7 @@ fn pool(site: &Site, case: &Case, bench: &Bench<'_>, settings: &Settings<'_>) ->
             classes: class_rows(case, &replayed),
             mechanism: mechanism(case, &replayed),
             skill: Skill::of(&errors, &hour_errors, &baselines),
-            intervals: intervals::intervals(&waits, case.block(), settings.seed),
+            intervals: intervals::intervals(&waits, case.block()),
             waiting: Waiting::of(case),
             errors,
             hour_errors,

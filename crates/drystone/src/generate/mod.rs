@@ -135,6 +135,23 @@ pub fn generate(params: &Params) -> Result<Workload, GenerateError> {
     assemble(params, &lanes, &estimates, &plans)
 }
 
+/// Estimates by the model for jobs of these run times, in their order: none is below its run time.
+pub(crate) fn modelled_estimates(runs: &[u32]) -> Vec<u32> {
+    // Eighteen hours, as in generated workloads, or the next hour beyond the longest run time.
+    let longest = runs.iter().copied().max().unwrap_or(0);
+    let largest = longest.div_ceil(3_600).saturating_mul(3_600).max(64_800);
+    let mut stream = Stream::new(1, Purpose::Estimates, 0);
+    let mut pool = Pool::new(estimates::modes(runs.iter(), largest, &mut stream));
+    // The longest first: what they leave others can have.
+    let mut order: Vec<usize> = (0..runs.len()).collect();
+    order.sort_by_key(|&at| std::cmp::Reverse(runs[at]));
+    let mut given = vec![0; runs.len()];
+    for at in order {
+        given[at] = pool.take(runs[at], 1, 1, &mut stream).0.max(runs[at]).max(1);
+    }
+    given
+}
+
 /// Draws jobs and arrivals, type by type, until there are enough.
 fn draw(params: &Params) -> Result<Vec<Lane>, GenerateError> {
     let classes: &[&'static Class] = match params.model {

@@ -2,11 +2,11 @@
 //! draw.
 
 use super::Options;
-use super::bootstrap::{Bootstrap, Sums};
 use super::compare::relative;
+use super::interval::{LEAST_PERIODS, PeriodSum, change_interval, mean_interval};
 
 /// Fewer blocks than this tell nothing about the variation between blocks.
-pub const LEAST_BLOCKS: usize = 4;
+pub const LEAST_BLOCKS: usize = LEAST_PERIODS;
 
 /// The means of two measures of the same jobs, and their relative change, with intervals.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -19,15 +19,14 @@ pub struct PairedMeans {
     pub change: Option<f64>,
     /// Its interval, where there is one.
     pub interval: Option<(f64, f64)>,
-    /// Blocks that were drawn from.
+    /// Blocks that intervals were made from.
     pub blocks: usize,
 }
 
-/// Compares two values of each job by a paired percentile bootstrap over blocks of `block` jobs
-/// that follow each other: neighbours queue together and are no independent evidence. `None`
-/// without jobs.
+/// Compares two values of each job by their sums over blocks of `block` jobs that follow each other:
+/// neighbours queue together and are no independent evidence. `None` without jobs.
 ///
-/// Cost: O(jobs + resamples × blocks).
+/// Cost: O(jobs).
 #[must_use]
 pub fn paired_means(old: &[f64], new: &[f64], block: usize, options: Options) -> Option<PairedMeans> {
     let jobs = old.len().min(new.len());
@@ -35,22 +34,19 @@ pub fn paired_means(old: &[f64], new: &[f64], block: usize, options: Options) ->
         return None;
     }
     let (old, new) = (&old[..jobs], &new[..jobs]);
-    let sums = |values: &[f64]| -> Vec<Sums> {
-        let of = |block: &[f64]| Sums { sum: block.iter().sum(), count: block.len() as f64 };
+    let sums = |values: &[f64]| -> Vec<PeriodSum> {
+        let of = |block: &[f64]| PeriodSum { sum: block.iter().sum(), count: block.len() as f64 };
         values.chunks(block.max(1)).map(of).collect()
     };
     let mean = |values: &[f64]| values.iter().sum::<f64>() / jobs as f64;
     let (before, after) = (sums(old), sums(new));
     let means = (mean(old), mean(new));
-    let draws = (before.len() >= LEAST_BLOCKS).then(|| Bootstrap::new(before.len(), options.resamples, options.seed));
-    let of = |draws: &Bootstrap| {
-        Some([draws.mean_interval(&before, options.confidence)?, draws.mean_interval(&after, options.confidence)?])
-    };
+    let intervals = mean_interval(&before, options.confidence).zip(mean_interval(&after, options.confidence));
     Some(PairedMeans {
         means,
-        intervals: draws.as_ref().and_then(of),
+        intervals: intervals.map(|(before, after)| [before, after]),
         change: relative(means.0, means.1),
-        interval: draws.as_ref().and_then(|draws| draws.interval(&before, &after, options.confidence)),
+        interval: change_interval(&before, &after, options.confidence).interval(),
         blocks: before.len(),
     })
 }

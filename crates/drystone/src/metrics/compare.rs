@@ -1,30 +1,26 @@
 //! Comparisons of policies that know noise from improvement.
 
-use super::bootstrap::{Bootstrap, Sums};
 use super::catalogue::Metric;
+use super::interval::{LEAST_PERIODS, PeriodSum, Sureness, change_interval};
 use super::measures::Measure;
 use super::report::{Report, Week};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
 /// Fewer weeks than this tell nothing about the variation between weeks.
-pub const LEAST_WEEKS: usize = 4;
+pub const LEAST_WEEKS: usize = LEAST_PERIODS;
 
 /// How intervals are found.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Options {
-    /// Number of times the weeks are drawn.
-    pub resamples: u32,
     /// Probability that an interval covers the true change, e.g. 0.95.
     pub confidence: f64,
-    /// Seed of the draws. The same seed gives the same intervals everywhere.
-    pub seed: u64,
 }
 
 impl Default for Options {
-    /// 2,000 resamples, 95 %, seed 1.
+    /// 95 %.
     fn default() -> Self {
-        Options { resamples: 2_000, confidence: 0.95, seed: 1 }
+        Options { confidence: 0.95 }
     }
 }
 
@@ -46,10 +42,10 @@ pub enum Verdict {
     InsideReplayError,
     /// No interval: the metric is not a mean over jobs.
     NotAMean,
-    /// No interval: fewer than [`LEAST_WEEKS`] weeks, or sums per week were not kept.
+    /// No interval: fewer than [`LEAST_WEEKS`] weeks, too few in which jobs wait, or weeks so unlike
+    /// that nothing can be said; or sums per week were not kept.
     TooFewWeeks,
-    /// No interval: the baseline's value is 0 or absent in the whole or in too many draws, or the
-    /// policy's value is absent.
+    /// No interval: the baseline's value is 0 or absent, or the policy's value is absent.
     NoRatio,
 }
 
@@ -85,9 +81,9 @@ pub struct Compared {
 pub struct Comparison {
     /// Name of the baseline.
     pub baseline: String,
-    /// Weeks of submits that the intervals draw from.
+    /// Weeks of submits that the intervals are made from.
     pub weeks: usize,
-    /// How they were drawn.
+    /// How intervals were found.
     pub options: Options,
     /// The other policies, in the order given.
     pub policies: Vec<Compared>,
@@ -103,20 +99,18 @@ pub enum CompareError {
     /// Two reports have the same name.
     #[error("two results are named '{0}'")]
     SameName(String),
-    /// The confidence is not a probability, or nothing is to be drawn.
-    #[error("intervals need a confidence between 0 and 1 and at least one resample")]
+    /// The confidence is not a probability.
+    #[error("intervals need a confidence between 0 and 1")]
     BadOptions,
 }
 
 /// Compares reports on the same workload with the one named `baseline`.
 ///
-/// Means get a paired percentile bootstrap interval: weeks of submits are drawn with replacement,
-/// the same weeks for every policy, and each draw gives the ratio of the means over its jobs. Weeks
-/// are taken as independent; where jobs queue for longer than a week they are not quite, and
-/// intervals are somewhat too narrow. So they are with few weeks (say 10). Every metric is judged
-/// by itself: of 20 verdicts on pure noise one is expected to be wrong.
+/// Means get an interval from their sums per week of submits, paired week by week
+/// ([`change_interval`]). Every metric is judged by itself: of 20 verdicts on pure noise one is
+/// expected to be wrong.
 ///
-/// Cost: O(resamples × (weeks + policies × metrics × weeks)).
+/// Cost: O(policies × metrics × weeks).
 ///
 /// # Errors
 /// A baseline that is not among the reports, equal names, impossible options.
@@ -126,7 +120,7 @@ pub fn compare(
     metrics: &[Metric],
     options: Options,
 ) -> Result<Comparison, CompareError> {
-    if !(options.confidence > 0.0 && options.confidence < 1.0) || options.resamples == 0 {
+    if !(options.confidence > 0.0 && options.confidence < 1.0) {
         return Err(CompareError::BadOptions);
     }
     let mut names = BTreeSet::new();
@@ -146,7 +140,6 @@ pub fn compare(
         .collect::<BTreeSet<i64>>()
         .into_iter()
         .collect();
-    let bootstrap = (weeks.len() >= LEAST_WEEKS).then(|| Bootstrap::new(weeks.len(), options.resamples, options.seed));
     let change = |metric: Metric, report: &Report| {
         let (old, new) = (metric.of(base), metric.of(report));
         let relative = old.zip(new).and_then(|(old, new)| relative(old, new));
@@ -156,20 +149,22 @@ pub fn compare(
             change.verdict = Verdict::NotAMean;
             return change;
         };
-        let Some(bootstrap) = &bootstrap else {
+        if weeks.len() < LEAST_WEEKS {
             change.verdict = Verdict::TooFewWeeks;
             return change;
-        };
+        }
         if relative.is_some() {
             let (old, new) = (sums(base, &weeks, measure), sums(report, &weeks, measure));
-            change.interval = bootstrap.interval(&old, &new, options.confidence);
+            let sureness = change_interval(&old, &new, options.confidence);
+            change.interval = sureness.interval();
             // All these measures are better when lower.
-            change.verdict = match change.interval {
-                Some(_) if same(&old, &new) => Verdict::Same,
-                Some((_, high)) if high < 0.0 => Verdict::Better,
-                Some((low, _)) if low > 0.0 => Verdict::Worse,
-                Some(_) => Verdict::Unclear,
-                None => Verdict::NoRatio,
+            change.verdict = match sureness {
+                _ if same(&old, &new) => Verdict::Same,
+                Sureness::Interval(_, high) if high < 0.0 => Verdict::Better,
+                Sureness::Interval(low, _) if low > 0.0 => Verdict::Worse,
+                Sureness::Interval(..) => Verdict::Unclear,
+                Sureness::TooShort => Verdict::TooFewWeeks,
+                Sureness::NoRatio => Verdict::NoRatio,
             };
         }
         change
@@ -194,24 +189,24 @@ pub(super) fn relative(old: f64, new: f64) -> Option<f64> {
     if old == new { Some(0.0) } else { (old > 0.0).then(|| new / old - 1.0) }
 }
 
-/// Whether every week has the same sum over as many jobs. Sums of the same numbers in another order
+/// Whether every week has the same sum over as many jobs. PeriodSum of the same numbers in another order
 /// differ in the sixteenth digit.
-fn same(old: &[Sums], new: &[Sums]) -> bool {
-    let alike = |a: &Sums, b: &Sums| a.count == b.count && (a.sum - b.sum).abs() <= 1e-12 * a.sum.max(b.sum);
+fn same(old: &[PeriodSum], new: &[PeriodSum]) -> bool {
+    let alike = |a: &PeriodSum, b: &PeriodSum| a.count == b.count && (a.sum - b.sum).abs() <= 1e-12 * a.sum.max(b.sum);
     old.iter().zip(new).all(|(a, b)| alike(a, b))
 }
 
-/// Sums and counts of a measure for each of these weeks; weeks that a report lacks have no job.
-fn sums(report: &Report, weeks: &[i64], measure: Measure) -> Vec<Sums> {
+/// PeriodSum and counts of a measure for each of these weeks; weeks that a report lacks have no job.
+fn sums(report: &Report, weeks: &[i64], measure: Measure) -> Vec<PeriodSum> {
     let of = |week: &Week| {
         let (sum, jobs) = week.sum(measure);
-        Sums { sum, count: jobs as f64 }
+        PeriodSum { sum, count: jobs as f64 }
     };
     weeks
         .iter()
         .map(|week| {
             let found = report.weeks.binary_search_by_key(week, |w| w.week);
-            found.map_or(Sums::default(), |i| of(&report.weeks[i]))
+            found.map_or(PeriodSum::default(), |i| of(&report.weeks[i]))
         })
         .collect()
 }

@@ -7,7 +7,6 @@
 //! count, and [`Scheme`] how they are sorted.
 
 mod blocks;
-mod bootstrap;
 mod calendar;
 mod catalogue;
 mod category;
@@ -19,6 +18,7 @@ mod excess;
 mod fairness;
 mod foresight;
 mod histogram;
+pub mod interval;
 mod keyed;
 mod machine;
 pub mod measures;

@@ -57,13 +57,14 @@ fn a_constant_shift_is_better_however_much_weeks_vary() {
 
 #[test]
 fn one_odd_week_is_no_proof() {
-    // Nothing but one week of thirty differs: a third of all draws miss it.
+    // Nothing but one week of thirty differs.
     let a = weekly(30, 5, |_, _| 100);
     let b = weekly(30, 5, |w, _| if w == 7 { 20 } else { 100 });
     let c = change(&a, &b, WAIT, Options::default());
     assert_eq!(c.verdict, Verdict::Unclear);
     assert!(c.relative < Some(0.0));
-    assert_eq!(c.interval.map(|i| i.1), Some(0.0));
+    let (low, high) = c.interval.expect("30 weeks");
+    assert!(low < -0.04 && high > 0.0, "{low} {high}");
 }
 
 /// What is the same in every week is no noise; an equal mean over all of them may be.
@@ -94,10 +95,10 @@ fn a_baseline_without_waits_has_no_ratio() {
     assert_eq!((c.relative, c.interval, c.verdict), (None, None, Verdict::NoRatio));
     let c = change(&none, &none, WAIT, Options::default());
     assert_eq!((c.relative, c.verdict), (Some(0.0), Verdict::Same));
-    // A baseline that waits in one week only: a third of the draws have no ratio.
+    // A baseline that waits in one week only tells nothing of the other weeks.
     let rarely = weekly(10, 5, |w, _| i64::from(w == 0));
     let c = change(&rarely, &some, WAIT, Options::default());
-    assert_eq!((c.interval, c.verdict), (None, Verdict::NoRatio));
+    assert_eq!((c.interval, c.verdict), (None, Verdict::TooFewWeeks));
 }
 
 #[test]
@@ -110,15 +111,6 @@ fn other_metrics_have_a_change_but_no_interval() {
 }
 
 #[test]
-fn the_seed_decides_and_nothing_else() {
-    let a = weekly(15, 4, |w, j| 50 + (w * 7919 + j * 31) % 400);
-    let b = weekly(15, 4, |w, j| 50 + (w * 104_729 + j * 17) % 400);
-    let with = |seed| change(&a, &b, WAIT, Options { seed, ..Options::default() });
-    assert_eq!(with(1), with(1));
-    assert_ne!(with(1).interval, with(2).interval);
-}
-
-#[test]
 fn impossible_requests_are_refused() {
     let a = weekly(5, 1, |_, _| 1);
     let run = |reports: &[(&str, &Report)], baseline: &str, options| compare(reports, baseline, &[WAIT], options).err();
@@ -126,10 +118,9 @@ fn impossible_requests_are_refused() {
     assert_eq!(run(&[("a", &a)], "b", default), Some(CompareError::NoBaseline("b".into())));
     assert_eq!(run(&[("a", &a), ("a", &a)], "a", default), Some(CompareError::SameName("a".into())));
     for confidence in [0.0, 1.0, f64::NAN] {
-        let options = Options { confidence, ..default };
+        let options = Options { confidence };
         assert_eq!(run(&[("a", &a)], "a", options), Some(CompareError::BadOptions));
     }
-    assert_eq!(run(&[("a", &a)], "a", Options { resamples: 0, ..default }), Some(CompareError::BadOptions));
     assert_eq!(run(&[("a", &a)], "a", default), None);
 }
 
@@ -138,17 +129,16 @@ fn intervals_cover_the_truth_about_as_often_as_they_say() {
     // Weeks share a load of their own; within it the new policy waits 0.9 times as long on average,
     // with noise of ± 40 % per week. The truth is −10 %.
     let mut rng = ChaCha8Rng::seed_from_u64(7);
-    let options = Options { resamples: 500, ..Options::default() };
     let trials = 400;
     let mut covered = 0;
     for _ in 0..trials {
         let loads: Vec<f64> = (0..40).map(|_| rng.random_range(1e3..1e5)).collect();
         let a = weekly(40, 1, |w, _| loads[w as usize] as i64);
         let b = weekly(40, 1, |w, _| (loads[w as usize] * 0.9 * rng.random_range(0.6..1.4)) as i64);
-        let (low, high) = change(&a, &b, WAIT, options).interval.expect("40 weeks");
+        let (low, high) = change(&a, &b, WAIT, Options::default()).interval.expect("40 weeks");
         covered += u32::from(low <= -0.1 && -0.1 <= high);
     }
-    // 95 % of 400 is 380; percentile intervals of 40 weeks cover a little less. Five standard
-    // deviations below: 352.
-    assert!((352..=398).contains(&covered), "{covered} of {trials}");
+    // 95 % of 400 is 380; three standard deviations below: 367. Noise without tails is not what the
+    // intervals expect, so that they may hold a little more often.
+    assert!((367..=398).contains(&covered), "{covered} of {trials}");
 }

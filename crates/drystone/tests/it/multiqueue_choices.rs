@@ -230,7 +230,8 @@ fn a_promise_takes_nothing_from_the_next() {
 fn where_a_promise_is_put_off_the_oldest_come_first() {
     let w = workload(15, &[(0, 5, 100, 120), (0, 4, 103, 103), (10, 11, 50, 50), (20, 3, 90, 90), (102, 2, 10, 10)]);
     for promise in ["pivot", "eager"] {
-        assert_eq!(starts(&w, &format!("multiqueue(promise={promise})")), [0, 0, 120, 102, 170], "{promise}");
+        let policy = format!("multiqueue(promise={promise},overdue=now)");
+        assert_eq!(starts(&w, &policy), [0, 0, 120, 102, 170], "{promise}");
     }
 }
 
@@ -359,9 +360,9 @@ fn a_delay_that_falls_while_a_job_waits_behind_the_pivot() {
 #[test]
 fn a_promise_at_arrival_beside_an_overdue_job() {
     let w = workload(1, &[(0, 1, 10, 20), (15, 1, 10, 10)]);
-    let told = told(&w, &[], "multiqueue(promise=arrival)");
+    let told = told(&w, &[], "multiqueue(promise=arrival,overdue=now)");
     assert_eq!(told.promises, [(15, 1, 16)]);
-    assert_eq!(starts(&w, "multiqueue(promise=arrival)"), [0, 20]);
+    assert_eq!(starts(&w, "multiqueue(promise=arrival,overdue=now)"), [0, 20]);
 }
 
 /// As [`who_was_hidden_deposes_the_pivot`], but beside job 6 the deposed pivot left nothing: what
@@ -383,7 +384,7 @@ fn a_promised_time_at_which_nothing_ends() {
     for (choice, expected) in
         [("hold=no", vec![(5, 1, 10), (20, 1, 20)]), ("hold=yes", vec![(5, 1, 10), (10, 1, 11), (20, 1, 20)])]
     {
-        let policy = format!("multiqueue(bounds=100,delay=100,adapt=fixed,{choice})");
+        let policy = format!("multiqueue(bounds=100,delay=100,adapt=fixed,overdue=now,{choice})");
         assert_eq!(told(&w, &[], &policy).promises, expected, "{choice}");
     }
 }

@@ -103,6 +103,9 @@ struct Overlooked<'a> {
     promised: BTreeMap<JobId, Time>,
     running: BTreeMap<JobId, Time>,
     found: Option<(Time, JobId)>,
+    /// Whether the end of a job that outlives its estimate is put off, by a minute, then 15, 30
+    /// minutes and so on; else it is taken to end in the next second.
+    extended: bool,
 }
 
 impl Overlooked<'_> {
@@ -113,16 +116,22 @@ impl Overlooked<'_> {
             promised: BTreeMap::new(),
             running: BTreeMap::new(),
             found: None,
+            extended: !policy.contains("overdue=now"),
         };
         observe(workload, policy, &mut overlooked);
         overlooked.found
     }
 
-    /// Free processors at a time, as estimates say; what should have ended ends in the next second.
+    /// Free processors at a time, as estimates say, or what becomes of them when they are outlived.
     fn free(&self, now: Time, at: Time) -> Procs {
         let until = |(&id, &start): (&JobId, &Time)| {
             let job = self.workload.job(id);
-            (start, start + job.estimate.max(Span(1)), job.procs)
+            let mut end = start + job.estimate;
+            let mut more = [60].into_iter().chain((0..).map(|k| 900 << k));
+            while self.extended && start < now && end <= now && self.running.contains_key(&id) {
+                end = end + Span(more.next().unwrap_or(i64::MAX));
+            }
+            (start, end.max(start + Span(1)), job.procs)
         };
         let running = self.running.iter().map(until).map(|(start, end, procs)| (start, end.max(now + Span(1)), procs));
         let taken = running.chain(self.promised.iter().map(until)).filter(|&(start, end, _)| start <= at && at < end);
@@ -225,7 +234,9 @@ proptest! {
     #[test]
     fn no_job_is_overlooked(raw in raw(), outlived in any::<bool>()) {
         let workload = made(&raw, false, outlived);
-        for choice in ["promise=pivot", "promise=eager", "widths=2/8", "bounds=auto,history=10"] {
+        for choice in
+            ["promise=pivot", "promise=eager", "overdue=now", "overdue=now,promise=eager", "widths=2/8", "bounds=auto,history=10"]
+        {
             prop_assert_eq!(Overlooked::find(&workload, &format!("multiqueue({choice})")), None, "{}", choice);
         }
     }

@@ -50,12 +50,28 @@ fn late_notice_sees_an_end_that_is_put_off() {
 fn no_job_is_overdue_before_another_waits() {
     let w = workload(2, &[(0, 1, 10, 1_000), (30, 2, 20, 20)]);
     for (policy, start) in [
-        ("conservative(notice=immediate)", 1_000),
-        ("conservative(notice=late)", 1_290),
-        ("slack(sf=0,notice=late)", 1_290),
+        ("conservative(notice=immediate,overdue=again)", 1_000),
+        ("conservative(notice=late,overdue=again)", 1_290),
+        ("slack(sf=0,notice=late,overdue=again)", 1_290),
     ] {
         assert_eq!(starts(&w, policy), [0, start], "{policy}");
         assert_eq!(told(&w, policy, 1)[..5], [(30, 90), (90, 170), (170, 330), (330, 650), (650, 1_290)], "{policy}");
+    }
+}
+
+/// One rule in all families: a job that outlives its estimate has its end put off by a minute, then
+/// by 15, 30 minutes. A asks for 10 s and runs for 1,000: it is expected to end at 70 from 10 on, at
+/// 970 from 70 on, at 2,770 from 970 on. B needs the whole machine and comes at 30. C comes at 40 for
+/// one processor and 600 s: it would delay B, which is promised 70 then, and so waits; at 70 B is
+/// promised 970, and C ends by then.
+#[test]
+fn every_family_puts_off_the_end_of_a_job_that_outlives_its_estimate() {
+    let w = workload(2, &[(0, 1, 10, 1_000), (30, 2, 20, 20), (40, 1, 600, 600)]);
+    for policy in ["easy", "conservative", "slack(sf=0)", "multiqueue", "easy(reserve=2)", "goal(lexical(maxW>avgX))"] {
+        assert_eq!(starts(&w, policy), [0, 1_000, 70], "{policy}");
+    }
+    for policy in ["easy", "conservative", "slack(sf=0)", "multiqueue"] {
+        assert_eq!(told(&w, policy, 1)[..3], [(30, 70), (70, 970), (970, 2_770)], "{policy}");
     }
 }
 

@@ -103,7 +103,7 @@ fn a_short_prediction_is_outlived_up_to_what_was_declared() {
 /// the next one.
 #[test]
 fn kills_are_waited_for() {
-    let mut s = Session::new(Machine::new(2), spec("slack(tick=kill)").scheduler());
+    let mut s = Session::new(Machine::new(2), spec("slack(tick=kill,overdue=again)").scheduler());
     let arrive = |s: &mut Session, now, estimate| {
         s.arrive(Time(now), &Job::new(Time(now), 1, Span(estimate)), None).expect("possible")
     };

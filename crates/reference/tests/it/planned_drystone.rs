@@ -5,7 +5,7 @@ use crate::drawn::forecasts;
 use drystone::engine::{Observer, Replay, Simulation};
 use drystone::model::{Ended, Job, JobId, Machine, Provenance, Span, Status, Time, Truth, Workload};
 use drystone::policy::PolicySpec;
-use drystone_reference::predict::Forecast;
+use drystone_reference::predict::{Forecast, Growth};
 use drystone_reference::talby::{
     self, Announced, Exponents, Heuristic, Horizon, Importance, Notice, Priority, Removal, Scheduler,
 };
@@ -122,6 +122,18 @@ proptest! {
     ) {
         let policy = format!("conservative(notice={name},predict={predict},correct={correct})");
         compare(&policy, Scheduler::Conservative, notice, forecast, &w);
+    }
+
+    /// Without a word on corrections, predictions of every kind are put off in all families.
+    #[test]
+    fn overdue_jobs_are_extended_unasked(
+        w in workloads(), (name, notice) in notice(), (predict, _, forecast) in forecasts(),
+    ) {
+        let forecast = Forecast { correction: Some(Growth::AtOnce), ..forecast };
+        compare(&format!("conservative(notice={name},predict={predict})"), Scheduler::Conservative, notice, forecast, &w);
+        let priority = Priority { slack_factor: 2.0, average_wait: 30.0, ..Priority::default() };
+        compare(&format!("slack(notice={name},predict={predict},sf=2,awt=30)"), Scheduler::Priority(&priority), notice,
+            forecast, &w);
     }
 
     #[test]

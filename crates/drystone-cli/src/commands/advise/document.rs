@@ -4,7 +4,7 @@ use super::advised::Advised;
 use crate::output::document::{Document, Table, Tone, Value};
 use crate::output::number::{bound, change, count, duration, fixed, in_unit, percent, plural};
 use drystone::metrics::Unit;
-use drystone_advise::{Answer, Reason, Tried};
+use drystone_advise::{Answer, Figure, Reason, Tried};
 
 /// Most of what was tried that is listed.
 const LISTED: usize = 12;
@@ -168,6 +168,7 @@ fn verdict(advised: &Advised, answer: &Answer, live: bool) -> Vec<String> {
             ));
         }
     }
+    all.extend(payers(answer));
     if judged.pairs.len() > 1 && judged.promised.is_some() {
         let promised = judged.promised.map_or(String::new(), change);
         let guards = match advised.guards.is_empty() {
@@ -193,12 +194,26 @@ fn verdict(advised: &Advised, answer: &Answer, live: bool) -> Vec<String> {
     all
 }
 
+/// Which classes of jobs pay for what is found best: their wait becomes clearly longer.
+fn payers(answer: &Answer) -> Option<String> {
+    let pays = |f: &&drystone_advise::Figured| {
+        f.name.contains(" wait of jobs of ") && f.after - f.before >= 60.0 && f.interval.is_some_and(|(low, _)| low > 0.0)
+    };
+    let text = |f: &drystone_advise::Figured| {
+        let (after, before) = (duration(f.after), duration(f.before));
+        format!("{} {after} instead of {before} ({})", f.name, change(f.change))
+    };
+    let named: Vec<String> = answer.figures.iter().filter(pays).map(text).collect();
+    (!named.is_empty()).then(|| format!("Who pays: {}. A guard can bound that, such as --guard 'avgW(>64)<+10%'.", named.join("; ")))
+}
+
 fn tried(advised: &Advised) -> Table {
     let figures = &advised.baseline.figures;
     let mut columns = vec!["what".to_string(), "goal".to_string()];
     let mut shown: Vec<usize> = Vec::new();
-    for (at, (name, _, _)) in figures.iter().enumerate() {
-        if !columns.contains(name) {
+    for (at, (name, of, _)) in figures.iter().enumerate() {
+        let unasked = matches!(of, Figure::Widths { .. }) && !advised.guards.iter().any(|guard| guard.starts_with(name));
+        if !columns.contains(name) && !unasked {
             columns.push(name.clone());
             shown.push(at);
         }

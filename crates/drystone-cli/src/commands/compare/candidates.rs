@@ -1,6 +1,8 @@
 //! Which policies are tried where none is asked for, and what trying one costs.
 
 use crate::exit::Failure;
+use crate::meta::PolicyMeta;
+use crate::output::number::count;
 use drystone::policy::{self, PolicySpec};
 
 /// What a site can run, from the plainest to the most ambitious: no policy that knows run times,
@@ -36,6 +38,7 @@ pub(crate) fn takes_long(spec: &PolicySpec, jobs: usize, waiting: f64) -> bool {
 /// About how many seconds a policy takes on a usual processor. Policies that plan every waiting job
 /// look at all of them again and again; others look at few of them.
 pub(super) fn cost(spec: &PolicySpec, jobs: usize, waiting: f64) -> f64 {
+    let waiting = bound(&PolicyMeta::of(spec)).map_or(waiting, |(_, most)| waiting.min(most as f64));
     // Microseconds per job, and per job and job that waits beside it.
     let (each, beside) = match spec.kind().name {
         "conservative" => (1.0, 0.12),
@@ -47,6 +50,32 @@ pub(super) fn cost(spec: &PolicySpec, jobs: usize, waiting: f64) -> f64 {
     jobs as f64 * (each + beside * waiting) * 1e-6
 }
 
+/// The parameter by which a policy looks at the first of many waiting jobs only, and at how many.
+pub(super) fn bound(policy: &PolicyMeta) -> Option<(&'static str, u64)> {
+    let name = match policy.kind.as_str() {
+        "conservative" | "slack" => "horizon",
+        "goal" => "depth",
+        _ => return None,
+    };
+    let value = policy.parameters.0.iter().find(|(key, _)| key == name)?;
+    value.1.parse().ok().map(|most| (name, most))
+}
+
+/// Says that a policy looked at the first of the waiting jobs only, where more waited.
+pub(crate) fn bounded(policy: &PolicyMeta, waited: u64) -> Option<String> {
+    let (name, most) = bound(policy).filter(|(_, most)| waited > *most)?;
+    let text = &policy.text;
+    let all = match text.strip_suffix(')') {
+        Some(head) => format!("{head},{name}=all)"),
+        None => format!("{text}({name}=all)"),
+    };
+    Some(format!(
+        "{text} looked at the first {} waiting jobs only, and up to {} waited: {all} looks at all of them, however long that takes.",
+        count(most),
+        count(waited)
+    ))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -56,9 +85,19 @@ mod tests {
         let all = candidates().unwrap_or_default();
         assert_eq!(all.len(), CANDIDATES.len());
         for spec in all {
-            let meta = crate::meta::PolicyMeta::of(&spec);
+            let meta = PolicyMeta::of(&spec);
             assert!(!meta.clairvoyant && !meta.preemptive, "{spec}");
         }
+    }
+
+    #[test]
+    fn a_bound_is_told_where_it_counts() {
+        let told = |text: &str, waited| bounded(&PolicyMeta::of(&text.parse().expect("a policy")), waited);
+        assert_eq!(told("slack", 100), None);
+        assert!(told("slack", 101).is_some_and(|t| t.contains("slack(horizon=all) looks at all")), "{:?}", told("slack", 101));
+        assert!(told("goal(horizon=50)", 5_000).is_some_and(|t| t.contains("goal(horizon=50,depth=all)")));
+        assert_eq!(told("conservative(horizon=all)", 1_000_000), None);
+        assert_eq!(told("easy", 1_000_000), None);
     }
 
     #[test]

@@ -42,8 +42,8 @@ pub(super) fn document(result: &CompareResult) -> Document {
         let intervals = if *weeks < LEAST_WEEKS {
             format!("no intervals: fewer than {LEAST_WEEKS} weeks")
         } else {
-            let (confidence, draws) = (exact_percent(options.confidence), count(u64::from(options.resamples)));
-            format!("{confidence} intervals from {weeks} weeks, {draws} draws; \"unclear\": may be noise")
+            let confidence = exact_percent(options.confidence);
+            format!("{confidence} intervals from {weeks} weeks; \"unclear\": may be noise")
         };
         document.heading(format!("Change against {} ({intervals})", result.baseline));
         document.table(against_baseline(result));

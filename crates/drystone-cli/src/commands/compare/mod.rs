@@ -258,14 +258,6 @@ fn check(args: &CompareArgs) -> Result<(), Failure> {
         let problem = "--warm-start does not go with --loads: what ran and waited is recorded at the load of the log";
         return Err(Failure::usage(problem));
     }
-    if f64::from(args.resamples) * (1.0 - args.confidence) / 2.0 < 1.0 {
-        let problem = format!(
-            "--confidence {}: no end of such an interval is among {} draws; --resamples takes more",
-            args.confidence,
-            count(u64::from(args.resamples))
-        );
-        return Err(Failure::usage(problem));
-    }
     let written = [("--audit", common.log.audit.as_deref()), ("--report", common.report.as_deref())];
     file::distinct(&input::read_by(common), &written)
 }
@@ -318,7 +310,7 @@ fn results(bench: &Bench<'_>, mut done: Done, baseline: &str, timings: &[Timing]
 }
 
 fn compared(args: &CompareArgs, results: &[PolicyResult], baseline: &str) -> Result<Comparison, Failure> {
-    let options = Options { resamples: args.resamples, confidence: args.confidence, seed: args.common.seed };
+    let options = Options { confidence: args.confidence };
     let reports: Vec<(&str, &Report)> = results.iter().map(|r| (r.policy.text.as_str(), &r.report)).collect();
     Ok(compare_reports(&reports, baseline, &Metric::compared(), options)?)
 }
@@ -344,6 +336,7 @@ impl Told<'_> {
         all.extend(verdict::verdict(comparison, results, self.asked, words));
         all.extend(self.readings.into_iter().flat_map(Readings::sentences));
         all.extend(verdict::suspension(results, self.suspension_is_free, self.asked));
+        all.extend(bounded(results));
         all.extend(verdict::not_tried(self.too_long));
         all.extend(self.left_out());
         all
@@ -373,10 +366,17 @@ impl Told<'_> {
         let mut open: Vec<String> = self.unlike(comparison, results).into_iter().collect();
         open.extend(self.replay.map(Replay::sentence));
         open.extend(self.readings.into_iter().flat_map(Readings::sentences));
+        open.extend(bounded(results));
         open.extend(verdict::not_tried(self.too_long));
         open.extend(self.left_out());
         open
     }
+}
+
+/// Which policies looked at the first waiting jobs only.
+fn bounded(results: &[PolicyResult]) -> Vec<String> {
+    let waited = |r: &PolicyResult| r.report.queue.as_ref().map_or(0, |queue| queue.whole.max_waiting_jobs);
+    results.iter().filter_map(|r| candidates::bounded(&r.policy, waited(r))).collect()
 }
 
 /// Writes the files that were asked for. What lacks parts replaces none that may be whole.

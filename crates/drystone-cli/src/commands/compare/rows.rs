@@ -12,7 +12,6 @@ pub(super) fn rows(result: &CompareResult) -> Rows {
         let mut row = Row::default();
         row.text("baseline", &result.baseline);
         row.number("confidence", Some(result.comparison.options.confidence));
-        row.number("resamples", Some(f64::from(result.comparison.options.resamples)));
         report::figures(&mut row, &one.report, one.promises);
         for change in result.changes(&one.policy.text).unwrap_or(&[]) {
             let Metric::Mean(measure) = change.metric else { continue };

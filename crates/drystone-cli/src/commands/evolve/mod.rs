@@ -196,7 +196,7 @@ fn judged(
     policies: &[Judged],
     stop: &AtomicBool,
 ) -> Result<OnLog, Failure> {
-    match judge(workload, parts, args.objective, policies, args.seed, stop).map_err(Failure::usage)? {
+    match judge(workload, parts, args.objective, policies, stop).map_err(Failure::usage)? {
         Ok(on_log) => Ok(on_log),
         Err(Stopped) => Err(Failure::usage("stopped")),
     }

@@ -125,7 +125,7 @@ impl Printable for Report {
         }
         document.facts(facts);
         document.text(format!(
-            "Both schedulers are simulated on the jobs that the journal saw. Intervals: 95 %, drawn from {} blocks of 50 jobs that follow \
+            "Both schedulers are simulated on the jobs that the journal saw. Intervals: 95 %, from {} blocks of 50 jobs that follow \
              each other. Where the baseline's wait is far from the cluster's own, the baseline is no good model of it.",
             self.blocks
         ));

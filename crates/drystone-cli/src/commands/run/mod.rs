@@ -6,6 +6,7 @@ mod result;
 use self::files::{RunFiles, Seen};
 pub(crate) use self::result::RunResult;
 use crate::args::RunArgs;
+use crate::commands::compare::candidates;
 use crate::exit::{DONE, FINDING, Failure, Outcome};
 use crate::input::{self, Files, Input, Parts};
 use crate::interrupt;
@@ -139,6 +140,8 @@ pub(crate) fn ran(
     let timing = Timing::of(&measured);
     let mut report = measured.report;
     report::warn_if_none_counts(&report);
+    let waited = report.queue.as_ref().map_or(0, |queue| queue.whole.max_waiting_jobs);
+    candidates::bounded(&PolicyMeta::of(&spec), waited).iter().for_each(|told| message::note(told));
     if common.platform.is_some() && report.suspensions.total == 0 {
         message::note("no job that counts was suspended: --platform says what suspensions cost");
     }

@@ -29,13 +29,14 @@ pub use settings::{Branching, Plan, Prune, Reuse, Settings, Traversal};
 pub use task::{Candidate, Owner, Task};
 pub use walker::Effort;
 
-use super::planned::{Believed, Notice, Planned};
+use super::planned::{Believed, Notice, OVERDUE, Planned};
 use super::ranking::{self, Rater};
-use super::{Action, Actions, Event, Gauge, Kind, Param, Phase, Policy, Takes, View, Why};
+use super::{Action, Actions, Event, Gauge, Kind, Param, Phase, Policy, Takes, Variant, View, Why};
 use crate::model::{JobId, Span, Time};
 use crate::parts::Order;
 use crate::parts::formula::Shares;
 use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
 use std::time::Duration;
 use usage::{Ran, Usage};
 
@@ -46,6 +47,8 @@ pub struct Goal {
     running: Believed,
     /// Waiting jobs in the order of their arrival.
     queue: Vec<JobId>,
+    /// Waiting jobs that are not looked at, by arrival: all came after those of the queue.
+    beyond: VecDeque<JobId>,
     /// The jobs of the last best path that did not start, in its order. Kept where it is reused.
     last: Vec<JobId>,
     /// Kept where the objective looks back.
@@ -71,6 +74,7 @@ impl Goal {
             settings,
             running: Believed::new(Notice::Immediate),
             queue: Vec::new(),
+            beyond: VecDeque::new(),
             last: Vec::new(),
             usage: Usage::default(),
             search: Search::default(),
@@ -133,7 +137,7 @@ impl Policy for Goal {
 
     fn observe(&mut self, event: Event, view: &View<'_>) {
         match event {
-            Event::Arrived(id) => self.queue.push(id),
+            Event::Arrived(id) => self.beyond.push_back(id),
             Event::Ended { job, predicted_end } => {
                 self.running.ended(job, predicted_end, view.now());
                 if let Some(shares) = &mut self.shares {
@@ -150,7 +154,13 @@ impl Policy for Goal {
                 }
                 Plan::Estimate => self.running.prolonged(job, old, view),
             },
-            Event::Cancelled(id) | Event::Held(id) => self.queue.retain(|&waiting| waiting != id),
+            Event::Cancelled(id) | Event::Held(id) => {
+                self.queue.retain(|&waiting| waiting != id);
+                self.beyond.retain(|&waiting| waiting != id);
+            }
+            Event::Released(id) if self.beyond.front().is_some_and(|&first| first < id) => {
+                self.beyond.insert(self.beyond.partition_point(|&waiting| waiting < id), id);
+            }
             Event::Released(id) => self.queue.insert(self.queue.partition_point(|&waiting| waiting < id), id),
             Event::Stopped { job, predicted_end } => self.running.stopped(job, predicted_end),
             Event::Runs(id) => self.running.runs(id, view),
@@ -185,11 +195,21 @@ impl Policy for Goal {
 
 impl Goal {
     /// Takes those out of the queue that no schedule can hold: too many processors are out, and it
-    /// is not known for how long.
+    /// is not known for how long. Others come into sight in their place.
     fn set_aside(&mut self, view: &View<'_>) -> Vec<JobId> {
-        let Some(outlook) = view.outlook() else { return Vec::new() };
-        let most = outlook.in_the_end(view.machine().procs);
-        self.queue.extract_if(.., |id| view.job(*id).procs > most).collect()
+        let procs = view.machine().procs;
+        let most = view.outlook().map_or(procs, |outlook| outlook.in_the_end(procs));
+        let mut aside: Vec<JobId> = match most < procs {
+            true => self.queue.extract_if(.., |id| view.job(*id).procs > most).collect(),
+            false => Vec::new(),
+        };
+        let depth = self.settings.depth.map_or(usize::MAX, |depth| depth as usize);
+        while self.queue.len() < depth
+            && let Some(next) = self.beyond.pop_front()
+        {
+            if view.job(next).procs > most { &mut aside } else { &mut self.queue }.push(next);
+        }
+        aside
     }
 
     fn search_and_start(&mut self, view: &View<'_>, actions: &mut Actions) {
@@ -256,10 +276,25 @@ pub(crate) static GOAL: Kind = Kind {
         Param::new("local", "0", &[Takes::Whole { from: 0, to: 100 }], "percent of the nodes that are kept for a local search from the best path of the tree").expert(),
         Param::new("horizon", "all", &[Takes::Words(&["all"]), Takes::COUNT], "how many of the waiting jobs are searched, the first in the order of branches; the others follow in that order behind \
                       the best schedule of these"),
+        Param::new(
+            "depth",
+            "100",
+            &[Takes::Words(&["all"]), Takes::COUNT],
+            "how many waiting jobs are looked at, the first by arrival; all: every job, however long that takes where many wait",
+        ),
+        OVERDUE,
         Param::new("plan", "prediction", &[Takes::Words(&["prediction", "estimate"])], "for which run time jobs are placed; slowdowns count the predicted one always").expert(),
     ],
     needs: &[],
     unnamed: Some("objective"),
-    variants: &[],
-    build: &|args| Ok(Box::new(Goal::new(Settings::build(args)?))),
+    variants: &[Variant {
+        name: "chiang2008",
+        sets: "overdue=again,depth=all",
+        meaning: "Chiang & Vasupongayya 2008, whose jobs end by their estimates: exact per decision against an independent search",
+    }],
+    build: &|args| {
+        // What becomes of predictions is the forecast's affair; a mistake in the word is found here.
+        args.get::<String>("overdue")?;
+        Ok(Box::new(Goal::new(Settings::build(args)?)))
+    },
 };

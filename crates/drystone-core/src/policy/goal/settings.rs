@@ -96,6 +96,8 @@ pub struct Settings {
     /// So many of the waiting jobs are searched, the first in the order of branches; the others
     /// follow in that order behind the best path. `None`: all.
     pub horizon: Option<u32>,
+    /// How many waiting jobs are looked at, the first by arrival; all where there is none.
+    pub depth: Option<u32>,
     /// Threads that search; results do not depend on it. How it works, not what it is: no part of
     /// the saved state.
     #[serde(skip, default = "one")]
@@ -125,6 +127,7 @@ impl Default for Settings {
             local: 0,
             plan: Plan::Prediction,
             horizon: None,
+            depth: None,
             threads: 1,
         }
     }
@@ -186,6 +189,7 @@ impl Settings {
             local,
             plan,
             horizon,
+            depth: args.unless("all", "depth")?,
             threads: 1,
         })
     }

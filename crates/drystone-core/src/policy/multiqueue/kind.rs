@@ -32,6 +32,9 @@ pub(crate) static MULTIQUEUE: Kind = Kind {
         Param::new("adapt", "paper", &[Takes::Words(&["paper", "fixed", "bounded"])], "how the delay follows the slowdown of the shortest jobs; bounded: \
               its level instead of its changes, within bounds"),
         Param::new("batch", "100", &[Takes::COUNT], "completed jobs between two changes of the delay").expert(),
+        Param::new("overdue", "extended", &[Takes::Words(&["extended", "now"])], "a running job past its predicted end has \
+              that end put off (by a minute, then 15, 30, 60 minutes and so on, or as correct says), or counts as ending in the \
+              next second").study(),
         Param::new("count", "all", &[Takes::Words(&["all", "short"])], "which completed jobs make a batch").study(),
         Param::new("tolerance", "0.25", &[Takes::Number { from: 0.0, to: 1e12 }], "changes of the slowdown up to this are ignored").expert(),
         Param::new("first-change", "slowdown", &[Takes::Words(&["slowdown", "zero"])], "the change that the first batch counts as").study(),
@@ -69,17 +72,17 @@ pub(crate) static MULTIQUEUE: Kind = Kind {
     variants: &[
         Variant {
             name: "lawson2002",
-            sets: "",
+            sets: "overdue=now",
             meaning: "Lawson, Smirni & Puiu 2002 without delay: exact per job against an independent implementation",
         },
         Variant {
             name: "lawson2002-delay",
-            sets: "delay=2500",
+            sets: "delay=2500,overdue=now",
             meaning: "the same with their adaptive delay, exact as well",
         },
         Variant {
             name: "lawson2002-figure4",
-            sets: "own=fig4",
+            sets: "own=fig4,overdue=now",
             meaning: "their figure 4 to the letter, which breaks promises; exact as well",
         },
     ],
@@ -87,6 +90,8 @@ pub(crate) static MULTIQUEUE: Kind = Kind {
 };
 
 fn settings(args: &Args<'_>) -> Result<QueueSettings, SpecError> {
+    // What becomes of predictions is the forecast's affair; a mistake in the word is found here.
+    args.get::<String>("overdue")?;
     // Read whether they count or not: a mistake in a parameter is one, whatever the others say.
     let (queues, history) = (args.unless("auto", "queues")?, args.get("history")?);
     let borders = match args.text("bounds") {

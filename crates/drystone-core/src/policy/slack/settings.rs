@@ -3,7 +3,7 @@
 
 use super::price::Weights;
 use crate::parts::{self, formula::Formula};
-use crate::policy::planned::Notice;
+use crate::policy::planned::{Horizon, Notice};
 use crate::policy::ranking;
 use crate::policy::{Args, Call, Form, SpecError, Takes};
 use serde::{Deserialize, Serialize};
@@ -80,6 +80,8 @@ pub struct Settings {
     pub weights: Weights,
     /// When early ends are noticed.
     pub notice: Notice,
+    /// Which waiting jobs are planned.
+    pub horizon: Horizon,
     /// What happens when a job ends early.
     pub removal: Removal,
     /// What happens when a job does not end.
@@ -94,6 +96,7 @@ impl Default for Settings {
             order: Order::Start,
             weights: Weights::default(),
             notice: Notice::Immediate,
+            horizon: Horizon::All,
             removal: Removal::Compress,
             tick: Tick::Run,
         }
@@ -118,6 +121,7 @@ impl Settings {
                 fairness: args.get("af")?,
             },
             notice: args.choose("notice", Notice::NAMES)?,
+            horizon: Horizon::build(args)?,
             removal: args.choose("remove", &removals)?,
             tick: args.choose("tick", &ticks)?,
         })

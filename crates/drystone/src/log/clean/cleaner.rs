@@ -3,10 +3,12 @@
 use super::audit::{Audit, Entry, Rule};
 use super::options::{Duplicates, Keep, MissingEstimate, NegativeRun, Options, Overrun, SizeField, TooWide};
 use super::parts::{Part, Parts};
+use super::usual::UsualRuns;
+use crate::generate;
 use crate::log::LogError;
 use crate::log::swf::{Decimal, Field, Header, Malformed, Record};
 use crate::log::transform;
-use crate::model::{Job, Machine, Procs, Provenance, Span, Status, Time, Truth, UNKNOWN, Workload};
+use crate::model::{Job, Machine, Procs, Provenance, Span, Status, TIME_LIMIT, Time, Truth, UNKNOWN, Workload};
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -34,6 +36,10 @@ pub struct Cleaner {
     latest_submit: i64,
     /// The rule that touched a record last, and at which turn.
     touched: Option<(Rule, u64)>,
+    /// Jobs that get an estimate by a model of all of them.
+    modelled: Vec<usize>,
+    /// Run times of users so far.
+    usual: UsualRuns,
 }
 
 impl Cleaner {
@@ -65,6 +71,8 @@ impl Cleaner {
             parts: Parts::default(),
             turn: 0,
             touched: None,
+            modelled: Vec::new(),
+            usual: UsualRuns::default(),
             largest_number: i64::MIN,
             numbers: HashSet::new(),
             latest_submit: i64::MIN,
@@ -111,6 +119,7 @@ impl Cleaner {
             return Ok(());
         };
         if !self.is_new(record)? {
+            self.modelled.pop_if(|at| *at == self.jobs.len());
             return Ok(());
         }
         let submit = record.submit.round();
@@ -127,6 +136,9 @@ impl Cleaner {
             self.change(Rule::OutOfOrder, record, Field::Submit, submit);
         }
         self.latest_submit = self.latest_submit.max(submit);
+        if self.options.missing_estimate == MissingEstimate::UserMean {
+            self.usual.learn(record.user, submit.saturating_add(record.wait.round().max(0)).saturating_add(run), run);
+        }
         let mut job = Job::new(Time(submit), procs, Span(estimate));
         job.user = self.attribute(record, Field::User);
         job.group = self.attribute(record, Field::Group);
@@ -163,6 +175,10 @@ impl Cleaner {
     /// the options made an error.
     pub fn finish(mut self) -> Result<(Workload, Audit, Option<Vec<Record>>), LogError> {
         self.complete()?;
+        let runs: Vec<u32> = self.modelled.iter().map(|&at| u32::try_from(self.truth[at].run.0).unwrap_or(u32::MAX)).collect();
+        for (&at, estimate) in self.modelled.iter().zip(generate::modelled_estimates(&runs)) {
+            self.jobs[at].estimate = Span(i64::from(estimate));
+        }
         self.sort();
         self.take();
         self.audit.jobs = self.jobs.len() as u64;
@@ -270,6 +286,16 @@ impl Cleaner {
                 MissingEstimate::Run => run,
                 MissingEstimate::RunMin1 => run.max(1),
                 MissingEstimate::Seconds(span) => span.0,
+                // Beyond a century nothing is declared.
+                MissingEstimate::Factor(thousandths) => {
+                    let estimate = i128::from(run.max(1)) * i128::from(thousandths) / 1_000;
+                    i64::try_from(estimate).unwrap_or(i64::MAX).min(TIME_LIMIT)
+                }
+                MissingEstimate::UserMean => self.usual.of(record.user, record.submit.round()),
+                MissingEstimate::Tsafrir => {
+                    self.modelled.push(self.jobs.len());
+                    run.max(1)
+                }
                 MissingEstimate::Drop => {
                     self.drop(Rule::NoEstimate, record, Field::RequestedTime);
                     return None;

@@ -10,6 +10,7 @@ mod cleaner;
 mod options;
 mod parts;
 mod study;
+mod usual;
 
 pub use audit::{Audit, Effect, Entry, Rule};
 pub use cleaner::Cleaner;

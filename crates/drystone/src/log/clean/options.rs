@@ -164,6 +164,25 @@ pub enum MissingEstimate {
     Drop,
     /// A number of seconds.
     Seconds(Span),
+    /// `factor(F)`: F times the run time, in thousandths: a model of users who know their run times
+    /// and ask for more.
+    Factor(u32),
+    /// `user-mean`: the mean run time of the user's earlier jobs that had ended by the submit, of
+    /// all users' where the user has none, and an hour where there are none at all. Waits that the
+    /// log records count.
+    UserMean,
+    /// `tsafrir`: drawn from few round values, none below the run time, as users give them
+    /// (Tsafrir, Etsion & Feitelson 2005), with one seed for ever.
+    Tsafrir,
+}
+
+impl MissingEstimate {
+    /// Whether what stands there is the run time itself, so that whoever plans with it knows the
+    /// future.
+    #[must_use]
+    pub fn is_run(self) -> bool {
+        matches!(self, MissingEstimate::Run | MissingEstimate::RunMin1)
+    }
 }
 
 impl fmt::Display for MissingEstimate {
@@ -173,6 +192,11 @@ impl fmt::Display for MissingEstimate {
             MissingEstimate::RunMin1 => f.pad("run-min-1"),
             MissingEstimate::Drop => f.pad("drop"),
             MissingEstimate::Seconds(span) => fmt::Display::fmt(&span.0, f),
+            MissingEstimate::Factor(thousandths) => {
+                f.pad(&format!("factor({})", f64::from(*thousandths) / 1_000.0))
+            }
+            MissingEstimate::UserMean => f.pad("user-mean"),
+            MissingEstimate::Tsafrir => f.pad("tsafrir"),
         }
     }
 }
@@ -184,6 +208,9 @@ impl FromStr for MissingEstimate {
             "run" => Ok(MissingEstimate::Run),
             "run-min-1" => Ok(MissingEstimate::RunMin1),
             "drop" => Ok(MissingEstimate::Drop),
+            "user-mean" => Ok(MissingEstimate::UserMean),
+            "tsafrir" => Ok(MissingEstimate::Tsafrir),
+            _ if factor(text).is_some() => Ok(MissingEstimate::Factor(factor(text).unwrap_or_default())),
             _ => match text.parse() {
                 Ok(seconds) if (1..=crate::model::TIME_LIMIT).contains(&seconds) => {
                     Ok(MissingEstimate::Seconds(Span(seconds)))
@@ -191,11 +218,17 @@ impl FromStr for MissingEstimate {
                 _ => Err(OptionError {
                     option: "missing-estimate",
                     given: text.to_string(),
-                    expected: "run, run-min-1, drop, or a positive number of seconds".to_string(),
+                    expected: "run, run-min-1, drop, tsafrir, factor(2), user-mean, or a positive number of seconds".to_string(),
                 }),
             },
         }
     }
+}
+
+/// The factor of `factor(1.5)`, in thousandths, from 1 to 1,000 times.
+fn factor(text: &str) -> Option<u32> {
+    let factor: f64 = text.strip_prefix("factor(")?.strip_suffix(')')?.trim().parse().ok()?;
+    (1.0..=1_000.0).contains(&factor).then_some((factor * 1_000.0).round() as u32)
 }
 
 impl TryFrom<String> for MissingEstimate {
