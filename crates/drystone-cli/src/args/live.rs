@@ -279,7 +279,7 @@ pub(crate) struct LiveReportArgs {
     #[arg(long, short, value_name = "POLICY", value_parser = values::policy)]
     pub(crate) policy: Option<PolicySpec>,
 
-    /// The model of the site's own scheduler: easy is near to Slurm's backfill, fcfs is its builtin
+    /// The model of the site's own scheduler: fcfs is its builtin; easy is not its backfill, whose model is slurm
     /// scheduler.
     #[arg(long, value_name = "POLICY", default_value = "easy", value_parser = values::policy)]
     pub(crate) baseline: PolicySpec,

@@ -14,7 +14,7 @@ use drystone::engine::Segments;
 use drystone::engine::explain::Biography;
 use drystone::experiment::Experiment;
 use drystone::metrics::Selection;
-use drystone::model::{JobId, Time};
+use drystone::model::{JobId, Time, Workload};
 use drystone_report::{Gantt, Mark};
 use std::sync::atomic::AtomicBool;
 
@@ -33,7 +33,10 @@ pub(crate) fn gantt(args: &GanttArgs) -> Outcome {
     let input = Input::part(args.workload.as_deref(), (&args.log, &args.cut, &args.real), args.seed, false)?;
     let Some(gantt) = drawn(args, &input, None)? else { return Ok(DONE) };
     match gantt.jobs() {
-        0 => message::note("nothing ran in this window"),
+        0 => {
+            refuse_outside(args, &input.workload)?;
+            message::note("nothing ran in this window");
+        }
         jobs if jobs > MANY => message::warning(&format!(
             "{} jobs are drawn one by one, which takes time, memory and a long file; --window draws a part",
             count(jobs as u64)
@@ -46,6 +49,20 @@ pub(crate) fn gantt(args: &GanttArgs) -> Outcome {
     out.write(&Chart { gantt: &gantt, colour: args.colour, pixels: args.pixels })?.publish()?;
     message::note(&format!("{} drawn in {}", plural(gantt.jobs() as u64, "job"), args.output.display()));
     Ok(DONE)
+}
+
+/// Refuses a window in which nothing ran because it lies before or behind the log.
+fn refuse_outside(args: &GanttArgs, workload: &Workload) -> Result<(), Failure> {
+    let ((from, until), Some((first, last))) = (window(args)?, workload.submits()) else { return Ok(()) };
+    let before = until.is_some_and(|until| until <= first);
+    let behind = from.is_some_and(|from| from > last);
+    match args.window.as_deref().filter(|_| before || behind) {
+        None => Ok(()),
+        Some(text) => Err(Failure::usage(format_args!(
+            "--window {text}: nothing ran then; jobs are submitted from second {} to second {} of the log",
+            first.0, last.0
+        ))),
+    }
 }
 
 fn window(args: &GanttArgs) -> Result<(Option<Time>, Option<Time>), Failure> {

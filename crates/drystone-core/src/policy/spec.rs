@@ -311,7 +311,7 @@ mod tests {
         let expected = [("backfill", "sjf"), ("predict", recent), ("correct", "estimate")];
         assert_eq!(of("easy++"), expected.map(|(name, value)| (name, value.to_string())));
         assert_eq!(of("easy")[2], ("correct", "estimate".to_string()));
-        for text in ["easy@lawson2002", "easy@tsafrir2007", "easy(overdue=now)", "conservative"] {
+        for text in ["easy@lawson2002", "easy@tsafrir2007", "easy(overdue=now)", "conservative(overdue=again)"] {
             assert!(of(text).contains(&("correct", "none".to_string())), "{text}");
         }
         assert_eq!(of("easy(correct=gradual)")[2], ("correct", "gradual".to_string()));

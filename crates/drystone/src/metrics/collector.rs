@@ -6,6 +6,7 @@ use super::disruptions::DisruptionMeter;
 use super::excess::Excess;
 use super::fairness::Users;
 use super::keyed::Keyed;
+use super::payers::{self, JobClass};
 use super::machine::{MachineMeter, QueueMeter};
 use super::measures::{self, MEASURES, Measure, Measures};
 use super::predictability::Promises;
@@ -40,8 +41,10 @@ pub struct Config {
     pub predictability: bool,
     /// Whether to report how evenly slowdowns are spread.
     pub fairness: bool,
-    /// Whether to keep the sums per week that comparisons draw from.
+    /// Whether to keep the sums per week that comparisons need.
     pub weeks: bool,
+    /// Whether to keep what classes of run time and width waited, for [`payers`](super::payers).
+    pub classes: bool,
     /// Whether to report what outages and circumstances did. An experiment sets it where there are
     /// any.
     pub disruptions: bool,
@@ -65,6 +68,7 @@ impl Config {
             predictability: false,
             fairness: false,
             weeks: true,
+            classes: false,
             disruptions: false,
             keep_jobs: false,
         }
@@ -156,6 +160,7 @@ pub struct Collector {
     promises: Option<Promises>,
     excessive: Vec<Excess>,
     users: Option<Users>,
+    classes: Option<Keyed<JobClass>>,
     schemes: Vec<(Scheme, Groups)>,
     weeks: Option<Weeks>,
     rows: Option<Vec<JobRow>>,
@@ -169,7 +174,7 @@ pub struct Collector {
 impl Config {
     /// The measures that suffice, where not all are needed.
     fn few(&self) -> Option<Few> {
-        let in_parts = self.weeks || self.fairness || self.predictability || !self.categories.is_empty();
+        let in_parts = self.weeks || self.classes || self.fairness || self.predictability || !self.categories.is_empty();
         let all = Measure::ALL.iter().all(|measure| self.measures.contains(measure));
         let few = || Few { measures: self.measures.clone(), times: [(Span::ZERO, Span::ZERO); BLOCK], size: 0 };
         (!in_parts && self.excessive.is_empty() && !all).then(few)
@@ -196,6 +201,7 @@ impl Collector {
             users: config.fairness.then(Users::default),
             schemes: config.categories.iter().map(|&scheme| (scheme, Groups::default())).collect(),
             weeks: config.weeks.then(Weeks::default),
+            classes: config.classes.then(Keyed::default),
             rows: config.keep_jobs.then(|| Vec::with_capacity(room)),
             lost: Vec::new(),
             few: config.few(),
@@ -264,6 +270,12 @@ impl Collector {
         self.worst.take(ended, &values);
         if let Some(weeks) = &mut self.weeks {
             weeks.take(self.calendar.week(ended.job.submit), &values);
+        }
+        if let Some(classes) = &mut self.classes {
+            let key = payers::SCHEME.key(ended, &self.calendar);
+            let work = ended.outcome.ran.as_f64() * f64::from(ended.job.procs);
+            let class = classes.at(key, || JobClass { key, ..JobClass::default() });
+            class.take(self.calendar.week(ended.job.submit), ended.wait().as_f64(), work);
         }
         for excess in &mut self.excessive {
             excess.take(ended.wait());
@@ -336,6 +348,7 @@ impl Collector {
             fairness: self.users.map(|users| users.finish(&measures.bounded_slowdown, rows.as_deref())),
             categories: self.schemes.into_iter().map(categorised).collect(),
             weeks: self.weeks.map_or_else(Vec::new, Weeks::into_sorted),
+            classes: self.classes.map_or_else(Vec::new, |all| all.into_sorted().map(|(_, class)| class).collect()),
             measures,
             jobs: rows,
             lost,

@@ -6,6 +6,7 @@ use super::excess::ExcessiveWait;
 use super::fairness::Fairness;
 use super::machine::{MachineUse, QueueUse};
 use super::measures::{Defined, MEASURES, Measure, Measures};
+use super::payers::JobClass;
 use super::predictability::Predictability;
 use super::selection::{Selection, Trimmed};
 use crate::model::{Ended, How, JobId, Procs, Span, Time};
@@ -43,6 +44,9 @@ pub struct Report {
     pub categories: Vec<Categorised>,
     /// Sums per week of submit, ascending: what comparisons draw from. Empty where not asked for.
     pub weeks: Vec<Week>,
+    /// Classes of run time and width; empty where not asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub classes: Vec<JobClass>,
     /// One row per simulated job, in order of arrival, counted or not; `None` where not asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub jobs: Option<Vec<JobRow>>,

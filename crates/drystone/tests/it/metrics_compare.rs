@@ -1,7 +1,7 @@
 //! Comparisons with known answers.
 
 use crate::metrics_support::{Done, report};
-use drystone::metrics::{Change, CompareError, Config, Measure, Metric, Options, Report, Verdict, compare};
+use drystone::metrics::{Change, CompareError, Config, Measure, Metric, Options, Report, Verdict, compare, payers};
 use drystone::model::Span;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -141,4 +141,28 @@ fn intervals_cover_the_truth_about_as_often_as_they_say() {
     // 95 % of 400 is 380; three standard deviations below: 367. Noise without tails is not what the
     // intervals expect, so that they may hold a little more often.
     assert!((367..=398).contains(&covered), "{covered} of {trials}");
+}
+
+/// Ten weeks of two jobs each: one of 1 processor, one of 100 that does nearly all of the work. Under
+/// the new policy the wide ones wait an hour longer, the others not at all: the wide ones pay, though
+/// half of the jobs are narrow.
+#[test]
+fn those_who_pay_are_named() {
+    let weeks = |wide: i64| {
+        let mut jobs = Vec::new();
+        for week in 0..10 {
+            let submit = week * Span::WEEK.0;
+            jobs.push(Done::new(jobs.len() as u32, submit, submit + 60, 1_000, 1));
+            jobs.push(Done::new(jobs.len() as u32, submit, submit + wide + 100 * week, 1_000, 100));
+        }
+        report(128, &jobs, Config { classes: true, ..Config::light() })
+    };
+    let (old, new) = (weeks(600), weeks(4_200));
+    let found = payers(&old, &new, 0.95);
+    let classes: Vec<&str> = found.iter().map(|payer| payer.class.as_str()).collect();
+    assert_eq!(classes[0], "more than 64 processors", "{found:?}");
+    assert!((found[0].work - 100.0 / 101.0).abs() < 1e-9 && found[0].by_mean);
+    assert!((found[0].mean.1 - found[0].mean.0 - 3_600.0).abs() < 1e-6, "{found:?}");
+    assert!(classes.iter().all(|class| !class.starts_with("1 processor")), "{classes:?}");
+    assert_eq!(payers(&old, &old, 0.95), []);
 }

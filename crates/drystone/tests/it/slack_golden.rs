@@ -37,12 +37,12 @@ fn conservative_backfilling() {
 
 #[test]
 fn slack_with_compression_after_early_ends() {
-    check_events("prio", "slack(sf=3,order=ast,awt=2401,notice=immediate)");
+    check_events("prio", "slack(sf=3,order=ast,awt=2401,notice=immediate,horizon=all)");
 }
 
 #[test]
 fn slack_as_the_text_of_the_paper_says() {
-    check_events("priotext", "slack(sf=3,awt=2401,remove=priced)");
+    check_events("priotext", "slack(sf=3,awt=2401,remove=priced,horizon=all)");
 }
 
 #[test]

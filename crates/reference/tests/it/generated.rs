@@ -82,7 +82,7 @@ fn all() -> Vec<Golden> {
         golden("conservative", "conservative@talby1999(notice=immediate)", Overrun::Kill, |jobs| {
             talby::run(Scheduler::Conservative, Notice::Immediate, jobs, PROCS).schedule
         }),
-        golden("slack", "slack(sf=3,order=ast,awt=2401,notice=immediate)", Overrun::Kill, |jobs| {
+        golden("slack", "slack(sf=3,order=ast,awt=2401,notice=immediate,horizon=all)", Overrun::Kill, |jobs| {
             talby::run(Scheduler::Priority(&Priority::default()), Notice::Immediate, jobs, PROCS).schedule
         }),
         golden("multiqueue", "multiqueue", Overrun::Exact, |jobs| {

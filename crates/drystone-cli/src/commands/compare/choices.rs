@@ -1,6 +1,6 @@
 //! Which policies a site can choose, and which of them are shown apart.
 
-use crate::output::number::{change, duration};
+use crate::output::number::{change, duration, percent};
 use drystone::metrics::{Change, Compared, Comparison, Measure, Metric, Verdict};
 use drystone_report::PolicyResult;
 
@@ -9,6 +9,16 @@ const MANY_TIMES: f64 = 3.0;
 /// Longest waits of the baseline below so many seconds are short, and a multiple of them says
 /// little.
 const SHORT: f64 = 3_600.0;
+
+/// Mean waits that differ by fewer seconds are no difference that a user notices.
+const NOTICEABLE: f64 = 30.0;
+
+/// Whether the mean wait differs from the baseline's by more than a few seconds.
+pub(super) fn is_noticeable(policy: &Compared) -> bool {
+    let wait = find(&policy.changes, Metric::Mean(Measure::Wait));
+    let both = wait.and_then(|c| c.baseline.zip(c.value));
+    both.is_none_or(|(old, new)| (new - old).abs() >= NOTICEABLE)
+}
 
 /// The policies of a comparison, sorted by what they are to a reader who has to decide.
 pub(super) struct Choices<'a> {
@@ -28,7 +38,8 @@ impl<'a> Choices<'a> {
         };
         let mut choices = Choices { sound: Vec::new(), apart: Vec::new() };
         for policy in comparison.policies.iter().filter(|p| choice(&p.name)) {
-            match hidden_price(policy) {
+            let starves = starvation(&comparison.baseline, &policy.name, results).map(|s| s.price());
+            match starves.or_else(|| hidden_price(policy)) {
                 Some(price) => choices.apart.push((policy, price)),
                 None => choices.sound.push(policy),
             }
@@ -53,7 +64,7 @@ impl<'a> Choices<'a> {
         let judged = |policy: &Compared, measure| find(&policy.changes, Metric::Mean(measure)).map(|c| c.verdict);
         let sound = |policy: &&&Compared| {
             let verdicts = [Measure::Wait, Measure::BoundedSlowdown].map(|measure| judged(policy, measure));
-            !verdicts.contains(&Some(Verdict::Worse)) && !turns(&policy.name)
+            !verdicts.contains(&Some(Verdict::Worse)) && is_noticeable(policy) && !turns(&policy.name)
         };
         let best = |measure: Measure| lowest(self.sound.iter().filter(sound), measure).map(|(policy, _)| policy);
         best(Measure::BoundedSlowdown).or_else(|| best(Measure::Wait))
@@ -105,6 +116,47 @@ fn lowest<'a: 'b, 'b>(
 /// The change of a metric.
 pub(super) fn find(changes: &[Change], metric: Metric) -> Option<&Change> {
     changes.iter().find(|c| c.metric == metric)
+}
+
+/// What a policy that starves jobs does.
+pub(super) struct Starvation {
+    /// The longest wait, in seconds.
+    longest: f64,
+    /// The makespan under the baseline, in seconds.
+    span: f64,
+    /// Utilisation under the baseline and under the policy.
+    utilisation: [Option<f64>; 2],
+}
+
+impl Starvation {
+    fn price(&self) -> String {
+        format!("starves: longest wait {} on {} of jobs", duration(self.longest), duration(self.span))
+    }
+
+    /// The same as a sentence.
+    pub(super) fn sentence(&self, policy: &str, base: &str) -> String {
+        let [old, new] = self.utilisation.map(|share| percent(share, 1));
+        format!(
+            "{policy} starves jobs: the longest wait is {}, and all jobs are done in {} under {base}; it uses {new} of the machine until \
+             its last job ends, {base} {old}. That is the rule of the policy, not a fault of the log: it is no choice for this load.",
+            duration(self.longest),
+            duration(self.span)
+        )
+    }
+}
+
+/// Whether a policy lets some job wait for more than half of the time in which all jobs are done
+/// under the baseline, and three times as long as the baseline does.
+pub(super) fn starvation(base: &str, policy: &str, results: &[PolicyResult]) -> Option<Starvation> {
+    let of = |name: &str| results.iter().find(|r| r.policy.text == name).map(|r| &r.report);
+    let (old, new) = (of(base)?, of(policy)?);
+    let (before, longest) = (old.measures.wait.max?, new.measures.wait.max?);
+    let span = old.machine.makespan.as_f64();
+    (longest > span / 2.0 && longest >= MANY_TIMES * before).then_some(Starvation {
+        longest,
+        span,
+        utilisation: [old.machine.utilisation, new.machine.utilisation],
+    })
 }
 
 /// Why a policy does not lead a list: its mean wait is clearly worse, or its longest wait many

@@ -6,6 +6,7 @@ mod calibrate;
 pub(crate) mod candidates;
 mod choices;
 mod document;
+mod estimates;
 mod loads;
 mod policies;
 mod readings;
@@ -40,7 +41,7 @@ use crate::output::number::count;
 use crate::output::report;
 use crate::output::{self, Printable, ReportFile, file, message, plots};
 use drystone::log::transform::Factor;
-use drystone::metrics::{Comparison, Metric, Options, Report, Selection, compare as compare_reports};
+use drystone::metrics::{Comparison, Measure, Metric, Options, Report, Selection, compare as compare_reports};
 use drystone::model::Workload;
 use drystone::policy::PolicySpec;
 use drystone_report::Timing;
@@ -144,7 +145,10 @@ fn answer(bench: &Bench<'_>, question: Question<'_>, stopped: impl Fn() -> bool)
     let stopped = stopped();
     let interrupted = stopped && !interrupt::time_is_up();
     let lacks_parts = interrupted && !(left_out.is_empty() && loads_left_out.is_empty());
+    let workload = input.meta();
     let told = Told {
+        foreseen: estimates::foreseen(&workload),
+        modelled: estimates::modelled(&workload),
         asked: bench.asked(),
         suspension_is_free: experiment.platform.is_none(),
         readings: readings.as_ref(),
@@ -155,7 +159,6 @@ fn answer(bench: &Bench<'_>, question: Question<'_>, stopped: impl Fn() -> bool)
     };
     let verdict = told.sentences(&comparison, &results, verdict::WHOLE);
     let brief_verdict = told.sentences(&comparison, &results, verdict::BRIEF);
-    let workload = input.meta();
     let nothing = told.nothing(&comparison, &results);
     let sheet = Sheet {
         workload: &workload,
@@ -325,15 +328,26 @@ struct Told<'a> {
     too_long: &'a [String],
     /// Which policies and loads are missing, where the work was stopped.
     left_out: Option<(&'a [String], &'a [Factor])>,
+    /// Why nothing is recommended that plans with estimates.
+    foreseen: Option<String>,
+    /// That estimates are a model's.
+    modelled: Option<String>,
 }
 
 impl Told<'_> {
     /// The verdict: first whether there is anything to decide, last what is missing.
     fn sentences(&self, comparison: &Comparison, results: &[PolicyResult], words: verdict::Words) -> Vec<String> {
         let mut all: Vec<String> = self.nothing(comparison, results).into_iter().collect();
+        all.extend(self.modelled.clone());
         all.extend(self.unlike(comparison, results));
         all.extend(self.replay.map(Replay::sentence));
         all.extend(verdict::verdict(comparison, results, self.asked, words));
+        for policy in self.leading(comparison, results) {
+            all.extend(verdict::who_pays(comparison, results, policy, words));
+        }
+        if let Some(chosen) = self.chosen(comparison, results) {
+            all.push(format!("{} can be had as {}.", chosen.policy.text, words::how(&chosen.policy)));
+        }
         all.extend(self.readings.into_iter().flat_map(Readings::sentences));
         all.extend(verdict::suspension(results, self.suspension_is_free, self.asked));
         all.extend(bounded(results));
@@ -344,7 +358,31 @@ impl Told<'_> {
 
     fn nothing(&self, comparison: &Comparison, results: &[PolicyResult]) -> Option<String> {
         let baseline = results.iter().find(|r| r.policy.text == comparison.baseline)?;
-        recorded::nothing_to_decide(&comparison.baseline, &baseline.report).filter(|_| results.len() > 1)
+        let nothing = recorded::nothing_to_decide(&comparison.baseline, &baseline.report);
+        self.foreseen.clone().or(nothing).filter(|_| results.len() > 1)
+    }
+
+    /// Policies that lead by a mean, whether they are recommended or not.
+    fn leading<'a>(&self, comparison: &'a Comparison, results: &[PolicyResult]) -> Vec<&'a str> {
+        let choices = choices::Choices::of(comparison, results, self.asked);
+        let by = [Measure::BoundedSlowdown, Measure::Wait].map(|measure| choices.clearly_best(measure));
+        let mut names: Vec<&str> = Vec::new();
+        for name in by.into_iter().flatten().map(|(policy, _)| policy) {
+            let known = comparison.policies.iter().map(|p| p.name.as_str()).find(|known| *known == name);
+            names.extend(known.filter(|known| !names.contains(known)));
+        }
+        names
+    }
+
+    /// What is recommended.
+    fn chosen<'a>(&self, comparison: &Comparison, results: &'a [PolicyResult]) -> Option<&'a PolicyResult> {
+        if self.nothing(comparison, results).is_some() {
+            return None;
+        }
+        let turns = |policy: &str| self.readings.is_some_and(|readings| readings.turns(policy));
+        let choices = choices::Choices::of(comparison, results, self.asked);
+        let policy = choices.recommended(turns)?;
+        results.iter().find(|r| r.policy.text == policy.name)
     }
 
     /// Where the simulated baseline is far from the log.
@@ -363,7 +401,7 @@ impl Told<'_> {
 
     /// What the comparison cannot say.
     fn open(&self, comparison: &Comparison, results: &[PolicyResult]) -> Vec<String> {
-        let mut open: Vec<String> = self.unlike(comparison, results).into_iter().collect();
+        let mut open: Vec<String> = self.modelled.iter().cloned().chain(self.unlike(comparison, results)).collect();
         open.extend(self.replay.map(Replay::sentence));
         open.extend(self.readings.into_iter().flat_map(Readings::sentences));
         open.extend(bounded(results));

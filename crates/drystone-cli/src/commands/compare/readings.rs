@@ -143,7 +143,12 @@ pub(super) fn readings(bench: &Bench<'_>, simulated: Simulated<'_>) -> Result<Op
         return Ok(Some(found));
     }
     for other in treatment.others() {
-        let Some(there) = compared(bench, &other.of(&logged)?, &tried, (comparison, replay))? else {
+        let treated = other.of(&logged)?;
+        // A policy may have no answer to jobs that run on: then there is nothing to compare there.
+        if tried.iter().any(|spec| spec.scheduler().fits(&treated).is_err()) {
+            continue;
+        }
+        let Some(there) = compared(bench, &treated, &tried, (comparison, replay))? else {
             found.untried = tried.iter().map(|spec| spec.text().to_string()).collect();
             found.others.clear();
             break;

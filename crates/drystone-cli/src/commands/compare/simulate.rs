@@ -10,7 +10,7 @@ use crate::output::number::{NONE, change, duration, fixed};
 use crate::parallel;
 use crate::progress::Progress;
 use drystone::experiment::{Experiment, Measured};
-use drystone::metrics::Report;
+use drystone::metrics::{Config, Report};
 use drystone::model::{Span, Workload};
 use drystone::policy::PolicySpec;
 use drystone_report::{Details, Watcher};
@@ -183,7 +183,10 @@ impl Bench<'_> {
                 .divided(self.input.division())
                 .feeding_back(self.args.common.real.feedback)
                 .with(self.priorities.filter(|p| input::takes(spec, p, whole).is_ok()))
-                .measuring(config(common, self.input.selection(common), excessive, self.keep, self.detailed))
+                .measuring(Config {
+                    classes: true,
+                    ..config(common, self.input.selection(common), excessive, self.keep, self.detailed)
+                })
                 .until(self.stop)
                 .telling(&|jobs| progress.add(jobs))
                 .run(&mut watcher);

@@ -3,7 +3,7 @@
 
 use super::choices::{Choices, find};
 use super::readings::Readings;
-use super::words;
+use super::{verdict, words};
 use crate::meta::{ExperimentMeta, WorkloadMeta};
 use crate::output::number::{bound, change, count, duration, percent, plural};
 use drystone::metrics::{Change, Compared, Comparison, Measure, Metric, Verdict};
@@ -96,6 +96,7 @@ impl Sheet<'_> {
 
     fn price(&self, policy: &Compared, result: Option<&PolicyResult>) -> Vec<String> {
         let mut price = Vec::new();
+        price.extend(verdict::who_pays(self.comparison, self.results, &policy.name, verdict::EVERY));
         if let Some(longest) = find(&policy.changes, Metric::Max(Measure::Wait))
             && let (Some(value), Some(base)) = (longest.value, longest.baseline)
         {

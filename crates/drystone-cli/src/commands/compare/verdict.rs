@@ -3,10 +3,10 @@
 //! Only policies that a site can choose are weighed: those that know run times are bounds, and
 //! those that suspend jobs take a machine that can.
 
-use super::choices::{Choices, find};
-use crate::output::number::{bound, change, count, duration};
+use super::choices::{Choices, find, is_noticeable, starvation};
+use crate::output::number::{bound, change, count, duration, percent};
 use drystone::log::transform::Factor;
-use drystone::metrics::{Change, Compared, Comparison, Measure, Metric, Verdict};
+use drystone::metrics::{Change, Compared, Comparison, Measure, Metric, Payer, Verdict, payers};
 use drystone_report::PolicyResult;
 
 /// How much longer a longest wait must be to be worth a warning.
@@ -22,6 +22,8 @@ pub(super) struct Words {
 
 /// Where there is room.
 pub(super) const WHOLE: Words = Words { named: 3, intervals: true };
+/// Where every one is to be named.
+pub(super) const EVERY: Words = Words { named: usize::MAX, intervals: true };
 /// Where a sentence is to be one line.
 pub(super) const BRIEF: Words = Words { named: 1, intervals: false };
 
@@ -47,6 +49,11 @@ pub(super) fn verdict(comparison: &Comparison, results: &[PolicyResult], asked: 
         sentences.extend(best(&comparison.baseline, &choices.sound, measure, words));
     }
     sentences.extend(choices.sentence(words.named));
+    let starving = results.iter().filter(|r| !r.policy.clairvoyant && r.policy.text != comparison.baseline);
+    sentences.extend(starving.filter_map(|r| {
+        let starves = starvation(&comparison.baseline, &r.policy.text, results)?;
+        Some(starves.sentence(&r.policy.text, &comparison.baseline))
+    }));
     sentences.extend(longest_waits(&comparison.baseline, &choices.sound, words));
     let weighed: Vec<&PolicyResult> =
         results.iter().filter(|r| r.policy.text == comparison.baseline || choices.weighs(&r.policy.text)).collect();
@@ -71,6 +78,22 @@ pub(super) fn suspension(results: &[PolicyResult], free: bool, asked: bool) -> O
         false => "not weighed unless asked for by name (--policy)".to_string(),
     };
     Some(format!("{} {suspend} running jobs, {cost}; {place}.", names.join(", ")))
+}
+
+/// Which classes of jobs pay for a policy.
+pub(super) fn who_pays(comparison: &Comparison, results: &[PolicyResult], policy: &str, words: Words) -> Option<String> {
+    let of = |name: &str| results.iter().find(|r| r.policy.text == name).map(|r| &r.report);
+    let all = payers(of(&comparison.baseline)?, of(policy)?, comparison.options.confidence);
+    let text = |payer: &Payer| {
+        let (what, (old, new)) = match payer.by_mean {
+            true => ("on average", payer.mean),
+            false => ("at longest", payer.longest),
+        };
+        let (old, new) = (duration(old), duration(new));
+        format!("jobs of {} ({} of the work) wait {new} {what} instead of {old}", payer.class, percent(Some(payer.work), 0))
+    };
+    let named: Vec<String> = all.iter().take(words.named).map(text).collect();
+    (!named.is_empty()).then(|| format!("Who pays under {policy}: {}{}.", named.join("; "), more(all.len(), words)))
 }
 
 /// Policies that were not tried unasked, or not to the end.
@@ -112,7 +135,9 @@ fn best(base: &str, choices: &[&Compared], measure: Measure, words: Words) -> Op
             Some((p.name.as_str(), change, change.relative?))
         })
         .collect();
-    let clear = || changes.iter().filter(|(_, c, _)| c.verdict == Verdict::Better);
+    let noticed = |policy: &str| choices.iter().any(|p| p.name == policy && is_noticeable(p));
+    let better = || changes.iter().filter(|(_, c, _)| c.verdict == Verdict::Better);
+    let clear = || better().filter(|(policy, _, _)| noticed(policy));
     let name = measure.name();
     // A ratio to zero is undefined, and no value is lower.
     let baseline = choices.iter().find_map(|p| find(&p.changes, Metric::Mean(measure))?.baseline);
@@ -128,6 +153,11 @@ fn best(base: &str, choices: &[&Compared], measure: Measure, words: Words) -> Op
         let text = with_interval(change, words);
         let price = price(choices, policy, words);
         return Some(format!("Clearly better than {base} by mean {name}: {policy}, {text}{others}.{price}"));
+    }
+    if better().next().is_some() {
+        return Some(format!(
+            "By mean {name}, no policy is better than {base} by more than a user notices: mean waits differ by a few seconds."
+        ));
     }
     let (policy, change) = lowest(changes.iter())?;
     let lower = change.relative.is_some_and(|r| r < 0.0);

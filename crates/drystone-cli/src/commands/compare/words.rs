@@ -57,6 +57,21 @@ pub(super) fn does(policy: &PolicyMeta) -> String {
     text
 }
 
+/// Where a policy can be had: a setting of Slurm, the live scheduler, or nowhere.
+pub(super) fn how(policy: &PolicyMeta) -> &'static str {
+    match policy.kind.as_str() {
+        _ if policy.clairvoyant => "no policy of a real machine: it knows the true run times",
+        "fcfs" if is_plain(policy) => "a setting of Slurm (SchedulerType=sched/builtin) and under `drystone live drive`",
+        "slurm" => "a setting of Slurm",
+        _ => "a policy of `drystone live drive`, which starts the jobs of a Slurm cluster; no setting of Slurm is that",
+    }
+}
+
+/// Whether nothing but arrival orders the queue.
+fn is_plain(policy: &PolicyMeta) -> bool {
+    policy.parameters.0.iter().all(|(name, value)| name != "order" || value == "fcfs")
+}
+
 /// What it takes to run a policy on the systems that sites have.
 pub(super) fn to_run_it(policy: &PolicyMeta) -> String {
     let predicts = policy.parameters.0.iter().any(|(name, value)| name == "predict" && value != "estimate");
@@ -68,15 +83,15 @@ pub(super) fn to_run_it(policy: &PolicyMeta) -> String {
             _ => "backfilling that tries the shortest job first",
         };
         return format!(
-            "Neither Slurm, PBS Professional nor Maui has {what} as a setting: it takes a change of the scheduler, or a scheduler of \
-             one's own beside it."
+            "Neither Slurm, PBS Professional nor Maui has {what} as a setting: `drystone live drive` runs it."
         );
     }
     match policy.kind.as_str() {
         "fcfs" => "Slurm: SchedulerType=sched/builtin. PBS Professional: strict_ordering without backfill. Maui: BACKFILLPOLICY NONE.",
         "easy" => {
-            "Slurm: SchedulerType=sched/backfill with bf_job_part_count_reserve=1. PBS Professional: strict_ordering with \
-             backfill_depth=1. Maui: BACKFILLPOLICY FIRSTFIT with RESERVATIONDEPTH 1."
+            "No setting of Slurm is this: its sched/backfill plans many jobs anew at each of its passes, and its waits differ (the policy \
+             `slurm` simulates it). `drystone live drive` runs it. PBS Professional: strict_ordering with backfill_depth=1. Maui: \
+             BACKFILLPOLICY FIRSTFIT with RESERVATIONDEPTH 1."
         }
         "conservative" => {
             "Slurm's sched/backfill plans every job as far as bf_max_job_test and bf_window reach, but it plans anew at each pass and \
@@ -113,7 +128,11 @@ mod tests {
     #[test]
     fn what_a_setting_cannot_do_is_not_said_to_be_one() {
         let of = |text: &str| to_run_it(&PolicyMeta::of(&text.parse().expect("a policy")));
-        assert!(of("easy").contains("bf_job_part_count_reserve=1"));
+        assert!(of("easy").starts_with("No setting of Slurm is this") && of("easy").contains("live drive"));
+        let how = |text: &str| how(&PolicyMeta::of(&text.parse().expect("a policy")));
+        assert!(how("perfect").contains("no policy of a real machine"));
+        assert!(how("fcfs").contains("sched/builtin") && !how("fcfs(order=sjf)").contains("sched/builtin"));
+        assert!(how("easy").contains("live drive") && how("easy++").contains("live drive"));
         assert!(of("easy++").contains("predictions of run times and shortest-first"));
         assert!(of("easy-sjbf").contains("shortest job first"));
     }

@@ -1,0 +1,45 @@
+//! Logs without estimates: what stands for them, and what that means for a verdict.
+
+use crate::meta::WorkloadMeta;
+use crate::output::number::{count, percent};
+use drystone::log::clean::MissingEstimate;
+
+/// From this share of the jobs on, run times in place of estimates leave nothing to recommend.
+const MANY: f64 = 0.1;
+
+/// How many jobs have no estimate, and what stands for it.
+fn missing(workload: &WorkloadMeta) -> Option<(u64, MissingEstimate)> {
+    let guessed = workload.cleaning.rules.0.iter().find(|(rule, _)| *rule == "guessed-estimate").map(|(_, n)| *n)?;
+    let rule = workload.settings.0.iter().find(|(name, _)| name == "missing-estimate")?.1.parse().ok()?;
+    (guessed > 0).then_some((guessed.min(workload.jobs), rule))
+}
+
+/// Why nothing that plans with estimates is recommended: for too many jobs the run time itself
+/// stands there.
+pub(super) fn foreseen(workload: &WorkloadMeta) -> Option<String> {
+    let (jobs, rule) = missing(workload)?;
+    let share = jobs as f64 / workload.jobs.max(1) as f64;
+    (rule.is_run() && share > MANY).then(|| {
+        format!(
+            "{} of {} jobs ({}) have no estimate, and their true run times stand for it: what plans with that knows the future, so \
+             nothing that plans with estimates is recommended. --estimates tsafrir, factor(2) or user-mean puts a model there.",
+            count(jobs),
+            count(workload.jobs),
+            percent(Some(share), 0)
+        )
+    })
+}
+
+/// That estimates are made up by a model, where they are.
+pub(super) fn modelled(workload: &WorkloadMeta) -> Option<String> {
+    let (jobs, rule) = missing(workload)?;
+    let is_model = matches!(rule, MissingEstimate::Factor(_) | MissingEstimate::UserMean | MissingEstimate::Tsafrir);
+    is_model.then(|| {
+        format!(
+            "The estimates of {} of {} jobs are made up by the model {rule}: the log has none, and another model may give another \
+             verdict.",
+            count(jobs),
+            count(workload.jobs)
+        )
+    })
+}

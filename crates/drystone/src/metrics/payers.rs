@@ -1,0 +1,129 @@
+//! Classes of jobs that pay for a change: whose wait becomes clearly longer.
+
+use super::category::Scheme;
+use super::interval::{PeriodSum, Sureness, change_interval};
+use super::report::Report;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// How a class of jobs fared, by run time and processors ([`Scheme::Chiang`]).
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct JobClass {
+    /// Its key: class of run time × 5 + class of processors.
+    pub key: i64,
+    /// Jobs.
+    pub jobs: u64,
+    /// Processor-seconds that they received.
+    pub work: f64,
+    /// The longest wait, in seconds.
+    pub longest: f64,
+    /// Sums of waits per week of submits.
+    #[serde(skip)]
+    pub(super) weeks: BTreeMap<i64, PeriodSum>,
+}
+
+impl JobClass {
+    pub(super) fn take(&mut self, week: i64, wait: f64, work: f64) {
+        self.jobs += 1;
+        self.work += work;
+        self.longest = self.longest.max(wait);
+        let sum = self.weeks.entry(week).or_default();
+        sum.sum += wait;
+        sum.count += 1.0;
+    }
+
+    fn add(&mut self, other: &JobClass) {
+        self.jobs += other.jobs;
+        self.work += other.work;
+        self.longest = self.longest.max(other.longest);
+        for (week, sum) in &other.weeks {
+            let all = self.weeks.entry(*week).or_default();
+            all.sum += sum.sum;
+            all.count += sum.count;
+        }
+    }
+
+    fn mean(&self) -> f64 {
+        let sums = self.weeks.values().fold((0.0, 0.0), |all, sum| (all.0 + sum.sum, all.1 + sum.count));
+        sums.0 / sums.1.max(1.0)
+    }
+}
+
+/// A class that pays.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Payer {
+    /// Its jobs in words: `>64 processors`.
+    pub class: String,
+    /// Their share of all work.
+    pub work: f64,
+    /// Mean wait under the baseline and under the policy, in seconds.
+    pub mean: (f64, f64),
+    /// Longest wait under both, in seconds.
+    pub longest: (f64, f64),
+    /// Whether the mean is clearly worse; else it is the longest wait that is.
+    pub by_mean: bool,
+}
+
+const WIDTHS: [&str; 5] = ["1 processor", "2 to 8 processors", "9 to 32 processors", "33 to 64 processors", "more than 64 processors"];
+const RUNS: [&str; 5] = ["up to 10 min", "10 min to 1 h", "1 to 4 h", "4 to 8 h", "more than 8 h"];
+/// Of less of the work and of the jobs nothing is said.
+const WORTH_NAMING: f64 = 0.01;
+/// A mean wait that grows by less, in seconds, is no price.
+const NOTICEABLE: f64 = 300.0;
+/// A longest wait that grows by less, in seconds, or is less than twice as long, is none.
+const LONG: f64 = 4.0 * 3_600.0;
+
+/// Classes whose mean wait is clearly longer than under the baseline, or whose longest wait is at
+/// least twice as long; those that lose most processor-seconds of waiting first. A class by width or
+/// by run time alone stands for those in it.
+#[must_use]
+pub fn payers(old: &Report, new: &Report, confidence: f64) -> Vec<Payer> {
+    let all: f64 = old.classes.iter().map(|class| class.work).sum();
+    let jobs: u64 = old.classes.iter().map(|class| class.jobs).sum();
+    let sum = |report: &Report, keys: &dyn Fn(i64) -> bool| {
+        let mut sum = JobClass::default();
+        report.classes.iter().filter(|class| keys(class.key)).for_each(|class| sum.add(class));
+        sum
+    };
+    let mut found: Vec<(f64, Payer, BTreeSet<i64>)> = Vec::new();
+    let mut judge = |name: String, keys: BTreeSet<i64>| {
+        if found.iter().any(|(_, _, known)| keys.is_subset(known)) {
+            return;
+        }
+        let (before, after) = (sum(old, &|key| keys.contains(&key)), sum(new, &|key| keys.contains(&key)));
+        let share = before.work / all.max(1.0);
+        if share < WORTH_NAMING && (before.jobs as f64) < WORTH_NAMING * jobs as f64 || before.jobs == 0 {
+            return;
+        }
+        let (mean, longest) = ((before.mean(), after.mean()), (before.longest, after.longest));
+        let by_mean = mean.1 - mean.0 >= NOTICEABLE && is_longer(&before, &after, confidence);
+        if by_mean || longest.1 - longest.0 >= LONG && longest.1 >= 2.0 * longest.0 {
+            let price = (mean.1 - mean.0).max(0.0) * before.work;
+            found.push((price, Payer { class: name, work: share, mean, longest, by_mean }, keys));
+        }
+    };
+    for (width, name) in (0..).zip(WIDTHS) {
+        judge(name.to_string(), (0..5).map(|run| run * 5 + width).collect());
+    }
+    for (run, name) in (0..).zip(RUNS) {
+        judge(format!("{name} of run time"), (0..5).map(|width| run * 5 + width).collect());
+    }
+    for (run, length) in (0..).zip(RUNS) {
+        for (width, name) in (0..).zip(WIDTHS) {
+            judge(format!("{name}, {length}"), [run * 5 + width].into());
+        }
+    }
+    found.sort_by(|a, b| b.0.total_cmp(&a.0));
+    found.into_iter().map(|(_, payer, _)| payer).collect()
+}
+
+fn is_longer(old: &JobClass, new: &JobClass, confidence: f64) -> bool {
+    let weeks: BTreeSet<i64> = old.weeks.keys().chain(new.weeks.keys()).copied().collect();
+    let sums = |class: &JobClass| -> Vec<PeriodSum> {
+        weeks.iter().map(|week| class.weeks.get(week).copied().unwrap_or_default()).collect()
+    };
+    matches!(change_interval(&sums(old), &sums(new), confidence), Sureness::Interval(low, _) if low > 0.0)
+}
+
+/// The scheme of the classes.
+pub(super) const SCHEME: Scheme = Scheme::Chiang;
