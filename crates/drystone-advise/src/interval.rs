@@ -26,9 +26,8 @@ pub(crate) fn intervals(
         }
         mean
     };
-    let logarithms = |before: &[f64], after: &[f64]| -> Vec<f64> {
-        measures(before, after).into_iter().map(f64::ln_1p).collect()
-    };
+    let logarithms =
+        |before: &[f64], after: &[f64]| -> Vec<f64> { measures(before, after).into_iter().map(f64::ln_1p).collect() };
     let (before, after) = (mean(old, periods, None), mean(new, periods, None));
     let whole = logarithms(&before, &after);
     let mut extra = vec![0.0; whole.len()];

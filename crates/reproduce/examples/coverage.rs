@@ -18,8 +18,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
 /// Load, jobs and logs of each row.
-const ROWS: [(f64, u32, usize); 4] =
-    [(0.6, 20_000, 200), (0.7, 20_000, 200), (0.7, 5_000, 300), (0.9, 20_000, 150)];
+const ROWS: [(f64, u32, usize); 4] = [(0.6, 20_000, 200), (0.7, 20_000, 200), (0.7, 5_000, 300), (0.9, 20_000, 150)];
 const POLICIES: [&str; 3] = ["easy", "easy-sjbf", "easy++"];
 const MEASURES: [Measure; 2] = [Measure::Wait, Measure::BoundedSlowdown];
 const CONFIDENCE: f64 = 0.95;
@@ -53,8 +52,10 @@ fn table(given: Option<usize>) -> Result<()> {
         let all = simulate(row, load, jobs, logs)?;
         let mut weeks: Vec<usize> = all.iter().map(|log| log[0][0].len()).collect();
         weeks.sort_unstable();
-        let cells: Vec<String> =
-            (1..POLICIES.len()).flat_map(|p| (0..MEASURES.len()).map(move |m| (p, m))).map(|at| cell(&all, at)).collect();
+        let cells: Vec<String> = (1..POLICIES.len())
+            .flat_map(|p| (0..MEASURES.len()).map(move |m| (p, m)))
+            .map(|at| cell(&all, at))
+            .collect();
         println!("| {load}, {jobs}, {logs} | {} | {} |", weeks[weeks.len() / 2], cells.join(" | "));
     }
     Ok(())
@@ -80,7 +81,12 @@ fn cell(logs: &[Log], (policy, measure): (usize, usize)) -> String {
         0 => String::new(),
         short => format!(", {short} too short"),
     };
-    format!("{:.3} (truth {:+.0} %, width {:.0} points{short})", holding as f64 / found.len() as f64, truth * 100.0, width * 100.0)
+    format!(
+        "{:.3} (truth {:+.0} %, width {:.0} points{short})",
+        holding as f64 / found.len() as f64,
+        truth * 100.0,
+        width * 100.0
+    )
 }
 
 /// Simulates the logs of a row, on as many threads as there are processors.

@@ -6,9 +6,9 @@ use super::disruptions::DisruptionMeter;
 use super::excess::Excess;
 use super::fairness::Users;
 use super::keyed::Keyed;
-use super::payers::{self, JobClass};
 use super::machine::{MachineMeter, QueueMeter};
 use super::measures::{self, MEASURES, Measure, Measures};
+use super::payers::{self, JobClass};
 use super::predictability::Promises;
 use super::report::{Categorised, Category, JobRow, Report, Suspensions, Week, WorstCase};
 use super::selection::{Selection, Selector};
@@ -174,7 +174,8 @@ pub struct Collector {
 impl Config {
     /// The measures that suffice, where not all are needed.
     fn few(&self) -> Option<Few> {
-        let in_parts = self.weeks || self.classes || self.fairness || self.predictability || !self.categories.is_empty();
+        let in_parts =
+            self.weeks || self.classes || self.fairness || self.predictability || !self.categories.is_empty();
         let all = Measure::ALL.iter().all(|measure| self.measures.contains(measure));
         let few = || Few { measures: self.measures.clone(), times: [(Span::ZERO, Span::ZERO); BLOCK], size: 0 };
         (!in_parts && self.excessive.is_empty() && !all).then(few)

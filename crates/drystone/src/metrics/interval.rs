@@ -291,7 +291,10 @@ mod tests {
     fn independent_periods_by_hand() {
         let u = [1.0, -1.0, 1.0, -1.0, 1.0, -1.0, 1.0, -1.0];
         let (variance, freedom) = spread(&u).expect("eight");
-        assert!((variance - 1.0 / 7.0).abs() < 1e-12 && (freedom - 13.0 / 3.0 * 0.56).abs() < 1e-12, "{variance} {freedom}");
+        assert!(
+            (variance - 1.0 / 7.0).abs() < 1e-12 && (freedom - 13.0 / 3.0 * 0.56).abs() < 1e-12,
+            "{variance} {freedom}"
+        );
         assert_eq!(spread(&u[..3]), None);
     }
 
@@ -327,7 +330,8 @@ mod tests {
         let sums = |f: &dyn Fn(usize) -> f64| (0..40).map(|k| PeriodSum { sum: f(k), count: 1.0 }).collect::<Vec<_>>();
         let (old, new) = (sums(&value), sums(&|k| 80.0 + (k * 17 % 13) as f64));
         let logarithms = |left: Option<usize>| {
-            let sum = |all: &[PeriodSum]| all.iter().enumerate().filter(|(k, _)| Some(*k) != left).map(|(_, p)| p.sum).sum();
+            let sum =
+                |all: &[PeriodSum]| all.iter().enumerate().filter(|(k, _)| Some(*k) != left).map(|(_, p)| p.sum).sum();
             let (old, new): (f64, f64) = (sum(&old), sum(&new));
             vec![(new / old).ln()]
         };

@@ -64,7 +64,8 @@ pub struct Payer {
     pub by_mean: bool,
 }
 
-const WIDTHS: [&str; 5] = ["1 processor", "2 to 8 processors", "9 to 32 processors", "33 to 64 processors", "more than 64 processors"];
+const WIDTHS: [&str; 5] =
+    ["1 processor", "2 to 8 processors", "9 to 32 processors", "33 to 64 processors", "more than 64 processors"];
 const RUNS: [&str; 5] = ["up to 10 min", "10 min to 1 h", "1 to 4 h", "4 to 8 h", "more than 8 h"];
 /// Of less of the work and of the jobs nothing is said.
 const WORTH_NAMING: f64 = 0.01;

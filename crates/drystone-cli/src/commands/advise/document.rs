@@ -197,14 +197,17 @@ fn verdict(advised: &Advised, answer: &Answer, live: bool) -> Vec<String> {
 /// Which classes of jobs pay for what is found best: their wait becomes clearly longer.
 fn payers(answer: &Answer) -> Option<String> {
     let pays = |f: &&drystone_advise::Figured| {
-        f.name.contains(" wait of jobs of ") && f.after - f.before >= 60.0 && f.interval.is_some_and(|(low, _)| low > 0.0)
+        f.name.contains(" wait of jobs of ")
+            && f.after - f.before >= 60.0
+            && f.interval.is_some_and(|(low, _)| low > 0.0)
     };
     let text = |f: &drystone_advise::Figured| {
         let (after, before) = (duration(f.after), duration(f.before));
         format!("{} {after} instead of {before} ({})", f.name, change(f.change))
     };
     let named: Vec<String> = answer.figures.iter().filter(pays).map(text).collect();
-    (!named.is_empty()).then(|| format!("Who pays: {}. A guard can bound that, such as --guard 'avgW(>64)<+10%'.", named.join("; ")))
+    (!named.is_empty())
+        .then(|| format!("Who pays: {}. A guard can bound that, such as --guard 'avgW(>64)<+10%'.", named.join("; ")))
 }
 
 fn tried(advised: &Advised) -> Table {
@@ -212,7 +215,8 @@ fn tried(advised: &Advised) -> Table {
     let mut columns = vec!["what".to_string(), "goal".to_string()];
     let mut shown: Vec<usize> = Vec::new();
     for (at, (name, of, _)) in figures.iter().enumerate() {
-        let unasked = matches!(of, Figure::Widths { .. }) && !advised.guards.iter().any(|guard| guard.starts_with(name));
+        let unasked =
+            matches!(of, Figure::Widths { .. }) && !advised.guards.iter().any(|guard| guard.starts_with(name));
         if !columns.contains(name) && !unasked {
             columns.push(name.clone());
             shown.push(at);

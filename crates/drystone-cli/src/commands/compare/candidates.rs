@@ -94,7 +94,11 @@ mod tests {
     fn a_bound_is_told_where_it_counts() {
         let told = |text: &str, waited| bounded(&PolicyMeta::of(&text.parse().expect("a policy")), waited);
         assert_eq!(told("slack", 100), None);
-        assert!(told("slack", 101).is_some_and(|t| t.contains("slack(horizon=all) looks at all")), "{:?}", told("slack", 101));
+        assert!(
+            told("slack", 101).is_some_and(|t| t.contains("slack(horizon=all) looks at all")),
+            "{:?}",
+            told("slack", 101)
+        );
         assert!(told("goal(horizon=50)", 5_000).is_some_and(|t| t.contains("goal(horizon=50,depth=all)")));
         assert_eq!(told("conservative(horizon=all)", 1_000_000), None);
         assert_eq!(told("easy", 1_000_000), None);

@@ -81,7 +81,12 @@ pub(super) fn suspension(results: &[PolicyResult], free: bool, asked: bool) -> O
 }
 
 /// Which classes of jobs pay for a policy.
-pub(super) fn who_pays(comparison: &Comparison, results: &[PolicyResult], policy: &str, words: Words) -> Option<String> {
+pub(super) fn who_pays(
+    comparison: &Comparison,
+    results: &[PolicyResult],
+    policy: &str,
+    words: Words,
+) -> Option<String> {
     let of = |name: &str| results.iter().find(|r| r.policy.text == name).map(|r| &r.report);
     let all = payers(of(&comparison.baseline)?, of(policy)?, comparison.options.confidence);
     let text = |payer: &Payer| {
@@ -90,7 +95,11 @@ pub(super) fn who_pays(comparison: &Comparison, results: &[PolicyResult], policy
             false => ("at longest", payer.longest),
         };
         let (old, new) = (duration(old), duration(new));
-        format!("jobs of {} ({} of the work) wait {new} {what} instead of {old}", payer.class, percent(Some(payer.work), 0))
+        format!(
+            "jobs of {} ({} of the work) wait {new} {what} instead of {old}",
+            payer.class,
+            percent(Some(payer.work), 0)
+        )
     };
     let named: Vec<String> = all.iter().take(words.named).map(text).collect();
     (!named.is_empty()).then(|| format!("Who pays under {policy}: {}{}.", named.join("; "), more(all.len(), words)))

@@ -61,7 +61,9 @@ pub(super) fn does(policy: &PolicyMeta) -> String {
 pub(super) fn how(policy: &PolicyMeta) -> &'static str {
     match policy.kind.as_str() {
         _ if policy.clairvoyant => "no policy of a real machine: it knows the true run times",
-        "fcfs" if is_plain(policy) => "a setting of Slurm (SchedulerType=sched/builtin) and under `drystone live drive`",
+        "fcfs" if is_plain(policy) => {
+            "a setting of Slurm (SchedulerType=sched/builtin) and under `drystone live drive`"
+        }
         "slurm" => "a setting of Slurm",
         _ => "a policy of `drystone live drive`, which starts the jobs of a Slurm cluster; no setting of Slurm is that",
     }

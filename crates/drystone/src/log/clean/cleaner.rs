@@ -175,7 +175,8 @@ impl Cleaner {
     /// the options made an error.
     pub fn finish(mut self) -> Result<(Workload, Audit, Option<Vec<Record>>), LogError> {
         self.complete()?;
-        let runs: Vec<u32> = self.modelled.iter().map(|&at| u32::try_from(self.truth[at].run.0).unwrap_or(u32::MAX)).collect();
+        let runs: Vec<u32> =
+            self.modelled.iter().map(|&at| u32::try_from(self.truth[at].run.0).unwrap_or(u32::MAX)).collect();
         for (&at, estimate) in self.modelled.iter().zip(generate::modelled_estimates(&runs)) {
             self.jobs[at].estimate = Span(i64::from(estimate));
         }

@@ -192,9 +192,7 @@ impl fmt::Display for MissingEstimate {
             MissingEstimate::RunMin1 => f.pad("run-min-1"),
             MissingEstimate::Drop => f.pad("drop"),
             MissingEstimate::Seconds(span) => fmt::Display::fmt(&span.0, f),
-            MissingEstimate::Factor(thousandths) => {
-                f.pad(&format!("factor({})", f64::from(*thousandths) / 1_000.0))
-            }
+            MissingEstimate::Factor(thousandths) => f.pad(&format!("factor({})", f64::from(*thousandths) / 1_000.0)),
             MissingEstimate::UserMean => f.pad("user-mean"),
             MissingEstimate::Tsafrir => f.pad("tsafrir"),
         }
@@ -218,7 +216,8 @@ impl FromStr for MissingEstimate {
                 _ => Err(OptionError {
                     option: "missing-estimate",
                     given: text.to_string(),
-                    expected: "run, run-min-1, drop, tsafrir, factor(2), user-mean, or a positive number of seconds".to_string(),
+                    expected: "run, run-min-1, drop, tsafrir, factor(2), user-mean, or a positive number of seconds"
+                        .to_string(),
                 }),
             },
         }
