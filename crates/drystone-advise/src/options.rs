@@ -221,7 +221,7 @@ const LIVE: [&str; 10] = [
     "easy",
     "easy-sjbf",
     "easy++",
-    "easy++-guarded",
+    "easy-sjbf+",
     "conservative",
     "conservative(predict=recent(2))",
     "slack",

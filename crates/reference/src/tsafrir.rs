@@ -25,6 +25,14 @@ pub const NAMES: [&str; 18] = [
     "EASY-nocorr",
 ];
 
+/// The two ways out of delays of section 4: plan by estimates in the order of (immediate)
+/// predictions, or plan by predictions and announce what estimates would give.
+#[must_use]
+pub fn solutions() -> Option<[Easy; 2]> {
+    let (ordered, booked) = (policy("EASY++imm")?, policy("EASY++")?);
+    Some([Easy { plan_by_estimates: true, ..ordered }, Easy { announce_by_estimates: true, ..booked }])
+}
+
 /// The policy of this name, one of [`NAMES`].
 #[must_use]
 pub fn policy(name: &str) -> Option<Easy> {
@@ -66,6 +74,8 @@ pub fn policy(name: &str) -> Option<Easy> {
         corrected,
         growth: Growth::AtOnce,
         guarded: false,
+        plan_by_estimates: false,
+        announce_by_estimates: false,
         starve: None,
     })
 }

@@ -10,6 +10,7 @@ mod around;
 mod blocked;
 mod choices;
 mod kinds;
+mod plain;
 mod queues;
 mod several;
 mod starvation;

@@ -63,9 +63,9 @@ pub static ALIASES: &[Alias] = &[
         ..alias("easy++", "easy(backfill=sjf,predict=recent(2))", "EASY+ that backfills the shortest job first")
     },
     alias(
-        "easy++-guarded",
-        "easy(backfill=sjf,predict=recent(2),guard=estimate)",
-        "EASY++ where a job overtakes only if even its estimate respects the reservation",
+        "easy-sjbf+",
+        "easy(backfill=sjf,predict=recent(2,window=immediate),plan=estimate)",
+        "EASY-SJBF in the order of predictions; reservations and admission by estimates, so promises are EASY's",
     ),
     alias("perfect", "easy(predict=perfect)", "EASY that knows run times"),
     Alias {

@@ -364,7 +364,10 @@ mod tests {
         assert_eq!(idle("multiqueue(ceiling=3)"), ["ceiling: delay other than none"]);
         assert_eq!(idle("multiqueue@lawson2002-delay(ceiling=3)"), ["ceiling: adapt=bounded"]);
         assert_eq!(idle("easy(guard=estimate)"), ["guard: predict other than estimate"]);
-        assert_eq!(idle("easy++-guarded"), [""; 0]);
+        assert_eq!(idle("easy++(guard=estimate)"), [""; 0]);
+        assert_eq!(idle("easy-sjbf+"), [""; 0]);
+        assert_eq!(idle("easy(plan=estimate)"), ["plan: predict other than estimate"]);
+        assert_eq!(idle("easy-sjbf+(announce=estimate)"), ["announce: plan=prediction"]);
         let place = "migration=no or place=contiguous";
         assert_eq!(idle("tss(migration=yes,place=never)"), [format!("place: {place}")]);
         // In one piece or not is seen in charts, whatever may migrate.

@@ -104,6 +104,7 @@ fn forgets(spec: &PolicySpec) -> bool {
         && is("overdue", &["now", "extended", ""])
         && is("extra", &["all", ""])
         && is("starve", &["none", ""])
+        && is("notice", &["immediate", ""])
 }
 
 /// Those that look at the clock every few seconds, plan every job anew, or search, are tried on

@@ -47,6 +47,26 @@ fn early_ends_are_noticed_at_once_or_late() {
     assert_eq!(starts(&w, "conservative"), [0, 10, 40]);
     assert_eq!(starts(&w, "conservative(notice=late)"), [0, 40, 50]);
     assert_eq!(starts(&w, "easy"), [0, 10, 40]);
+    // An arrival is an event that was known beforehand for EASY, too; so is an estimated end.
+    assert_eq!(starts(&w, "easy(notice=late)"), [0, 40, 50]);
+    let w = workload(2, &[(0, 2, 100, 10), (1, 2, 10, 10)]);
+    assert_eq!(starts(&w, "easy(notice=late)"), [0, 100]);
+}
+
+/// Tsafrir et al. 2007, section 4. One user's first jobs run for 9, so all others are predicted to.
+/// From 10 on A holds 2 of 4 processors, and B needs all 4. By estimates A ends at 110: C, which
+/// asks for 90, ends by 101 and starts at once; D asks for 120 and has to wait for B, which starts
+/// when A has ended after 50.
+#[test]
+fn estimates_admit_what_predictions_put_in_order() {
+    let history = [(0, 1, 100, 9), (0, 1, 100, 9)];
+    let w = workload(4, &[history[0], history[1], (10, 2, 100, 50), (10, 4, 20, 3), (11, 2, 90, 9), (12, 2, 120, 9)]);
+    let of = |choice: &str| starts(&w, &format!("easy(backfill=sjf,predict=recent(2),{choice})"));
+    assert_eq!(of("plan=estimate"), [0, 0, 10, 60, 11, 63]);
+    // By predictions A ends at 19, and C would end at 20. A is corrected to end at 110 then, and both C and D are predicted to
+    // end long before; D starts when C has ended, and runs until 37.
+    assert_eq!(of("plan=prediction"), [0, 0, 10, 60, 19, 28]);
+    assert_eq!(of("announce=estimate"), of("plan=prediction"));
 }
 
 /// Tsafrir et al. 2007, section 4. One user's first jobs run for 2 and 4, so all others are
@@ -56,10 +76,11 @@ fn early_ends_are_noticed_at_once_or_late() {
 fn a_guard_keeps_underpredicted_jobs_out_of_the_reservation() {
     let w = workload(4, &[(0, 1, 100, 2), (0, 1, 100, 4), (10, 3, 20, 3), (10, 4, 20, 3), (10, 1, 50, 9)]);
     assert_eq!(starts(&w, "easy++"), [0, 0, 10, 19, 10], "C delays B");
-    assert_eq!(starts(&w, "easy++-guarded"), [0, 0, 10, 13, 16], "C has to wait");
+    let guarded = "easy(backfill=sjf,predict=recent(2),guard=estimate)";
+    assert_eq!(starts(&w, guarded), [0, 0, 10, 13, 16], "C has to wait");
     // With a truthful estimate C may overtake.
     let w = workload(4, &[(0, 1, 100, 2), (0, 1, 100, 4), (10, 3, 20, 3), (10, 4, 20, 3), (10, 1, 3, 2)]);
-    assert_eq!(starts(&w, "easy++-guarded"), [0, 0, 10, 13, 10]);
+    assert_eq!(starts(&w, guarded), [0, 0, 10, 13, 10]);
 }
 
 /// Jobs of unknown users share one history; a user without a finished job is believed; run times
@@ -85,7 +106,9 @@ fn odd_jobs_have_defined_predictions() {
     let w = workload(2, &[(0, 1, 100, 0), (0, 1, 100, 0), (10, 2, 100, 5), (11, 2, 100, 5), (12, 1, 100, 5)]);
     for policy in [
         "easy++",
-        "easy++-guarded",
+        "easy(backfill=sjf,predict=recent(2),guard=estimate)",
+        "easy(backfill=sjf,predict=recent(2),plan=estimate)",
+        "easy(backfill=sjf,predict=recent(2),announce=estimate)",
         "easy(predict=recent(2),correct=none)",
         "easy(predict=recent(2),reserve=2)",
         "easy(predict=recent(2),correct=doubling)",

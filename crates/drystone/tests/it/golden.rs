@@ -45,7 +45,7 @@ fn conservative_and_easy_of_talby_1999() {
         let Some(kth) = log(KTH, Study::Talby1999, Some(procs)) else { return };
         let conservative = "conservative@talby1999(notice=immediate)";
         assert_equals_golden(&kth, conservative, &format!("slack/event.cons.p{procs}.year"));
-        assert_equals_golden(&kth, "easy@talby1999", &format!("slack/event.easy.p{procs}.year"));
+        assert_equals_golden(&kth, "easy@talby1999(notice=immediate)", &format!("slack/event.easy.p{procs}.year"));
     }
 }
 

@@ -135,6 +135,12 @@ impl World<'_> {
         self.records[j].start + self.predictions.of(j)
     }
 
+    /// When it ends by its estimate; once that has passed, when it is predicted to if that is later.
+    fn estimated_end(&self, j: usize) -> i64 {
+        let end = self.records[j].start + self.jobs[j].estimate;
+        if self.now < end { end } else { end.max(self.predicted_end(j)) }
+    }
+
     /// Rule 17.
     fn start(&mut self, j: usize) {
         self.queue.retain(|&q| q != j);
@@ -248,13 +254,18 @@ impl World<'_> {
     /// Rules 15, 16, 20 and 21.
     fn backfill_behind_the_head(&mut self) {
         let head = self.line()[0];
-        let (shadow, mut extra) = self.shadow_and_extra(head);
-        self.records[head].first_reservation.get_or_insert(shadow);
+        let (shadow, mut extra) = self.shadow_and_extra(head, self.policy.plan_by_estimates);
+        let announced = match self.policy.announce_by_estimates {
+            true => self.shadow_and_extra(head, true).0,
+            false => shadow,
+        };
+        self.records[head].first_reservation.get_or_insert(announced);
         let mut earliest = self.earliest_by_real_ends(head);
         self.records[head].real_earliest.get_or_insert(earliest);
         for j in self.sorted(self.policy.backfill) {
             let procs = self.jobs[j].procs;
-            let mut in_time = self.now + self.predictions.of(j) <= shadow;
+            let span = if self.policy.plan_by_estimates { self.jobs[j].estimate } else { self.predictions.of(j) };
+            let mut in_time = self.now + span <= shadow;
             if self.policy.guarded {
                 in_time &= self.now + self.jobs[j].estimate <= shadow;
             }
@@ -273,9 +284,10 @@ impl World<'_> {
         }
     }
 
-    /// Rule 15: when the head can start by the predictions, and what it leaves over then.
-    fn shadow_and_extra(&self, head: usize) -> (i64, i64) {
-        let mut ends: Vec<(i64, usize)> = self.running.iter().map(|&r| (self.predicted_end(r), r)).collect();
+    /// Rule 15: when the head can start by the predictions or the estimates, and what it leaves over then.
+    fn shadow_and_extra(&self, head: usize, by_estimates: bool) -> (i64, i64) {
+        let end = |r| if by_estimates { self.estimated_end(r) } else { self.predicted_end(r) };
+        let mut ends: Vec<(i64, usize)> = self.running.iter().map(|&r| (end(r), r)).collect();
         ends.sort_unstable();
         if self.policy.overdue == Overdue::EndsNow {
             for (end, _) in &mut ends {

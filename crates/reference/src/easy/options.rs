@@ -79,6 +79,11 @@ pub struct Easy {
     /// Section 4: a job is backfilled only if its estimated end respects the reservation, not just
     /// its predicted one.
     pub guarded: bool,
+    /// Section 4, second solution: reservations are made and jobs admitted by estimates; predictions
+    /// only put jobs in order. A job that has outlived its estimate counts until its prediction.
+    pub plan_by_estimates: bool,
+    /// Section 4, first solution: the reservation that is recorded is the one that estimates give.
+    pub announce_by_estimates: bool,
     /// A job that has waited longer than so many seconds heads the queue; of several the first to
     /// arrive.
     pub starve: Option<i64>,
@@ -99,6 +104,8 @@ impl Default for Easy {
             corrected: false,
             growth: Growth::AtOnce,
             guarded: false,
+            plan_by_estimates: false,
+            announce_by_estimates: false,
             starve: None,
         }
     }

@@ -1,8 +1,8 @@
 //! The product's engine against the naive definitions, start by start, on random workloads.
 
 use crate::drawn::{learned, recent, with_few_estimates, words, workloads};
-use drystone::engine::{Replay, Schedule, Simulation};
-use drystone::model::{Span, Time, Workload};
+use drystone::engine::{Observer, Replay, Schedule, Simulation};
+use drystone::model::{Ended, Span, Time, Workload};
 use drystone::policy::PolicySpec;
 use drystone_reference::easy::{self, Easy, Extra, Growth, Order, Overdue, Pass, Predictor, Recent, Reservations};
 use drystone_reference::gaussier;
@@ -27,6 +27,27 @@ fn assert_same(policy: &str, jobs: &[JobIn], ours: &[JobOut], theirs: &[JobOut])
     let different = (0..jobs.len()).filter(|&i| ours[i] != theirs[i]);
     if let Some(i) = different.min_by_key(|&i| ours[i].start.min(theirs[i].start)) {
         panic!("{policy}: job {i}: ours {:?}, by definition {:?}\n{jobs:?}", ours[i], theirs[i]);
+    }
+}
+
+/// Which start was announced to each job first.
+struct FirstAnnounced(Vec<Option<i64>>);
+
+impl Observer for FirstAnnounced {
+    fn ended(&mut self, ended: &Ended<'_>) {
+        let at = ended.id.0 as usize;
+        self.0.resize(self.0.len().max(at + 1), None);
+        self.0[at] = ended.outcome.first_reservation.map(|time| time.0);
+    }
+}
+
+/// Every job was announced the same start first, if any.
+fn assert_same_announced(policy: &str, w: &Workload, theirs: &[easy::Record]) {
+    let spec: PolicySpec = policy.parse().unwrap_or_else(|e| panic!("{e}"));
+    let mut ours = FirstAnnounced(vec![None; theirs.len()]);
+    Simulation::new(w.machine(), spec.scheduler(), Replay::new(w)).run(&mut ours).unwrap_or_else(|e| panic!("{e}"));
+    for (i, record) in theirs.iter().enumerate() {
+        assert_eq!(ours.0[i], record.first_reservation, "{policy}: job {i} of {:?}", jobs_of(w));
     }
 }
 
@@ -87,7 +108,7 @@ proptest! {
     fn predictions_from_history(
         w in prop_oneof![workloads(true, 0), workloads(true, 0).prop_map(with_few_estimates)],
         (kind, recent) in (0usize..8, recent()), doubled in any::<bool>(), correction in 0usize..6,
-        sjf_queue in any::<bool>(), sjbf in any::<bool>(), paper in any::<bool>(), guarded in any::<bool>(),
+        sjf_queue in any::<bool>(), sjbf in any::<bool>(), paper in any::<bool>(), apart in 0usize..4,
     ) {
         let (name, predictor) = match kind {
             0 => ("estimate".to_string(), Predictor::Estimate),
@@ -108,20 +129,26 @@ proptest! {
             ("steps", Growth::Steps),
             ("doubling", Growth::Doubling),
         ][correction];
-        let guard = if guarded { "estimate" } else { "prediction" };
-        let policy = format!(
-            "easy{variant}(order={queue_name},backfill={backfill_name},predict={name},correct={correct},guard={guard})"
-        );
+        let choice = ["guard=prediction", "guard=estimate", "plan=estimate", "announce=estimate"][apart];
+        let policy =
+            format!("easy{variant}(order={queue_name},backfill={backfill_name},predict={name},correct={correct},{choice})");
         let definition = if paper {
             Easy { pass: Pass::PerEvent, extra: Extra::FirstSufficient, overdue: Overdue::Stale, ..Easy::default() }
         } else {
             Easy::default()
         };
         let corrected = correct != "none";
-        let definition = Easy { queue, backfill, predictor, doubled, corrected, growth, guarded, ..definition };
+        let definition = Easy {
+            guarded: apart == 1,
+            plan_by_estimates: apart == 2,
+            announce_by_estimates: apart == 3,
+            ..definition
+        };
+        let definition = Easy { queue, backfill, predictor, doubled, corrected, growth, ..definition };
         let jobs = jobs_of(&w);
-        let theirs = easy::run(&definition, &jobs, 16).schedule();
-        assert_same(&policy, &jobs, &simulate(&w, &policy), &theirs);
+        let theirs = easy::run(&definition, &jobs, 16);
+        assert_same(&policy, &jobs, &simulate(&w, &policy), &theirs.schedule());
+        assert_same_announced(&policy, &w, &theirs.jobs);
     }
 
     /// The learned model, whose predictions are equal to the bit.
@@ -150,7 +177,8 @@ proptest! {
         for (policy, scheduler, notice) in [
             ("conservative", talby::Scheduler::Conservative, Notice::Immediate),
             ("conservative@talby1999", talby::Scheduler::Conservative, Notice::Late),
-            ("easy@talby1999", talby::Scheduler::Easy, Notice::Immediate),
+            ("easy@talby1999", talby::Scheduler::Easy, Notice::Late),
+            ("easy@talby1999(notice=immediate)", talby::Scheduler::Easy, Notice::Immediate),
         ] {
             let theirs = talby::run(scheduler, notice, &jobs, 16).schedule;
             assert_same(policy, &jobs, &simulate(&w, policy), &theirs);

@@ -1,7 +1,10 @@
 //! The 18 policies of Tsafrir et al. against golden schedules, job by job.
 
 use crate::common::{assert_golden, in_order, swf};
-use drystone_reference::{JobIn, easy, statistics, tsafrir};
+use drystone::engine::{Observer, Replay, Simulation};
+use drystone::model::{Ended, Job, Machine, Provenance, Span, Status, Time, Truth, Workload};
+use drystone::policy::PolicySpec;
+use drystone_reference::{JobIn, easy, statistics, talby, tsafrir};
 
 /// Rules 1 to 4.
 fn tsafrir_jobs(log: &str, machine: i64) -> Option<(Vec<i64>, Vec<JobIn>)> {
@@ -86,4 +89,60 @@ fn statistics_of_kth_are_those_that_others_computed() {
     close("bounded slowdown", s.bounded_slowdown, 64.92, 2);
     close("corrections", s.corrections.mean, 0.53, 2);
     close("deviation of corrections", s.corrections.deviation, 0.56, 2);
+}
+
+/// The two solutions of section 4 and EASY with late notice on KTH, job by job: the product against
+/// the naive definitions.
+#[test]
+fn the_ways_out_of_delays_schedule_kth_as_their_definitions_say() {
+    let Some((_, jobs)) = tsafrir_jobs("KTH-SP2-1996-2.1-cln", 100) else {
+        return;
+    };
+    let w = workload_of(&jobs, 100);
+    let [ordered, booked] = tsafrir::solutions().expect("policies of the paper");
+    for (text, definition) in [
+        ("easy-sjbf+@tsafrir2007", ordered),
+        ("easy++@tsafrir2007(announce=estimate)", booked),
+        ("easy-sjbf+", easy::Easy {
+            pass: easy::Pass::PerInstant,
+            extra: easy::Extra::All,
+            overdue: easy::Overdue::EndsNow,
+            ..ordered
+        }),
+    ] {
+        let theirs = easy::run(&definition, &jobs, 100);
+        assert_eq!(seen(text, &w), theirs.jobs.iter().map(|r| (r.start, r.end, r.first_reservation)).collect::<Vec<_>>());
+    }
+    let jobs: Vec<JobIn> = jobs
+        .iter()
+        .map(|job| {
+            let estimate = job.estimate.max(1);
+            JobIn { estimate, run: job.run.min(estimate), ..*job }
+        })
+        .collect();
+    let theirs = talby::run(talby::Scheduler::Easy, talby::Notice::Late, &jobs, 100).schedule;
+    let ours: Vec<_> = seen("easy@talby1999", &workload_of(&jobs, 100)).into_iter().map(|job| (job.0, job.1)).collect();
+    assert_eq!(ours, theirs.iter().map(|job| (job.start, job.end)).collect::<Vec<_>>());
+}
+
+fn workload_of(jobs: &[JobIn], procs: u32) -> Workload {
+    let truth = |(i, job): (usize, &JobIn)| Truth { run: Span(job.run), number: i as i64, status: Status::Completed };
+    let truths = jobs.iter().enumerate().map(truth).collect();
+    let job = |j: &JobIn| Job::new(Time(j.submit), j.procs as u32, Span(j.estimate)).by(j.user as i32);
+    Workload::new(Machine::new(procs), jobs.iter().map(job).collect(), truths, Provenance::default()).expect("sound")
+}
+
+/// Start, end and first reservation of each job under the product's policy.
+fn seen(policy: &str, w: &Workload) -> Vec<(i64, i64, Option<i64>)> {
+    struct Seen(Vec<(i64, i64, Option<i64>)>);
+    impl Observer for Seen {
+        fn ended(&mut self, ended: &Ended<'_>) {
+            let outcome = ended.outcome;
+            self.0[ended.id.index()] = (outcome.start.0, outcome.end.0, outcome.first_reservation.map(|time| time.0));
+        }
+    }
+    let spec: PolicySpec = policy.parse().unwrap_or_else(|e| panic!("{e}"));
+    let mut seen = Seen(vec![(0, 0, None); w.len()]);
+    Simulation::new(w.machine(), spec.scheduler(), Replay::new(w)).run(&mut seen).unwrap_or_else(|e| panic!("{e}"));
+    seen.0
 }

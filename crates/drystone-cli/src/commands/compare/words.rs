@@ -20,8 +20,9 @@ pub(super) fn does(policy: &PolicyMeta) -> String {
             "Like easy+ (it plans with the mean run time of the user's last two jobs), and of the jobs that may overtake, the \
              shortest are tried first."
         }
-        "easy++-guarded" => {
-            "Like easy++, but a job overtakes only if even its estimate respects the reservation of the first job."
+        "easy-sjbf+" => {
+            "Like easy, with reservations by estimates, which hold as long as jobs end by their estimates; of the jobs that may \
+             overtake, those that the user's last two jobs of the kind predict to be the shortest are tried first."
         }
         "x2" => "Like easy, but it plans with twice the estimates.",
         "sjf" => {

@@ -1,9 +1,10 @@
 //! The family under its names: what they are called, and what their parameters mean.
 
+use super::plain::{Parting, PlainBackfill, RunTimeBasis};
 use super::{Arrive, Backfill, Choices, Guard, Overdue};
 use crate::parts::{Extra, Order, predict};
 use crate::policy::ranking::{STARVE, order, starve};
-use crate::policy::{Condition, Kind, Needs, Param, Takes, Variant};
+use crate::policy::{Args, Condition, Kind, Needs, Notice, Param, SpecError, Takes, Variant};
 
 const ORDER: Param =
     Param::new("order", "fcfs", &[Order::TAKES], "the order of the queue: the first job gets a reservation");
@@ -89,14 +90,35 @@ pub(crate) static EASY: Kind = Kind {
             "guard",
             "prediction",
             &[Takes::Words(&["prediction", "estimate"])],
-            "a job may overtake if its predicted end respects the reservation, or only if its estimated end does, \
-                      too",
+            "a job may overtake if its predicted end respects the reservation, or only if its estimated end does, too; the \
+             reservation itself follows predictions, so jobs that outlive theirs delay it all the same",
         ),
+        Param::new(
+            "plan",
+            "prediction",
+            &[Takes::Words(&["prediction", "estimate"])],
+            "the run times by which the reservation is made and jobs are admitted; with estimate, predictions only put jobs in \
+             order, and the reservation is kept as long as jobs end by their estimates",
+        ),
+        Param::new(
+            "announce",
+            "plan",
+            &[Takes::Words(&["plan", "estimate"])],
+            "the reservation that users are told: the one of the plan, or the one that estimates would give (double booking)",
+        ),
+        Param::new(
+            "notice",
+            "immediate",
+            &[Takes::Words(&["immediate", "late"])],
+            "early ends are noticed at once, or at the next arrival or planned end",
+        )
+        .study(),
         STARVE,
     ],
     needs: &[
-        Needs { params: &["extra", "arrive", "guard"], any: &[Condition::Not("reserve", "0")] },
-        Needs { params: &["guard"], any: &[Condition::Not("predict", "estimate")] },
+        Needs { params: &["extra", "arrive", "guard", "plan", "announce"], any: &[Condition::Not("reserve", "0")] },
+        Needs { params: &["guard", "plan", "announce"], any: &[Condition::Not("predict", "estimate")] },
+        Needs { params: &["guard", "announce"], any: &[Condition::Is("plan", "prediction")] },
     ],
     unnamed: None,
     variants: &[
@@ -112,8 +134,8 @@ pub(crate) static EASY: Kind = Kind {
         },
         Variant {
             name: "talby1999",
-            sets: "overdue=now",
-            meaning: "the EASY of Talby & Feitelson 1999: exact per job against an independent implementation",
+            sets: "overdue=now,notice=late",
+            meaning: "EASY in the simulator behind Talby & Feitelson 1999, which had conservative and priority scheduling only",
         },
         Variant {
             name: "kettimuthu2005",
@@ -150,6 +172,16 @@ pub(crate) static EASY: Kind = Kind {
                 args.error("several reservations (`reserve`) go with `extra=all` and `overdue=extended` or `now` only".into())
             );
         }
+        let parting = parting(args)?;
+        if parting != Parting::default() {
+            let plain = choices.arrive == Arrive::Always && choices.overdue != Overdue::Free;
+            if choices.reservations != 1 || !plain {
+                let problem = "`plan=estimate`, `announce=estimate` and `notice=late` take one reservation (`reserve=1`), and \
+                               neither `arrive=fits` nor `overdue=free`";
+                return Err(args.error(problem.into()));
+            }
+            return Ok(Box::new(PlainBackfill::new(choices, parting)));
+        }
         let changes = choices.backfill.as_ref().is_some_and(Order::is_dynamic);
         if choices.guard == Guard::Estimate && (choices.reservations > 1 || changes) {
             let problem = "`guard=estimate` takes one reservation, and no `backfill=lxf` or other order that changes \
@@ -160,9 +192,39 @@ pub(crate) static EASY: Kind = Kind {
     },
 };
 
+/// What parts plan, announcement and notice; nothing where nothing is to be had from it.
+fn parting(args: &Args<'_>) -> Result<Parting, SpecError> {
+    use RunTimeBasis::{Estimate, Prediction};
+    let apart = !args.is("reserve", "0");
+    let by = |name, usual| args.choose(name, &[(usual, Prediction), ("estimate", Estimate)]);
+    let (plan, announce) = (by("plan", "prediction")?, by("announce", "plan")?);
+    let notice = args.choose("notice", Notice::NAMES)?;
+    let told = if plan == Estimate { Prediction } else { announce };
+    Ok(match apart {
+        true => Parting { plan, announce: told, notice },
+        false => Parting { notice, ..Parting::default() },
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use crate::policy::PolicySpec;
+
+    #[test]
+    fn a_plan_apart_takes_a_single_reservation() {
+        for (text, good) in [
+            ("easy(plan=estimate,predict=recent(2))", true),
+            ("easy(plan=estimate,predict=recent(2),backfill=lxf,order=wfp3)", true),
+            ("easy(announce=estimate,predict=recent(2),starve=2d,order=sjf)", true),
+            ("easy@talby1999(notice=late)", true),
+            ("easy(notice=late,reserve=0)", false),
+            ("easy(plan=estimate,predict=recent(2),reserve=2)", false),
+            ("easy@gaussier2015(plan=estimate,predict=recent(2),correct=steps)", false),
+            ("easy(plan=truth)", false),
+        ] {
+            assert_eq!(text.parse::<PolicySpec>().is_ok(), good, "{text}");
+        }
+    }
 
     #[test]
     fn a_guard_needs_a_single_reservation() {

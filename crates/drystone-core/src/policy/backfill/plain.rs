@@ -1,0 +1,441 @@
+//! EASY where plan, announcement or notice of ends are not those of the predictions in force.
+//!
+//! Three choices part what the rest of the family takes as one: by which run times reservations are
+//! made and jobs admitted while predictions order the queue, by which run times a reservation is
+//! announced, and when an early end is noticed. Each pass is made afresh from books of its own.
+
+use super::{Choices, Guard, Overdue};
+use crate::model::{JobId, Procs, Span, Time};
+use crate::parts::formula::Shares;
+use crate::parts::{Fit, Order, Place, Profile, Running, RunningSet, WaitQueue, Waiting};
+use crate::policy::ranking::{self, Rater};
+use crate::policy::{Actions, Event, Notice, Phase, Policy, View, Why};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Which run time of a job counts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub(super) enum RunTimeBasis {
+    /// The prediction in force.
+    #[default]
+    Prediction,
+    /// The user's estimate; once a job has outlived it, the prediction if that is later.
+    Estimate,
+}
+
+/// What parts this EASY from the rest of the family.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub(super) struct Parting {
+    /// By which run times reservations are made and jobs admitted. Both orders follow predictions.
+    pub(super) plan: RunTimeBasis,
+    /// By which run times the reservation is computed that is announced.
+    pub(super) announce: RunTimeBasis,
+    /// When early ends are noticed.
+    pub(super) notice: Notice,
+}
+
+/// The running jobs and when each is planned to end.
+#[derive(Serialize, Deserialize)]
+struct EndBook {
+    basis: RunTimeBasis,
+    set: RunningSet,
+    ends: BTreeMap<JobId, Time>,
+}
+
+impl EndBook {
+    fn new(basis: RunTimeBasis) -> EndBook {
+        EndBook { basis, set: RunningSet::default(), ends: BTreeMap::new() }
+    }
+
+    /// How long a job that does not run yet is planned to run.
+    fn span(&self, id: JobId, view: &View<'_>) -> Span {
+        match self.basis {
+            RunTimeBasis::Prediction => view.prediction(id),
+            RunTimeBasis::Estimate => view.job(id).estimate,
+        }
+    }
+
+    fn insert(&mut self, id: JobId, procs: Procs, end: Time) {
+        self.ends.insert(id, end);
+        self.set.insert(Running { end, id, procs });
+    }
+
+    fn remove(&mut self, id: JobId) -> Option<Running> {
+        let end = self.ends.remove(&id)?;
+        self.set.remove(end, id)
+    }
+
+    /// Takes note of a new prediction of a running job, or of its being there.
+    fn renew(&mut self, id: JobId, view: &View<'_>) {
+        let predicted = view.predicted_end(id);
+        let estimated = predicted + (view.job(id).estimate - view.prediction(id));
+        let end = match self.basis {
+            RunTimeBasis::Prediction => predicted,
+            RunTimeBasis::Estimate if view.now() < estimated => estimated,
+            RunTimeBasis::Estimate => estimated.max(predicted),
+        };
+        if self.ends.get(&id) != Some(&end) {
+            self.remove(id);
+            self.insert(id, view.job(id).procs, end);
+        }
+    }
+
+    /// Jobs that have outlived their estimate count as long as they are predicted to run.
+    fn renew_outlived(&mut self, view: &View<'_>) {
+        if self.basis == RunTimeBasis::Prediction {
+            return;
+        }
+        let due = self.set.iter().take_while(|job| job.end <= view.now());
+        let outlived: Vec<JobId> = due.filter(|job| view.predicted_end(job.id) > job.end).map(|job| job.id).collect();
+        outlived.into_iter().for_each(|id| self.renew(id, view));
+    }
+}
+
+/// Waiting jobs in one order: searchable where their places stay, else rated at each pass.
+#[derive(Serialize, Deserialize)]
+struct Lane {
+    order: Order,
+    /// A job that has waited longer comes first.
+    starve: Option<Span>,
+    placed: Option<WaitQueue>,
+}
+
+impl Lane {
+    fn new(order: Order, starve: Option<Span>) -> Lane {
+        let placed = (!order.is_dynamic() && starve.is_none()).then(WaitQueue::default);
+        Lane { order, starve, placed }
+    }
+
+    fn place(&self, id: JobId, prediction: Span, view: &View<'_>) -> Place {
+        let procs = view.job(id).procs;
+        Place { key: self.order.key(procs, prediction, id, || ranking::facts(id, prediction, view)), id }
+    }
+
+    /// A job joins; searches find it by how long it would have to run at most.
+    fn join(&mut self, id: JobId, longest: Span, view: &View<'_>) {
+        let job = ranking::waiting(&self.order, id, view.prediction(id), view);
+        if let Some(placed) = &mut self.placed {
+            placed.insert(Waiting { prediction: longest, ..job });
+        }
+    }
+
+    /// A job leaves that joined when it was predicted to run so long.
+    fn leave(&mut self, id: JobId, prediction: Span, view: &View<'_>) {
+        let place = self.place(id, prediction, view);
+        if let Some(placed) = &mut self.placed {
+            placed.remove(place);
+        }
+    }
+
+    /// All jobs in the order of now, where that has to be found out.
+    fn rated(&self, waiting: &BTreeSet<JobId>, shares: Option<&mut Shares>, view: &View<'_>) -> Option<Vec<JobId>> {
+        if self.placed.is_some() {
+            return None;
+        }
+        let jobs: Vec<JobId> = waiting.iter().copied().collect();
+        let ranked = Rater::guarded(self.order.clone(), self.starve).ranked(&jobs, shares, view);
+        Some(ranked.into_iter().map(|at| jobs[at]).collect())
+    }
+
+    /// All jobs in order.
+    fn listed(&self, rated: Option<Vec<JobId>>) -> Vec<JobId> {
+        let placed = || self.placed.iter().flat_map(WaitQueue::iter).map(|job| job.id).collect();
+        rated.unwrap_or_else(placed)
+    }
+}
+
+/// EASY with books of its own.
+///
+/// A pass costs O(log r) for the shadow time over r running jobs and a pruned search of the queue
+/// per job started; O(n log n) over n waiting jobs in an order that changes with time, and while
+/// processors are out or will be.
+#[derive(Serialize, Deserialize)]
+pub(super) struct PlainBackfill {
+    choices: Choices,
+    notice: Notice,
+    plan: EndBook,
+    /// Where announcements follow other run times than the plan.
+    announced_by: Option<EndBook>,
+    waiting: BTreeSet<JobId>,
+    heads: Lane,
+    candidates: Lane,
+    shares: Option<Shares>,
+    /// Ends that were not noticed yet.
+    unnoticed: Vec<JobId>,
+    /// Something has happened that calls for a pass even with late notice.
+    looks: bool,
+    wake: Option<Time>,
+    announced: Option<(JobId, Time)>,
+    #[serde(skip)]
+    profile: Option<Profile>,
+}
+
+impl PlainBackfill {
+    pub(super) fn new(choices: Choices, parting: Parting) -> PlainBackfill {
+        let backfill = choices.backfill.clone().unwrap_or(Order::Fcfs);
+        let starve = choices.starve.filter(|_| choices.order != Order::Fcfs);
+        let apart = parting.announce != parting.plan && parting.announce == RunTimeBasis::Estimate;
+        PlainBackfill {
+            notice: parting.notice,
+            plan: EndBook::new(parting.plan),
+            announced_by: apart.then(|| EndBook::new(parting.announce)),
+            waiting: BTreeSet::new(),
+            heads: Lane::new(choices.order.clone(), starve),
+            shares: ranking::shares_for([&choices.order, &backfill].into_iter()),
+            candidates: Lane::new(backfill, None),
+            choices,
+            unnoticed: Vec::new(),
+            looks: false,
+            wake: None,
+            announced: None,
+            profile: None,
+        }
+    }
+
+    /// How long a job may run as far as backfilling is concerned.
+    fn longest(&self, id: JobId, view: &View<'_>) -> Span {
+        let planned = self.plan.span(id, view);
+        match self.choices.guard {
+            Guard::Estimate if self.plan.basis == RunTimeBasis::Prediction => planned.max(view.job(id).estimate),
+            Guard::Prediction | Guard::Estimate => planned,
+        }
+    }
+
+    fn join(&mut self, id: JobId, view: &View<'_>) {
+        let longest = self.longest(id, view);
+        self.waiting.insert(id);
+        self.heads.join(id, longest, view);
+        self.candidates.join(id, longest, view);
+        self.looks = true;
+    }
+
+    fn leave(&mut self, id: JobId, prediction: Span, view: &View<'_>) {
+        if self.waiting.remove(&id) {
+            self.heads.leave(id, prediction, view);
+            self.candidates.leave(id, prediction, view);
+        }
+    }
+
+    fn books(&mut self) -> impl Iterator<Item = &mut EndBook> {
+        std::iter::once(&mut self.plan).chain(&mut self.announced_by)
+    }
+
+    fn gone(&mut self, id: JobId) {
+        self.books().for_each(|book| _ = book.remove(id));
+    }
+
+    fn start(&mut self, id: JobId, why: Why, view: &View<'_>, actions: &mut Actions) {
+        let (now, procs) = (view.now(), view.job(id).procs);
+        self.leave(id, view.prediction(id), view);
+        self.books().for_each(|book| {
+            // A job that asks for no time has outlived its estimate at once.
+            let span = book.span(id, view);
+            let span = if span <= Span::ZERO { view.prediction(id) } else { span };
+            book.insert(id, procs, now.saturating_add(span));
+        });
+        actions.start(id, why);
+    }
+
+    fn repredicted(&mut self, id: JobId, old: Span, view: &View<'_>) {
+        match view.phase(id) {
+            Phase::Running => {
+                self.looks |= self.plan.ends.get(&id).is_some_and(|&end| end <= view.now());
+                self.books().for_each(|book| book.renew(id, view));
+            }
+            Phase::Waiting if self.waiting.contains(&id) => {
+                let looks = self.looks;
+                self.leave(id, old, view);
+                self.join(id, view);
+                self.looks = looks;
+            }
+            _ => {}
+        }
+    }
+
+    fn pass(&mut self, view: &View<'_>, actions: &mut Actions) {
+        let now = view.now();
+        let mut free = view.free();
+        let rated = self.heads.rated(&self.waiting, self.shares.as_mut(), view);
+        let tried = self.candidates.rated(&self.waiting, self.shares.as_mut(), view);
+        if view.outlook().is_some() {
+            return self.pass_around(rated, tried, view, actions);
+        }
+        let mut started = 0;
+        let head = loop {
+            let first = match (&rated, &self.heads.placed) {
+                (Some(rated), _) => rated.get(started).copied(),
+                (None, placed) => placed.as_ref().and_then(WaitQueue::first).map(|job| job.id),
+            };
+            let Some(first) = first else { return };
+            let procs = view.job(first).procs;
+            if procs > free {
+                break first;
+            }
+            free -= procs;
+            started += 1;
+            self.start(first, Why::Head, view, actions);
+        };
+        let missing = view.job(head).procs - free;
+        let floor = if self.choices.overdue == Overdue::Now { now } else { Time::MIN };
+        let shadow = self.plan.set.shadow(missing, self.choices.extra, floor);
+        let apart = self.announced_by.as_ref().map(|book| book.set.shadow(missing, self.choices.extra, floor));
+        if let Some(shadow) = apart.unwrap_or(shadow) {
+            self.announce(head, shadow.time, actions);
+        }
+        let (window, extra) = shadow.map_or((Span::MAX, 0), |shadow| (shadow.time - now, shadow.extra));
+        let mut fit = Fit { free, window, extra };
+        match tried {
+            Some(tried) => {
+                for id in tried {
+                    let (procs, longest) = (view.job(id).procs, self.longest(id, view));
+                    if id != head && self.waiting.contains(&id) && fit.admits(procs, longest) {
+                        fit.take(procs, longest);
+                        self.start(id, Why::Backfilled, view, actions);
+                    }
+                }
+            }
+            None => {
+                let mut after = None;
+                while let Some(job) = self.candidates.placed.as_ref().and_then(|queue| queue.next_fit(after, fit)) {
+                    after = Some(job.place());
+                    fit.take(job.procs, job.prediction);
+                    self.start(job.id, Why::Backfilled, view, actions);
+                }
+            }
+        }
+    }
+
+    /// The pass while processors are out or will be: a plan of the future with one reservation.
+    fn pass_around(
+        &mut self,
+        rated: Option<Vec<JobId>>,
+        tried: Option<Vec<JobId>>,
+        view: &View<'_>,
+        actions: &mut Actions,
+    ) {
+        let now = view.now();
+        let mut free = view.free();
+        let mut profile = self.profile.take().unwrap_or_else(|| Profile::new(now, 0));
+        let mut apart = self.announced_by.as_ref().map(|book| fill(&mut Profile::new(now, 0), book, free, view));
+        profile = fill(&mut profile, &self.plan, free, view);
+        let mut head = None;
+        for id in self.heads.listed(rated) {
+            let (procs, span) = (view.job(id).procs, self.plan.span(id, view).max(Span(1)));
+            let announced = self.announced_by.as_ref().map(|book| book.span(id, view).max(Span(1)));
+            match profile.earliest(procs, span, now) {
+                Some(start) if start == now && procs <= free => {
+                    profile.reserve(now, now.saturating_add(span), procs);
+                    if let (Some(apart), Some(span)) = (&mut apart, announced) {
+                        apart.reserve(now, now.saturating_add(span), procs);
+                    }
+                    free -= procs;
+                    self.start(id, Why::Head, view, actions);
+                }
+                Some(start) => {
+                    profile.reserve(start, start.saturating_add(span), procs);
+                    let told = match (&apart, announced) {
+                        (Some(apart), Some(span)) => apart.earliest(procs, span, now),
+                        _ => Some(start),
+                    };
+                    if let Some(told) = told.filter(|&told| told > now) {
+                        self.announce(id, told, actions);
+                    }
+                    head = Some(id);
+                    break;
+                }
+                // It fits only before processors go for good: no other job waits for it.
+                None => {}
+            }
+        }
+        if head.is_some() {
+            for id in self.candidates.listed(tried) {
+                let (procs, longest) = (view.job(id).procs, self.longest(id, view).max(Span(1)));
+                let waits = Some(id) != head && self.waiting.contains(&id);
+                if waits && procs <= free && profile.fits(now, longest, procs) {
+                    profile.reserve(now, now.saturating_add(longest), procs);
+                    free -= procs;
+                    self.start(id, Why::Backfilled, view, actions);
+                }
+            }
+        }
+        self.profile = Some(profile);
+    }
+
+    fn announce(&mut self, job: JobId, start: Time, actions: &mut Actions) {
+        if self.announced != Some((job, start)) {
+            self.announced = Some((job, start));
+            actions.reserve(job, start);
+        }
+    }
+}
+
+fn fill(profile: &mut Profile, book: &EndBook, free: Procs, view: &View<'_>) -> Profile {
+    let ends = book.set.iter().map(|job| (job.end, job.procs));
+    view.fill_believing(profile, free, ends, |id| book.ends.get(&id).copied().unwrap_or_else(|| view.predicted_end(id)));
+    std::mem::replace(profile, Profile::new(view.now(), 0))
+}
+
+impl Policy for PlainBackfill {
+    fn name(&self) -> &str {
+        "backfill-plain"
+    }
+
+    fn observe(&mut self, event: Event, view: &View<'_>) {
+        match event {
+            Event::Arrived(id) | Event::Released(id) => self.join(id, view),
+            Event::Ended { job, .. } | Event::Stopped { job, .. } => {
+                if let Some(shares) = &mut self.shares {
+                    ranking::account(shares, job, view);
+                }
+                self.looks |= self.plan.ends.get(&job).is_some_and(|&end| end <= view.now());
+                if self.notice == Notice::Late && matches!(event, Event::Ended { .. }) {
+                    self.unnoticed.push(job);
+                } else {
+                    self.gone(job);
+                    self.looks |= matches!(event, Event::Stopped { .. });
+                }
+            }
+            Event::Repredicted { job, old } => self.repredicted(job, old, view),
+            Event::Cancelled(id) | Event::Held(id) => {
+                self.leave(id, view.prediction(id), view);
+                self.looks = true;
+            }
+            Event::Runs(id) => {
+                self.books().for_each(|book| book.renew(id, view));
+                self.looks = true;
+            }
+            Event::Woken | Event::Capacity => self.looks = true,
+            Event::Parked(_) => {}
+        }
+    }
+
+    fn decide(&mut self, view: &View<'_>, actions: &mut Actions) {
+        if self.looks || self.notice == Notice::Immediate {
+            self.looks = false;
+            for id in std::mem::take(&mut self.unnoticed) {
+                self.gone(id);
+            }
+            self.books().for_each(|book| book.renew_outlived(view));
+            self.pass(view, actions);
+        }
+        let later = |job: &&Running| job.end > view.now();
+        let watches = self.notice == Notice::Late && !self.waiting.is_empty();
+        self.wake = if watches { self.plan.set.iter().find(later).map(|job| job.end) } else { None };
+    }
+
+    fn next_wake(&self) -> Option<Time> {
+        self.wake
+    }
+
+    fn wakes(&self) -> bool {
+        self.notice == Notice::Late
+    }
+
+    fn hears(&self) -> bool {
+        true
+    }
+
+    fn reserves(&self) -> bool {
+        true
+    }
+}
