@@ -103,15 +103,21 @@ fn the_ways_out_of_delays_schedule_kth_as_their_definitions_say() {
     for (text, definition) in [
         ("easy-sjbf+@tsafrir2007", ordered),
         ("easy++@tsafrir2007(announce=estimate)", booked),
-        ("easy-sjbf+", easy::Easy {
-            pass: easy::Pass::PerInstant,
-            extra: easy::Extra::All,
-            overdue: easy::Overdue::EndsNow,
-            ..ordered
-        }),
+        (
+            "easy-sjbf+",
+            easy::Easy {
+                pass: easy::Pass::PerInstant,
+                extra: easy::Extra::All,
+                overdue: easy::Overdue::EndsNow,
+                ..ordered
+            },
+        ),
     ] {
         let theirs = easy::run(&definition, &jobs, 100);
-        assert_eq!(seen(text, &w), theirs.jobs.iter().map(|r| (r.start, r.end, r.first_reservation)).collect::<Vec<_>>());
+        assert_eq!(
+            seen(text, &w),
+            theirs.jobs.iter().map(|r| (r.start, r.end, r.first_reservation)).collect::<Vec<_>>()
+        );
     }
     let jobs: Vec<JobIn> = jobs
         .iter()

@@ -7,8 +7,7 @@ use drystone::policy::{self, PolicySpec};
 
 /// What a site can run, from the plainest to the most ambitious: no policy that knows run times,
 /// and none that suspends jobs.
-const CANDIDATES: [&str; 8] =
-    ["easy", "fcfs", "easy-sjbf", "easy+", "easy++", "easy-sjbf+", "conservative", "slack"];
+const CANDIDATES: [&str; 8] = ["easy", "fcfs", "easy-sjbf", "easy+", "easy++", "easy-sjbf+", "conservative", "slack"];
 
 /// Seconds on a usual machine that a policy may be expected to take and still be tried unasked.
 const LONG: f64 = 30.0;

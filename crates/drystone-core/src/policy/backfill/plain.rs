@@ -371,7 +371,9 @@ impl PlainBackfill {
 
 fn fill(profile: &mut Profile, book: &EndBook, free: Procs, view: &View<'_>) -> Profile {
     let ends = book.set.iter().map(|job| (job.end, job.procs));
-    view.fill_believing(profile, free, ends, |id| book.ends.get(&id).copied().unwrap_or_else(|| view.predicted_end(id)));
+    view.fill_believing(profile, free, ends, |id| {
+        book.ends.get(&id).copied().unwrap_or_else(|| view.predicted_end(id))
+    });
     std::mem::replace(profile, Profile::new(view.now(), 0))
 }
 
