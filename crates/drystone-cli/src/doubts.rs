@@ -12,6 +12,9 @@ const FAR: f64 = 1.25;
 
 /// Says how much work was lost with jobs that are wider than the machine.
 pub(crate) fn say_what_work_is_lost(workload: &Workload, audit: &Audit) {
+    if let Some(said) = &audit.beyond {
+        message::warning(said);
+    }
     let dropped = audit.count(Rule::TooWide);
     let both = workload.jobs().iter().zip(workload.truth());
     let kept: f64 = both.map(|(job, truth)| f64::from(job.procs) * truth.run.as_f64()).sum();

@@ -25,6 +25,11 @@ function drawFidelity(json, width) {
   return JSON.stringify(fidelityPlots(JSON.parse(json), view).map(plot => still(plot, width)));
 }
 
+function drawWaits(json, width) {
+  const view = {look: LOOKS.light, narrow: false, still: true, font: STILL_FONT};
+  return JSON.stringify(waitsPlots(JSON.parse(json), view).map(plot => still(plot, width)));
+}
+
 function drawGantt(json, width) {
   const {gantt, colour, height} = JSON.parse(json);
   const view = {look: LOOKS.light, still: true, font: STILL_FONT, colour, from: gantt.from, until: Math.max(gantt.until, gantt.from + 1), width: width - 80, height: height - 110};

@@ -19,6 +19,9 @@ pub(crate) const SCRIPT: &str = include_str!("../assets/plots.js");
 /// What makes plots of fidelities.
 #[cfg(feature = "charts")]
 const FIDELITY: &str = include_str!("../assets/fidelity.js");
+/// What makes plots of recorded waits.
+#[cfg(feature = "charts")]
+const WAITS: &str = include_str!("../assets/waits.js");
 
 /// More policies than this are not drawn together unless their number is given.
 pub const MOST_TOGETHER: usize = 9;

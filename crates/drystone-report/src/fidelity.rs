@@ -45,6 +45,11 @@ pub fn fidelity_page(fidelity: &Value) -> Result<String, DrawError> {
         table(pool, &mut main);
     }
     main.push_str("</section>\n</main>\n");
+    Ok(still_page(&title, &main, fidelity))
+}
+
+/// A page without scripts: its main part, and the data that it was made of.
+pub(crate) fn still_page(title: &str, main: &str, data: &Value) -> String {
     let mut out = String::with_capacity(main.len() + (1 << 18));
     let _ = write!(
         out,
@@ -59,9 +64,9 @@ pub fn fidelity_page(fidelity: &Value) -> Result<String, DrawError> {
     let _ = write!(
         out,
         "<script type=\"application/json\" id=\"data\">{}</script>\n</body>\n</html>\n",
-        embed(&fidelity.to_string())
+        embed(&data.to_string())
     );
-    Ok(out)
+    out
 }
 
 /// Rows of errors: the replay, the noise, repetitions, baselines.

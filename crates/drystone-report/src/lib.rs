@@ -24,10 +24,12 @@ mod summary;
 mod table;
 mod tables;
 mod timeline;
+mod waits;
 
 pub use advice::advice_page;
 pub use details::{Bars, Cell, Details, MOST_USERS, Material, Quantiles, Search, Steps, Watcher, Weekly};
 pub use fidelity::{draw_fidelity, fidelity_page};
+pub use waits::{draw_waits, waits_page};
 pub use gantt::{Colour, GANTT, Gantt, Mark};
 pub use page::page;
 pub use results::{COMPARE, LoadPoint, PLOTS, PolicyResult, PoolResult, RUN, Results, ResultsError, Timing};

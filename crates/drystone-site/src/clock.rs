@@ -211,6 +211,12 @@ pub(crate) fn text(moment: i64) -> String {
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{:02}", second % 60)
 }
 
+/// A local time for people, `2026-01-31 12:00`, of seconds as [`Zone::civil`] gives them.
+#[must_use]
+pub fn minute(civil: i64) -> String {
+    text(civil)[..16].replace('T', " ")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

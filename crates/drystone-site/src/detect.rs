@@ -1,7 +1,7 @@
 //! What a file is, from its beginning.
 
 use crate::readers::Carrier;
-use crate::readers::sacct::{FirstLine, Header, Layout, is_column};
+use crate::readers::sacct::{FirstLine, Header, Layout, guess, is_column};
 use crate::text::Id;
 
 /// A description of a machine.
@@ -75,7 +75,7 @@ impl FileKind {
             return unknown("text in UTF-16", "convert it: iconv -f UTF-16 -t UTF-8");
         }
         if head.starts_with(b"PAR1") {
-            return unknown("a table in Parquet", "write it as text with the columns of sacct, parted by |");
+            return FileKind::Jobs(Carrier::Parquet);
         }
         if head.get(257..262) == Some(b"ustar") {
             return unknown("a tar archive", "unpack it and give the folder");
@@ -84,7 +84,7 @@ impl FileKind {
         if head.iter().take(4_096).filter(control).count() > 4 {
             return unknown(
                 "no text",
-                "expected what sacct prints, or records of PBS, plain or compressed with gzip or zstd",
+                "expected what sacct prints, or records of PBS, plain or compressed with gzip, zstd, xz or bzip2",
             );
         }
         let first = head.split(|&b| b == b'\n').map(<[u8]>::trim_ascii_end).find(|line| !line.is_empty());
@@ -169,6 +169,10 @@ fn text(head: &[u8], first: &[u8], layout: &Layout) -> FileKind {
     if is_pbsnodes(head) {
         return FileKind::Machine(Description::PbsNodes);
     }
+    let guessed = names.iter().filter(|name| guess(name).is_some()).count();
+    if names.len() > 3 && guessed > 2 && names.iter().all(|name| name.starts_with(|c: char| c.is_alphabetic())) {
+        return FileKind::Jobs(Carrier::Sacct);
+    }
     if names.len() > 3 && names.iter().filter(|name| is_column(name)).count() == 0 {
         return unknown(
             "a table whose columns are not those of sacct",
@@ -228,10 +232,16 @@ fn lines(head: &[u8]) -> impl Iterator<Item = std::borrow::Cow<'_, str>> {
 
 /// Comments behind semicolons, or eighteen numbers.
 fn is_swf(head: &[u8]) -> bool {
-    let first = lines(head).find(|line| !line.is_empty() && !line.starts_with(';'));
-    let numbers = first.is_some_and(|line| {
-        line.split_whitespace().count() >= 18 && line.split_whitespace().all(|word| word.parse::<f64>().is_ok())
-    });
+    let mut rows = lines(head).filter(|line| !line.is_empty() && !line.starts_with(';')).take(2);
+    // The first twelve fields hardly ever lack a number; a first line may name them.
+    let is_record = |line: &str| {
+        let numbers = line.split_whitespace().take(18).filter(|word| word.parse::<f64>().is_ok()).count();
+        line.split_whitespace().count() >= 18 && numbers >= 16
+    };
+    let first = rows.next();
+    let named = |line: &str| line.split_whitespace().count() >= 18 && line.split_whitespace().all(|w| w.starts_with(|c: char| c.is_ascii_alphabetic()));
+    let numbers = first.as_ref().is_some_and(|line| is_record(line))
+        || (first.is_some_and(|line| named(&line)) && rows.next().is_some_and(|line| is_record(&line)));
     numbers || (head.starts_with(b";") && memchr::memmem::find(head, b"Version:").is_some())
 }
 
@@ -240,7 +250,9 @@ fn is_grid_engine(head: &[u8]) -> bool {
     first.is_some_and(|line| {
         let fields: Vec<&str> = line.split(':').collect();
         let number = |at: usize| fields.get(at).is_some_and(|f| f.parse::<u64>().is_ok());
-        fields.len() >= 40 && number(5) && number(8) && number(9) && number(10)
+        // A name may have colons.
+        let begins = |at: usize| number(at) && number(at + 3) && number(at + 4) && number(at + 5);
+        fields.len() >= 40 && (5..fields.len() - 30).any(begins)
     })
 }
 
@@ -317,7 +329,7 @@ mod tests {
             assert_eq!(of(head), expected, "{head}");
         }
         for head in
-            ["hello world\n", "PAR1\u{1}", "a,b,c,d\n1,2,3,4\n", "{\"jobs\":[{\"job_state\":\"R\",\"batch_host\":1"]
+            ["hello world\n", "a,b,c,d\n1,2,3,4\n", "{\"jobs\":[{\"job_state\":\"R\",\"batch_host\":1"]
         {
             assert!(matches!(of(head), FileKind::Unknown(..)), "{head}");
         }

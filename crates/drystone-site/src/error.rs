@@ -51,6 +51,17 @@ pub enum SiteError {
         /// The time.
         time: String,
     },
+    /// Times in a form that is not known.
+    #[error(
+        "{place}: the time `{time}` is in a form that is not known; expected 2026-01-31T12:00:00 or seconds since 1970. Say how it is \
+         written, as for strftime: --time-format '{}'", crate::text::guess_form(time)
+    )]
+    TimeForm {
+        /// File and line.
+        place: String,
+        /// The time.
+        time: String,
+    },
     /// Columns padded for people.
     #[error(
         "{place}: the columns are padded with blanks and cut to their width, so that values are lost ({example}); at the site: sacct \
@@ -81,9 +92,23 @@ pub enum SiteError {
         /// The columns that say it.
         columns: &'static str,
     },
+    /// Columns that are not known, and look as if they said what no other column says.
+    #[error(
+        "{file}: the columns {names} are not known, and no other says what they seem to; say what each is, with the order of the columns \
+         and a hyphen for one to skip: --columns '{columns}'. TimelimitSeconds is a limit in seconds, TimelimitRaw one in minutes. Tables \
+         by name: --columns {}", crate::readers::preset_names()
+    )]
+    UnreadColumns {
+        /// The file.
+        file: String,
+        /// Their names.
+        names: String,
+        /// What each could be.
+        columns: String,
+    },
     /// Column names that are none.
     #[error(
-        "--columns: `{name}` is no column; expected names such as JobIDRaw,Submit,Start,End,… or a layout by name: xdmod"
+        "--columns: `{name}` is no column; expected names such as JobIDRaw,Submit,Start,End,… or a layout by name: {}", crate::readers::preset_names()
     )]
     BadColumn {
         /// The name.
@@ -99,6 +124,14 @@ pub enum SiteError {
         place: String,
         /// The command to run again.
         command: String,
+    },
+    /// A table that is none.
+    #[error("{file}: the table in Parquet cannot be read: {problem}")]
+    BadTable {
+        /// The file.
+        file: String,
+        /// What is wrong.
+        problem: String,
     },
     /// JSON that is none.
     #[error("{place}: this is no JSON: {problem}; at the site: sacct -a -D --json … > jobs.json")]
@@ -209,6 +242,7 @@ impl SiteError {
         match self {
             SiteError::NoZone { place, .. }
             | SiteError::RelativeTime { place, .. }
+            | SiteError::TimeForm { place, .. }
             | SiteError::Padded { place, .. }
             | SiteError::NoHeader { place }
             | SiteError::CutOff { place, .. }
@@ -216,6 +250,8 @@ impl SiteError {
             | SiteError::Machine { place, .. } => split(place),
             SiteError::Unreadable { file, .. }
             | SiteError::NoColumn { file, .. }
+            | SiteError::UnreadColumns { file, .. }
+            | SiteError::BadTable { file, .. }
             | SiteError::Unknown { file, .. }
             | SiteError::OtherMachine { file, .. }
             | SiteError::Damaged { file, .. }

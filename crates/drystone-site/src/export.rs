@@ -17,6 +17,7 @@ use std::io::{self, Read};
 /// description, as Slurm's own policy expects.
 #[derive(Clone, Debug, Default)]
 pub struct Numbering {
+    accounted: bool,
     users: BTreeMap<String, i64>,
     groups: BTreeMap<String, i64>,
     queues: BTreeMap<String, i64>,
@@ -29,9 +30,10 @@ fn number(of: &mut BTreeMap<String, i64>, name: &str) {
     }
 }
 
-/// Without the group of the operating system, the account is one.
-fn group<'a>(job: &'a SiteJob<'_>) -> &'a str {
-    if job.group.is_empty() { &job.account } else { &job.group }
+/// The name that the field of groups numbers: the account, which shares and limits are about. The
+/// group of the operating system stands there only where no job of the site names an account.
+fn group<'a>(job: &'a SiteJob<'_>, accounted: bool) -> &'a str {
+    if accounted { &job.account } else { &job.group }
 }
 
 impl Numbering {
@@ -39,7 +41,9 @@ impl Numbering {
     #[must_use]
     pub fn of(site: &Site) -> Numbering {
         let pools = &site.manifest.pools;
-        let mut numbering = Numbering { partitions: vec![BTreeMap::new(); pools.len()], ..Numbering::default() };
+        let accounted = site.jobs().any(|job| !job.account.is_empty());
+        let partitions = vec![BTreeMap::new(); pools.len()];
+        let mut numbering = Numbering { accounted, partitions, ..Numbering::default() };
         for (at, pool) in pools.iter().enumerate() {
             let mine = |p: &&crate::site::PartitionSummary| p.pool.as_deref() == Some(pool.name.as_str());
             for partition in site.manifest.partitions.iter().filter(mine) {
@@ -48,7 +52,7 @@ impl Numbering {
         }
         for job in site.jobs() {
             number(&mut numbering.users, &job.user);
-            number(&mut numbering.groups, group(&job));
+            number(&mut numbering.groups, group(&job, accounted));
             number(&mut numbering.queues, &job.qos);
             if let Some(partitions) = numbering.partitions.get_mut(usize::from(job.pool)) {
                 number(partitions, &job.partition);
@@ -63,7 +67,7 @@ impl Numbering {
             |of: Option<&BTreeMap<String, i64>>, name: &str| of.and_then(|of| of.get(name)).copied().unwrap_or(-1);
         [
             find(Some(&self.users), &job.user),
-            find(Some(&self.groups), group(job)),
+            find(Some(&self.groups), group(job, self.accounted)),
             find(Some(&self.queues), &job.qos),
             find(self.partitions.get(usize::from(job.pool)), &job.partition),
         ]
@@ -86,8 +90,8 @@ impl Numbering {
     pub fn names(&self, pool: u16) -> String {
         let empty = BTreeMap::new();
         let partitions = self.partitions.get(usize::from(pool)).unwrap_or(&empty);
-        let kinds =
-            [("user", &self.users), ("account", &self.groups), ("qos", &self.queues), ("partition", partitions)];
+        let group = if self.accounted { "account" } else { "group" };
+        let kinds = [("user", &self.users), (group, &self.groups), ("qos", &self.queues), ("partition", partitions)];
         let mut text = "kind,number,name\n".to_string();
         for (kind, of) in kinds {
             for (name, number) in Numbering::in_order(of) {

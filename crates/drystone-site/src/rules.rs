@@ -83,7 +83,7 @@ rules! {
     Cut = "cut", Bad, "the last row of a file ends in its middle";
     JobId = "job-id", Bad, "no job number that can be read";
     Time = "time", Bad, "a time that cannot be read, or lies before 1970 or after 2106";
-    NoSubmit = "no-submit", Bad, "no time of submission, nor of eligibility or start";
+    NoTimes = "no-times", Bad, "no time of submission, nor of eligibility or start";
     NoStart = "no-start", Bad, "ended with nodes or run time, but without a start";
     NoEnd = "no-end", Bad, "ended, but neither its end nor its run time is known";
     TimeOrder = "time-order", Bad, "ended before its start, or started before it was eligible or submitted";
@@ -92,13 +92,18 @@ rules! {
     Shape = "shape", Bad, "a record of another shape than expected";
     Joined = "joined", Changed, "delimiters within the last column, which is free text";
     Continued = "continued", Changed, "line ends within the last column, which is free text";
+    Realigned = "realigned", Changed, "delimiters within a column of text: the other columns tell where it ends";
     Field = "field", Changed, "a value that cannot be read was left out";
+    NoSubmit = "no-submit", Imputed, "submission unknown: the start stands for it, so nothing is known of the wait";
+    SubmitEligible = "submit-eligible", Imputed, "submission unknown: the time at which it became eligible stands for it";
     SubmitLate = "submit-late", Changed, "submitted after it was eligible: the earlier time counts";
     Twice = "twice", Changed, "a local time of the hour that comes twice: settled by run time, by the order of numbers, else the first";
     Skipped = "skipped", Changed, "a local time of the hour that is missing: shifted forward";
     MemoryFlag = "memory-flag", Changed, "the flag `for each processor` leaked into the number of megabytes and was taken off";
     OtherCluster = "other-cluster", Dropped, "rows of another cluster than the one asked for";
     Dup = "dup", Merged, "the same job in several rows: the terminal, later one counts";
+    SameId = "same-id", Noted, "the same number, submission and start as another job, but another end, size or place: a job of its own";
+    Revoked = "revoked", Dropped, "revoked: a sibling of the federation started on another cluster instead";
     Array = "array", Changed, "a row that stands for several tasks became as many jobs";
     ArrayCut = "array-cut", Dropped, "tasks that a row stood for, but whose list was cut: how many is unknown";
     Het = "het", Merged, "components of a heterogeneous job became one job";
@@ -108,6 +113,8 @@ rules! {
     ReusedId = "reused-id", Noted, "a number that an earlier, finished job had, too";
     Resize = "resize", Merged, "a job that changed its size: the first size with as many core-seconds";
     Runaway = "runaway", Bad, "runs long past its limit while its nodes were given to others: a record never closed";
+    Overdue = "overdue", Imputed, "runs by its record a day or more beyond its limit: the record was never closed, and the job counts as ended at its limit";
+    State = "state", Noted, "a state that is none of the known: the times tell what became of the job";
     Withdraw = "withdraw", Marked, "never ran: it waits, and leaves at the time recorded unless a policy starts it first";
     WithdrawDropped = "withdraw-dropped", Dropped, "never ran, and left out as asked for";
     Pending = "pending", Marked, "still waits at the end of the records: its wait is at least so long";

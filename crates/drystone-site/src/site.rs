@@ -11,6 +11,10 @@ use drystone::policy::{PolicySpec, SpecError};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
+/// Why nothing is simulated and compared of a site whose accounting has no submissions.
+pub const NO_WAITS: &str = "its accounting does not say when jobs were submitted, and their starts stand for that: no wait is known, none that is \
+     simulated would hold, and nothing is claimed of either. Import the accounting with the times of submission (sacct --format=…,Submit,Eligible,…)";
+
 /// The version of the format of a site's folder.
 pub const SCHEMA: &str = "drystone/site/1";
 
@@ -211,6 +215,14 @@ impl Manifest {
         self.bad_rows = tally.bad_rows();
     }
 
+    /// Whether the waits of nearly all jobs are known: of at most one in a hundred the submission is
+    /// unknown. Where they are not, nothing holds that is said of waits, simulated ones included:
+    /// arrivals that are starts have the recorded schedule in them.
+    #[must_use]
+    pub fn waits_known(&self) -> bool {
+        self.rule(Rule::NoSubmit).is_none_or(|unknown| unknown.jobs * 100 <= self.jobs)
+    }
+
     /// How often a rule applied.
     #[must_use]
     pub fn rule(&self, rule: Rule) -> Option<&RuleCount> {
@@ -317,10 +329,11 @@ impl SiteJob<'_> {
         Some(self.end? - self.start?).filter(|_| self.kind == Kind::Ran)
     }
 
-    /// The recorded wait, from arrival to start.
+    /// The recorded wait, from arrival to start; `None` where it never started, and where its
+    /// submission is unknown.
     #[must_use]
     pub fn wait(&self) -> Option<i64> {
-        self.start.map(|start| start - self.arrive)
+        self.start.filter(|_| !self.marks.has(Marks::NO_SUBMIT)).map(|start| start - self.arrive)
     }
 
     /// Its name as Slurm writes it.
@@ -405,6 +418,15 @@ impl Site {
     /// All jobs in the order of arrival.
     pub fn jobs(&self) -> impl ExactSizeIterator<Item = SiteJob<'_>> + Clone {
         (0..self.len()).map(|at| self.job(at))
+    }
+
+    /// A moment as people give it: a date or a time of the site's clock, or seconds since 1970.
+    ///
+    /// # Errors
+    /// It is none of these; `option` is named.
+    pub fn moment(&self, text: &str, option: &str) -> Result<i64, crate::SiteError> {
+        let zone = crate::clock::Zone::named(&self.manifest.time_zone).ok();
+        crate::import::edge(text, option, zone.as_ref())
     }
 
     /// The number of the pool of a name.

@@ -44,8 +44,8 @@ pub(crate) struct FidelityArgs {
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(..=10_000), help_heading = "Measuring")]
     pub(crate) seeds: u32,
 
-    /// Seconds by which arrivals are moved at most.
-    #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(i64).range(1..=86_400), help_heading = "Measuring")]
+    /// Seconds by which arrivals are moved at most: the precision of the records.
+    #[arg(long, value_name = "SECONDS", default_value_t = 1, value_parser = clap::value_parser!(i64).range(1..=86_400), help_heading = "Measuring")]
     pub(crate) jitter: i64,
 
     /// Seed of everything random.

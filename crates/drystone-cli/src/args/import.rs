@@ -27,8 +27,8 @@ Examples:
 #[command(after_help = CODES, after_long_help = format!("{EXAMPLES}\n\n{CODES}"))]
 pub(crate) struct ImportArgs {
     /// Accounting: text or JSON of sacct, job completion records, records of PBS, Torque, LSF or
-    /// Grid Engine, a log in Standard Workload Format; plain or compressed with gzip or zstd;
-    /// folders of such files; - is the standard input. What each file is, its beginning tells.
+    /// Grid Engine, a log in Standard Workload Format; a table in Parquet;
+    /// plain or compressed with gzip, zstd, xz or bzip2; folders of such files; - is the standard input. What each file is, its beginning tells.
     #[arg(value_name = "FILE", required_unless_present = "ask")]
     pub(crate) files: Vec<PathBuf>,
 

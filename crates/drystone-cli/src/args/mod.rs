@@ -27,6 +27,7 @@ mod sweep;
 #[cfg(feature = "sweep")]
 mod tasks;
 mod values;
+mod waits;
 mod workload;
 
 pub(crate) use advise::{AdviseArgs, Only};
@@ -62,6 +63,7 @@ pub(crate) use sweep::{
 };
 #[cfg(feature = "sweep")]
 pub(crate) use tasks::{CancelArgs, DivideArgs, GatherArgs, RecipeArgs, SlurmArgs, TaskArgs};
+pub(crate) use waits::WaitsArgs;
 pub(crate) use workload::{
     CleanArgs, ConvertArgs, GenerateArgs, HitArg, InfoArgs, InfoFormat, ModelArg, OutagesArgs, RewriteArgs, ScaleArgs,
     SliceArgs, WorkloadArgs, WorkloadCommand,
@@ -155,6 +157,8 @@ pub(crate) enum Command {
     Import(Box<ImportArgs>),
     /// Hold a simulation of a site against what happened there.
     Fidelity(Box<FidelityArgs>),
+    /// Show what a site's users waited, as its accounting has it: no simulation.
+    Waits(WaitsArgs),
     /// Look at, clean, change, convert and generate workloads.
     Workload(WorkloadArgs),
     /// Simulate a whole study, tens of thousands of configurations, into a store; rank them.

@@ -25,6 +25,7 @@ pub(crate) mod run;
 mod shell;
 #[cfg(feature = "sweep")]
 mod sweep;
+mod waits;
 mod why_not;
 pub(crate) mod workload;
 
@@ -52,6 +53,7 @@ pub(crate) fn run(cli: Cli) -> Outcome {
         Command::Policies(args) => policies::policies(&args),
         Command::Import(args) => import::import(&args),
         Command::Fidelity(args) => fidelity::fidelity(&args),
+        Command::Waits(args) => waits::waits(&args),
         Command::Workload(args) => workload::workload(args),
         #[cfg(feature = "sweep")]
         Command::Sweep(args) => sweep::sweep(*args),

@@ -13,7 +13,7 @@ use drystone::log::swf::Record;
 use drystone::log::transform;
 use drystone::metrics::Selection;
 use drystone::model::{Outages, Setting};
-use drystone_site::{Purpose, Scene, Site};
+use drystone_site::{NO_WAITS, Purpose, Scene, Site};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -39,6 +39,9 @@ pub(super) fn input(
     let (site, pool) = open(path)?;
     if site.manifest.swf.is_some() {
         return Ok(None);
+    }
+    if !site.manifest.waits_known() {
+        return Err(Failure::usage(format_args!("{}: {NO_WAITS}", path.display())));
     }
     let plain = take.plain || log.load.is_some_and(|load| load.as_f64() != 1.0);
     refuse(path, real)?;

@@ -40,7 +40,7 @@ fn garbage() {
     let table = about("JobID|User|Submit|Start|End\n1|a|2|3|4\n", &[]);
     assert_says(&table, &["log.swf:1: this looks like Slurm's accounting", "`drystone import log.swf --out site/`"]);
     assert_says(&about(b"\x1f\x8b\x08garbage that only begins like gzip", &[]), &["log.swf"]);
-    assert_says(&about(b"BZh91AY&SY", &[]), &["bzip2", "decompress it first"]);
+    assert_says(&about(b"PK\x03\x04rest", &[]), &["zip", "decompress it first"]);
 }
 
 #[test]

@@ -67,6 +67,9 @@ pub struct Settings<'a> {
 /// # Errors
 /// No pool has a start to compare with; a policy that cannot be simulated; told to stop.
 pub fn fidelity(site: &Site, settings: &Settings<'_>) -> Result<Fidelity, ReplayError> {
+    if !site.manifest.waits_known() {
+        return Err(ReplayError::Nothing(crate::site::NO_WAITS.to_string()));
+    }
     let span = Case::span(site, settings.warm_up);
     let pools = 0..site.manifest.pools.len() as u16;
     let cases: Vec<Case> = pools

@@ -385,6 +385,10 @@ fn coverage(site: &Site, pools: &[PoolFidelity]) -> Coverage {
     coverage
 }
 
+/// More of the machine's time, in percent, idle while a job that fits waits tells that the records
+/// are not the whole load.
+const MUCH_IDLE: f64 = 20.0;
+
 impl PoolFidelity {
     /// What it comes to.
     fn sentences(&self, policy: &str) -> Vec<String> {
@@ -413,7 +417,46 @@ impl PoolFidelity {
         }
         all.extend(self.against_baselines(policy));
         all.extend(self.against_noise());
+        all.push(self.in_one_sentence(policy));
         all
+    }
+
+    /// What this replay may be used for.
+    fn in_one_sentence(&self, policy: &str) -> String {
+        let happened = &self.as_happened;
+        let idle = happened.idle_while_queued;
+        let share = |value: Option<f64>| value.map_or("-".to_string(), |v| format!("{:.0} %", v * 100.0));
+        let loses = [self.skill.waits, self.skill.jobs, self.skill.hours].iter().flatten().any(|&s| s <= 0.0);
+        let within = self.errors.within_ten_minutes;
+        if happened.over_capacity > 0.01 {
+            format!(
+                "Verdict: jobs held more than the machine has {:.0} % of the time: the machine or the sizes are wrong, and no policy can be judged.",
+                happened.over_capacity * 100.0
+            )
+        } else if idle > MUCH_IDLE {
+            format!(
+                "Verdict: {idle:.0} % of the machine's time was idle while a job that fits waited: this dump is not the whole load, or something \
+                 that is not simulated held jobs back."
+            )
+        } else if within.is_some_and(|w| w >= 0.9) && !loses {
+            format!(
+                "Verdict: {policy} stands for this site: {} of the jobs start within ten minutes of when they did; differences between policies \
+                 beyond its errors can be believed.",
+                share(within)
+            )
+        } else if self.baselines.iter().any(|b| b.is_policy) || loses {
+            format!(
+                "Verdict: {policy} is no model of this site: {} of the jobs start within ten minutes of when they did; compare policies with \
+                 each other, not with what was recorded.",
+                share(within)
+            )
+        } else {
+            format!(
+                "Verdict: {policy} is a rough model of this site: {} of the jobs start within ten minutes of when they did; only differences \
+                 between policies that are larger than its errors can be believed.",
+                share(within)
+            )
+        }
     }
 
     fn against_baselines(&self, policy: &str) -> Option<String> {

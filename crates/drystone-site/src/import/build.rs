@@ -36,9 +36,9 @@ pub(super) fn build(
     (watch.phase)("finding jobs");
     let mut making = Making::find(&mut intake, beside, options, watch)?;
     (watch.phase)("placing jobs");
-    let placed = making.place()?;
+    let mut placed = making.place()?;
     watch.check()?;
-    let projections = making.project(&placed)?;
+    let projections = making.project(&mut placed)?;
     let window = making.cut(zone.as_ref())?;
     watch.check()?;
     (watch.phase)("capacity over time");
@@ -123,7 +123,7 @@ impl<'a> Making<'a> {
     }
 
     /// Counts what each job takes of its pool, and leaves out those that are too wide for it.
-    fn project(&mut self, placed: &Placed) -> Result<Vec<Projection>, SiteError> {
+    fn project(&mut self, placed: &mut Placed) -> Result<Vec<Projection>, SiteError> {
         let Making { beside, table, jobs, amounts, tally, options, .. } = self;
         let scene = Scene {
             machine: &beside.machine,
@@ -135,7 +135,7 @@ impl<'a> Making<'a> {
         let pools = placed.pools.pools.iter().zip(0_u16..);
         let projections: Vec<Projection> =
             pools.map(|(pool, number)| project(scene, pool, number, jobs, amounts)).collect();
-        jobs::join_components(jobs, table, amounts, options.het == Het::Split, tally);
+        jobs::join_components(jobs, table, &mut placed.sets, amounts, options.het == Het::Split, tally);
         too_wide(jobs, table, &projections, options, tally)?;
         self.has_jobs()?;
         Ok(projections)
@@ -199,7 +199,7 @@ fn intake_parts(intake: &mut Intake) -> Intake {
 }
 
 /// The edge of a window: seconds since 1970, or a date or time of the site.
-fn edge(text: &str, option: &str, zone: Option<&Zone>) -> Result<i64, SiteError> {
+pub(crate) fn edge(text: &str, option: &str, zone: Option<&Zone>) -> Result<i64, SiteError> {
     let day = format!("{text}T00:00:00");
     let text = if text.len() == 10 && text.matches('-').count() == 2 { day.as_str() } else { text };
     match (Form::default().read(text.as_bytes()), zone) {
@@ -213,8 +213,9 @@ fn edge(text: &str, option: &str, zone: Option<&Zone>) -> Result<i64, SiteError>
     }
 }
 
-/// A record that was never closed: it runs a day beyond its limit and longer, while another job
-/// started on one of its nodes.
+/// A record that was never closed: it runs a day beyond its limit and longer. Where another job
+/// started on one of its nodes since, or it names none, it is no job that can be told of; else it
+/// ended at its limit, as far as is known.
 fn runaways(jobs: &mut Vec<Job>, table: &Table, tally: &mut Tally) {
     const DAY: u32 = 86_400;
     let last = jobs.iter().map(|job| job.start.max(job.end).max(job.submit)).max().unwrap_or(0);
@@ -222,7 +223,9 @@ fn runaways(jobs: &mut Vec<Job>, table: &Table, tally: &mut Tally) {
         .filter(|&at| {
             let (job, row) = (&jobs[at], table.rows.get(jobs[at].row));
             let limit = if let crate::text::Limit::Seconds(limit) = row.limit() { limit } else { return false };
-            job.kind == Kind::Running && job.start.saturating_add(limit).saturating_add(DAY) < last
+            job.kind == Kind::Running
+                && row.state != crate::text::State::Suspended
+                && job.start.saturating_add(limit).saturating_add(DAY) < last
         })
         .collect();
     if suspects.is_empty() {
@@ -243,16 +246,21 @@ fn runaways(jobs: &mut Vec<Job>, table: &Table, tally: &mut Tally) {
     }
     let mut gone = BTreeSet::new();
     for at in suspects {
-        let job = &jobs[at];
-        let row = table.rows.get(job.row);
+        let (start, nodes) = (jobs[at].start, expand(&jobs[at]));
+        let row = table.rows.get(jobs[at].row);
         let limit = if let crate::text::Limit::Seconds(limit) = row.limit() { limit } else { 0 };
-        let over = job.start + limit + DAY;
-        let nodes = expand(job);
+        let over = start + limit + DAY;
         let given_away = nodes.iter().any(|node| latest.get(node).is_some_and(|&start| start > over));
         if given_away || (nodes.is_empty() && over + 6 * DAY < last) {
             tally.row(Rule::Runaway, 0, || jobs::example(table, row));
             gone.insert(at);
+            continue;
         }
+        count(tally, table, Rule::Overdue, row, 0);
+        count(tally, table, Rule::Over, row, 0);
+        let job = &mut jobs[at];
+        (job.kind, job.end, job.run) = (Kind::Ran, job.start + limit, limit);
+        job.marks.set(Marks::OVER);
     }
     let mut at = 0;
     jobs.retain(|_| {

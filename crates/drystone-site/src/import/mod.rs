@@ -12,6 +12,7 @@ mod warnings;
 mod window;
 
 pub use files::Opener;
+pub(crate) use build::edge;
 pub(crate) use options::Choices;
 pub use options::{Arrive, Counting, Effort, Het, Options, Preempted, Size, Throttle, Wide, Withdraw};
 pub use window::Window;
@@ -24,7 +25,7 @@ use crate::error::SiteError;
 use crate::machine::{self as machines, Combined, Machine};
 use crate::readers::{Carrier, Layout, Memory, Reading};
 use crate::rows::{Intake, Settings};
-use crate::rules::Effect;
+use crate::rules::{Effect, Rule};
 use crate::site::Site;
 use crate::text::Form;
 use crate::watch::Watch;
@@ -107,6 +108,7 @@ pub fn import(inputs: &[PathBuf], options: &Options, open: Opener<'_>, watch: Wa
             file: number,
         };
         reading.read(input, &layout)?;
+        intake.end_file()?;
         files_read.push((file.name.clone(), carrier, intake.read - before));
     }
     memory.pbs.flush(&mut intake)?;
@@ -220,5 +222,7 @@ pub(crate) fn nothing_left(rows: u64, tally: &crate::rules::Tally) -> SiteError 
         .filter(|(rule, _)| matches!(rule.effect(), Effect::Bad | Effect::Dropped | Effect::Ignored))
         .map(|(rule, count)| format!("{rule} {}", count.rows.max(count.jobs)))
         .collect();
-    SiteError::NothingLeft { rows, rules: rules.join(", "), advice: format!("At the site:\n\n{}", crate::ASK) }
+    let states: Vec<&str> = tally.get(Rule::State).examples.iter().map(|example| example.text.as_str()).collect();
+    let states = if states.is_empty() { String::new() } else { format!("; states that are not known: {}", states.join("; ")) };
+    SiteError::NothingLeft { rows, rules: rules.join(", ") + &states, advice: format!("At the site:\n\n{}", crate::ASK) }
 }

@@ -39,8 +39,11 @@ pub(super) fn import(sorted: Sorted, options: &Options, open: Opener<'_>) -> Res
     while let Some(record) = reader.read()? {
         log.records.push(record);
     }
+    let beyond = reader.beyond();
     let (header, _) = reader.into_header();
-    log.build(&header, &file.name, options)
+    let mut site = log.build(&header, &file.name, options)?;
+    site.manifest.warnings.extend(beyond.map(|said| format!("{}: {said}", file.name)));
+    Ok(site)
 }
 
 #[derive(Default)]

@@ -3,7 +3,7 @@
 use super::Beside;
 use super::window::Window;
 use crate::jobs::Job;
-use crate::readers::Memory;
+use crate::readers::{Carrier, Memory};
 use crate::rows::Table;
 use crate::rules::Rule;
 use crate::site::Manifest;
@@ -30,6 +30,20 @@ pub(super) fn warnings(
              operator run it"
                 .to_string(),
         );
+    }
+    if let Some(unknown) = manifest.rule(Rule::NoSubmit) {
+        let all = unknown.jobs == manifest.jobs;
+        warnings.push(format!(
+            "of {} jobs the submission is unknown, and their start stands for it: nothing is known of {} waits, and no figure of waits \
+             holds for them; have the times of submission with the others{}",
+            if all { "all".to_string() } else { format!("{} of {}", unknown.jobs, manifest.jobs) },
+            if all { "any" } else { "their" },
+            if memory.carriers.contains(&Carrier::Sacct) { " (sacct --format=…,Submit,Eligible,…)" } else { "" }
+        ));
+    }
+    if let Some(states) = manifest.rule(Rule::State) {
+        let words: Vec<&str> = states.examples.iter().filter_map(|e| e.text.rsplit(", ").next()).collect();
+        warnings.push(format!("{} jobs have a state that is not known ({}, …): their times tell what became of them", states.jobs, words.join(", ")));
     }
     if let Some(joined) = manifest.rule(Rule::Joined).filter(|joined| joined.rows * 2 > manifest.rows) {
         warnings.push(format!(

@@ -179,7 +179,10 @@ impl Finder<'_> {
         let mut kept: Vec<Seen> = Vec::with_capacity(keys.len());
         for key in keys {
             let Some(seen) = self.seen(key) else { continue };
-            let same = kept.iter_mut().find(|other| is_same(other, &seen) && !self.waits_again(other, &seen));
+            let is_one = |other: &Seen| {
+                is_same(other, &seen) && !self.waits_again(other, &seen) && !self.differ(other, &seen)
+            };
+            let same = kept.iter().position(is_one).map(|at| &mut kept[at]);
             match same {
                 Some(other) => {
                     let dropped = if better(self.table, &seen, other) { std::mem::replace(other, seen) } else { seen };
@@ -203,7 +206,8 @@ impl Finder<'_> {
                 attempt = 1;
                 continue;
             }
-            let merged = (at + 1..kept.len()).take_while(|&next| self.merges(&kept[next - 1])).count();
+            let merged =
+                (at + 1..kept.len()).take_while(|&next| self.merges(&kept[next - 1], &kept[next])).count();
             let marks = if attempt > 1 { Marks::REQUEUED } else { Marks::default() };
             if merged > 0 {
                 self.merge(&kept[at..=at + merged], attempt, marks);
@@ -212,9 +216,13 @@ impl Finder<'_> {
                 self.push(&kept[at], attempt, marks);
             }
             if let Some(next) = kept.get(at + 1) {
-                let again = is_requeued(self.state(&kept[at]));
+                let again = is_requeued(self.state(&kept[at])) && follows(&kept[at], next);
                 let row = self.table.rows.get(next.key.row);
-                let rule = if again { Rule::Requeue } else { Rule::ReusedId };
+                let rule = match again {
+                    true => Rule::Requeue,
+                    false if is_same_start(&kept[at], next) => Rule::SameId,
+                    false => Rule::ReusedId,
+                };
                 count(self.tally, self.table, rule, row, 0);
                 attempt = if again { attempt + 1 } else { 1 };
             }
@@ -234,6 +242,32 @@ impl Finder<'_> {
         again(one, other) || again(other, one)
     }
 
+    /// Whether two rows that ended say different things of what they used: tasks of an array whose
+    /// own numbers were lost, for one. Rows that are equal in all of this are one job.
+    fn differ(&self, one: &Seen, other: &Seen) -> bool {
+        let over = |seen: &Seen| matches!(seen.times.kind, Kind::Ran | Kind::Withdrawn);
+        if one.times.kind != other.times.kind || !over(one) {
+            return false;
+        }
+        let row = |seen: &Seen| self.table.rows.get(seen.key.row);
+        let (a, b) = (row(one), row(other));
+        let unlike = |x: u32, y: u32, unknown: u32| x != y && x != unknown && y != unknown;
+        let (held, also) = (self.table.shape(a).held, self.table.shape(b).held);
+        unlike(one.times.end, other.times.end, 0)
+            || unlike(one.times.run, other.times.run, NOTHING)
+            || unlike(held.cpus, also.cpus, UNKNOWN)
+            || unlike(held.nodes, also.nodes, UNKNOWN)
+            || unlike(a.name, b.name, 0)
+            || (a.state != b.state && [a.state, b.state].iter().all(|s| s.is_over() && *s != State::Other))
+            || (unlike(a.nodes.0, b.nodes.0, 0) && self.nodes_of(a) != self.nodes_of(b))
+    }
+
+    /// The nodes of a row, however its list is written.
+    fn nodes_of(&self, row: &Row) -> BTreeSet<String> {
+        let list = self.table.node_lists.text(row.nodes);
+        drystone_slurm::conf::expand_hostlist(&list).unwrap_or_else(|_| vec![list.to_string()]).into_iter().collect()
+    }
+
     fn state(&self, seen: &Seen) -> State {
         self.table.rows.get(seen.key.row).state
     }
@@ -249,12 +283,13 @@ impl Finder<'_> {
     }
 
     /// Whether another attempt replaces this one without leaving a job behind.
-    fn merges(&self, this: &Seen) -> bool {
-        match self.state(this) {
+    fn merges(&self, this: &Seen, next: &Seen) -> bool {
+        let merges = match self.state(this) {
             State::Preempted => self.choices.merge_preempted,
             State::Requeued => self.choices.merge_preempted && self.choices.preempts_by_requeue,
             _ => false,
-        }
+        };
+        merges && follows(this, next)
     }
 
     /// One job of the first size with as many core-seconds.
@@ -301,6 +336,10 @@ impl Finder<'_> {
     fn push(&mut self, seen: &Seen, attempt: u16, marks: Marks) {
         let Seen { key, times } = *seen;
         let row = self.table.rows.get(key.row);
+        if row.state == State::Revoked && !self.table.has_nodes(row) {
+            count(self.tally, self.table, Rule::Revoked, row, 0);
+            return;
+        }
         let mut job = Job {
             row: key.row,
             task: key.task,
@@ -371,10 +410,17 @@ impl Finder<'_> {
         if times.late {
             count(self.tally, self.table, Rule::SubmitLate, row, seconds);
         }
+        if times.assumed.0 {
+            job.marks.set(Marks::NO_SUBMIT);
+            count(self.tally, self.table, Rule::NoSubmit, row, seconds);
+        }
+        if times.assumed.1 {
+            count(self.tally, self.table, Rule::SubmitEligible, row, seconds);
+        }
         if times.derived {
             count(self.tally, self.table, Rule::Derived, row, seconds);
         }
-        if job.eligible == 0 {
+        if job.eligible == 0 && !times.assumed.0 {
             count(self.tally, self.table, Rule::NoEligible, row, seconds);
         } else if job.eligible > job.submit {
             count(self.tally, self.table, Rule::Arrive, row, seconds);
@@ -399,6 +445,9 @@ impl Finder<'_> {
         };
         if let Some(rule) = rule {
             count(self.tally, self.table, rule, row, seconds);
+        }
+        if row.state == State::Other && self.table.note(row).word != crate::rows::Symbol(0) {
+            count(self.tally, self.table, Rule::State, row, seconds);
         }
         if job.run == 0 {
             count(self.tally, self.table, Rule::Zero, row, 0);
@@ -425,6 +474,16 @@ fn is_same(a: &Seen, b: &Seen) -> bool {
     let ended_alike = a.times.end == b.times.end || a.times.end == 0 || b.times.end == 0;
     let (x, y) = (a.times.start, b.times.start);
     times && (x == y || x == 0 || y == 0) && (ended_alike || !(x == 0 && y == 0) || a.times.kind != b.times.kind)
+}
+
+/// Whether a row's attempt begins, or is eligible, when the other's has ended.
+fn follows(this: &Seen, next: &Seen) -> bool {
+    let begins = if next.times.start > 0 { next.times.start } else { next.times.eligible.max(next.times.submit) };
+    this.times.end == 0 || next.times.kind == Kind::Waiting || begins >= this.times.end
+}
+
+fn is_same_start(this: &Seen, next: &Seen) -> bool {
+    (this.times.submit, this.times.start) == (next.times.submit, next.times.start)
 }
 
 /// Whether the new row says more than the old.

@@ -17,6 +17,8 @@ pub(super) struct Times {
     pub(super) run: u32,
     /// The submission came after the eligibility.
     pub(super) late: bool,
+    /// Its start stands for its submission; its eligibility does.
+    pub(super) assumed: (bool, bool),
     /// Its start or its end follows from the other and the run time.
     pub(super) derived: bool,
 }
@@ -55,7 +57,10 @@ fn has_run_time(row: &Row) -> bool {
 /// Whether it had nodes: they are named or counted, or nothing is said.
 fn has_nodes(table: &Table, row: &Row, lists: bool) -> bool {
     let counted = table.shape(row).held.nodes;
-    table.has_nodes(row) || (counted != UNKNOWN && counted > 0) || (counted == UNKNOWN && !lists)
+    let held = table.shape(row).held.cpus;
+    // What held processors from a start to an end ran, whether or not its nodes are named.
+    let ran = row.start > 0 && row.end > row.start && held != UNKNOWN && held > 0;
+    table.has_nodes(row) || (counted != UNKNOWN && counted > 0) || (counted == UNKNOWN && (!lists || ran))
 }
 
 /// Of a job without run time: an allocation proves no start, since old versions show the request
@@ -77,14 +82,16 @@ pub(super) fn times(table: &Table, row: &Row, lists: bool) -> Result<Times, Rule
     let kind = kind(table, row, lists);
     let suspended = if row.suspended == NOTHING { 0 } else { row.suspended };
     let (mut submit, eligible) = (row.submit, row.eligible);
+    let mut assumed = (false, false);
     if submit == 0 {
-        submit = [eligible, row.start].into_iter().find(|&t| t > 0).ok_or(Rule::NoSubmit)?;
+        submit = [eligible, row.start].into_iter().find(|&t| t > 0).ok_or(Rule::NoTimes)?;
+        assumed = (eligible == 0, eligible > 0);
     }
     let late = eligible > 0 && submit > eligible;
     if late {
         submit = eligible;
     }
-    let mut times = Times { kind, submit, eligible, start: 0, end: 0, run: NOTHING, late, derived: false };
+    let mut times = Times { kind, submit, eligible, start: 0, end: 0, run: NOTHING, late, assumed, derived: false };
     let first = submit.max(eligible);
     match kind {
         Kind::Waiting => {}

@@ -1,7 +1,8 @@
 //! Heterogeneous jobs: components that start together.
 
 use super::{Job, Kind, Marks, NOTHING, count};
-use crate::rows::{Interner, RowPart, Table};
+use crate::machine::NodeSets;
+use crate::rows::{Interner, RowPart, Symbol, Table};
 use crate::rules::{Rule, Tally};
 use crate::text::{Amount, UNKNOWN};
 use std::collections::BTreeMap;
@@ -9,7 +10,8 @@ use std::collections::BTreeMap;
 /// Makes one job of the components that share a pool; those in different pools stay apart, marked.
 pub(crate) fn join_components(
     jobs: &mut Vec<Job>,
-    table: &Table,
+    table: &mut Table,
+    sets: &mut NodeSets,
     amounts: &mut Interner<Amount>,
     split: bool,
     tally: &mut Tally,
@@ -40,12 +42,36 @@ pub(crate) fn join_components(
         count(tally, table, Rule::Het, table.rows.get(job.row), job.core_seconds(&amount));
         let first = parts.iter().copied().min_by_key(|&at| component(table, &jobs[at])).unwrap_or(parts[0]);
         jobs[first] = Job { row: jobs[first].row, ..job };
+        let lists: Vec<Symbol> = parts.iter().map(|&at| table.rows.get(jobs[at].row).nodes).collect();
+        join_nodes(&lists, jobs[first].row, table, sets);
         parts.iter().filter(|&&at| at != first).for_each(|&at| gone[at] = true);
     }
     if gone.contains(&true) {
         let mut gone = gone.into_iter();
         jobs.retain(|_| !gone.next().unwrap_or(false));
     }
+}
+
+/// Gives a row the nodes of all components.
+fn join_nodes(lists: &[Symbol], row: u32, table: &mut Table, sets: &mut NodeSets) {
+    let named: Vec<Symbol> = lists.iter().copied().filter(|&list| list != Symbol(0)).collect();
+    let mut texts: Vec<&[u8]> = Vec::with_capacity(named.len());
+    for &list in &named {
+        let text = table.node_lists.bytes(list);
+        if !texts.contains(&text) {
+            texts.push(text);
+        }
+    }
+    if texts.len() < 2 {
+        return;
+    }
+    let joined = texts.join(&b',');
+    let known = table.node_lists.len();
+    let list = table.node_lists.intern(&joined);
+    if table.node_lists.len() > known {
+        sets.join(&named);
+    }
+    table.rows.get_mut(row).nodes = list;
 }
 
 fn component(table: &Table, job: &Job) -> u32 {

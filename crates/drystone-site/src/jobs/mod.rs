@@ -141,6 +141,8 @@ marks! {
     GRANTED = 14, "granted";
     /// Holds whole nodes.
     EXCLUSIVE = 15, "exclusive";
+    /// Its submission is unknown, and its start stands for it.
+    NO_SUBMIT = 16, "no-submit";
 }
 
 impl Marks {
@@ -223,7 +225,9 @@ pub(crate) fn count(tally: &mut Tally, table: &Table, rule: Rule, row: &Row, cor
 pub(crate) fn example(table: &Table, row: &Row) -> Example {
     let who = table.names.text(table.who(row).user).into_owned();
     let at = table.names.text(table.at(row).partition).into_owned();
-    let text = format!("{} of {who} in {at}, {}", name(row), row.state.word());
+    let word = table.names.text(table.note(row).word);
+    let state = if row.state == crate::text::State::Other { word.as_ref() } else { row.state.word() };
+    let text = format!("{} of {who} in {at}, {state}", name(row));
     Example::new(table.files.text(row.place()), text.as_bytes())
 }
 

@@ -72,6 +72,14 @@ impl NodeSets {
         self.ends.push(self.ranges.len() as u32);
     }
 
+    /// Adds the list behind all others that has the nodes of these.
+    pub(crate) fn join(&mut self, lists: &[Symbol]) {
+        let mut numbers: Vec<u32> = lists.iter().flat_map(|&list| self.nodes(list)).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        self.push(&numbers);
+    }
+
     /// The ranges of a list, ascending.
     pub(crate) fn ranges(&self, list: Symbol) -> &[Range<u32>] {
         let at = list.0 as usize;

@@ -134,7 +134,9 @@ pub(crate) fn project(
     };
     found.units = u32::try_from(total).unwrap_or(u32::MAX);
     if !described || found.units == 0 {
-        found.units = most_at_once(jobs, number).max(1);
+        // A job that waits is no less wide for it.
+        let widest = jobs.iter().filter(|job| job.pool == number).map(|job| job.units).max();
+        found.units = most_at_once(jobs, number).max(widest.unwrap_or(1)).max(1);
         found.described = false;
     }
     found.cpus_per_unit = match found.unit {

@@ -5,7 +5,7 @@ use super::lines::Lines;
 use crate::error::SiteError;
 use crate::rows::{Draft, Place};
 use crate::rules::Rule;
-use crate::text::{Amount, JobId, Limit, Part, State, When, digits, span};
+use crate::text::{Amount, JobId, Limit, Part, State, UNKNOWN, When, digits, leading, span, whole};
 use std::io::Read;
 
 /// Fields that every version has.
@@ -28,7 +28,8 @@ pub(crate) fn read(input: impl Read, reading: &mut Reading<'_>) -> Result<(), Si
         if text.is_empty() || text.starts_with(b"#") {
             continue;
         }
-        let fields: Vec<&[u8]> = text.split(|&b| b == b':').collect();
+        let mut fields: Vec<&[u8]> = text.split(|&b| b == b':').collect();
+        rejoin(text, &mut fields);
         if fields.len() < FEWEST {
             if !line.whole {
                 reading.intake.bad(Rule::Cut, place, text, 0);
@@ -49,6 +50,25 @@ pub(crate) fn read(input: impl Read, reading: &mut Reading<'_>) -> Result<(), Si
     }
 }
 
+/// Puts a name with colons together again. The job's number, its account, its priority and five
+/// more numbers behind it stand where no name has them.
+fn rejoin<'a>(line: &'a [u8], fields: &mut Vec<&'a [u8]>) {
+    let number = |at: usize| fields.get(at).is_some_and(|f| !f.is_empty() && f.iter().all(u8::is_ascii_digit));
+    let signed = |at: usize| fields.get(at).is_some_and(|f| {
+        let digits = f.strip_prefix(b"-").unwrap_or(f);
+        !digits.is_empty() && digits.iter().all(u8::is_ascii_digit)
+    });
+    // Number, priority, submission, start, end, failure, exit status.
+    let begins = |at: usize| number(at) && signed(at + 2) && (3..8).all(|next| number(at + next));
+    if begins(5) {
+        return;
+    }
+    let Some(at) = (6..fields.len().saturating_sub(8)).find(|&at| begins(at)) else { return };
+    let from: usize = fields[..4].iter().map(|field| field.len() + 1).sum();
+    let to: usize = fields[..at].iter().map(|field| field.len() + 1).sum::<usize>() - 1;
+    fields.splice(4..at, [&line[from..to]]);
+}
+
 fn job<'a>(line: &'a [u8], fields: &[&'a [u8]], place: Place) -> Option<Draft<'a>> {
     let mut draft = Draft::new(place, line);
     (draft.partition, draft.group, draft.user, draft.name) = (fields[0], fields[2], fields[3], fields[4]);
@@ -56,13 +76,20 @@ fn job<'a>(line: &'a [u8], fields: &[&'a [u8]], place: Place) -> Option<Draft<'a
     let task = digits(fields[35]).and_then(|n| u32::try_from(n).ok()).filter(|&n| n > 0);
     draft.raw = task.is_none().then_some(number);
     draft.id = Some(JobId { number, part: task.map_or(Part::Whole, Part::Task) });
-    draft.account = if fields[31].is_empty() || fields[31] == b"NONE" { fields[6] } else { fields[31] };
+    draft.account = match (fields[31], fields[6]) {
+        // `sge` is what stands there unless the user says `-A`.
+        (b"" | b"NONE", b"sge") => b"",
+        (b"" | b"NONE", given) => given,
+        (project, _) => project,
+    };
     draft.submit = when(fields[8])?;
     (draft.start, draft.end) = (when(fields[9])?, when(fields[10])?);
     let (failed, exit) = (digits(fields[11])?, digits(fields[12]).unwrap_or(0));
     let slots = digits(fields[34]).and_then(|n| u32::try_from(n).ok()).filter(|&n| n > 0);
     let ran = draft.start != When::Unknown;
-    draft.asked = Amount { cpus: slots?, ..Amount::UNKNOWN };
+    // One that never ran has no slots: its category says what it asked for.
+    let slots = slots.or_else(|| asked_slots(fields[39])).or((!ran).then_some(1))?;
+    draft.asked = Amount { cpus: slots, gpus: gpus(fields[39]).unwrap_or(UNKNOWN), ..Amount::UNKNOWN };
     if ran {
         draft.held = draft.asked;
         // One host is named; where the others are is not said.
@@ -96,15 +123,40 @@ fn when(text: &[u8]) -> Option<When> {
     }
 }
 
-/// `-l h_rt=3600,…` in the category of a job.
+/// The requests in the category of a job: `-l h_rt=3600,gpu=2 -pe mpi 16`.
+fn requests(category: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
+    let words = category.split(|&b| b == b' ').filter(|word| !word.is_empty());
+    let lists = words.clone().zip(words.skip(1)).filter(|(option, _)| *option == b"-l").map(|(_, list)| list);
+    lists.flat_map(|list| list.split(|&b| b == b',')).filter_map(|request| {
+        let at = memchr::memchr(b'=', request)?;
+        Some((&request[..at], &request[at + 1..]))
+    })
+}
+
+/// The hard limit of the run time, else the soft one.
 fn limit(category: &[u8]) -> Limit {
-    let text = String::from_utf8_lossy(category);
-    let value = |key: &str| {
-        let (_, behind) = text.split_once(key)?;
-        let end = behind.find([',', ' ']).unwrap_or(behind.len());
-        span(&behind.as_bytes()[..end])
+    let value = |key: &[u8]| requests(category).find(|(name, _)| *name == key).and_then(|(_, value)| span(value));
+    value(b"h_rt").or_else(|| value(b"s_rt")).map_or(Limit::Unknown, Limit::Seconds)
+}
+
+/// GPUs, by the names that sites give to this resource. Taken as those of the job: whether a request
+/// is for each slot, the accounting does not say.
+fn gpus(category: &[u8]) -> Option<u32> {
+    const NAMES: [&[u8]; 8] =
+        [b"gpu", b"gpus", b"ngpu", b"ngpus", b"num_gpu", b"num_gpus", b"gpu_count", b"gpu_card"];
+    let number = |value: &[u8]| match value {
+        b"TRUE" | b"true" => Some(1),
+        _ => whole(value).and_then(|n| u32::try_from(n).ok()).filter(|&n| n < 1 << 20),
     };
-    value("h_rt=").or_else(|| value("s_rt=")).map_or(Limit::Unknown, Limit::Seconds)
+    requests(category).find(|(name, _)| NAMES.contains(name)).and_then(|(_, value)| number(value))
+}
+
+/// The slots of `-pe NAME 16`; of a range the lower end.
+fn asked_slots(category: &[u8]) -> Option<u32> {
+    let mut words = category.split(|&b| b == b' ').filter(|word| !word.is_empty());
+    words.find(|word| *word == b"-pe")?;
+    let (slots, _) = leading(words.nth(1)?)?;
+    u32::try_from(slots).ok().filter(|&n| n > 0 && n < 1 << 24)
 }
 
 #[cfg(test)]
@@ -116,6 +168,28 @@ mod tests {
         assert_eq!(limit(b"-U x -l h_rt=3600,mem=4G -pe mpi 16"), Limit::Seconds(3_600));
         assert_eq!(limit(b"-l mem=4G,h_rt=02"), Limit::Seconds(2));
         assert_eq!(limit(b"NONE"), Limit::Unknown);
+    }
+
+    #[test]
+    fn a_category_names_gpus_and_slots() {
+        assert_eq!(gpus(b"-U x -l h_rt=60,gpu=2 -pe smp 8"), Some(2));
+        assert_eq!(gpus(b"-l ngpus=4"), Some(4));
+        assert_eq!(gpus(b"-l mygpu=4,gpu=x"), None);
+        assert_eq!((asked_slots(b"-pe mpi 128"), asked_slots(b"-pe mpi 8-16 -l a=1")), (Some(128), Some(8)));
+        assert_eq!(asked_slots(b"-l pe=3"), None);
+        // Neither is the beginning of another name.
+        assert_eq!(limit(b"-l xh_rt=5,h_rt=7"), Limit::Seconds(7));
+    }
+
+    #[test]
+    fn names_may_have_colons() {
+        let plain = "q:h:g:u:NAME:7:sge:0:1490016705:1490016710:1490016720:0:0:10:x";
+        for name in ["a", "a:b", "m0:aero:0588:post", "1:2:3", "9:sge:0:1", ":", "x:"] {
+            let line = plain.replace("NAME", name);
+            let mut fields: Vec<&[u8]> = line.as_bytes().split(|&b| b == b':').collect();
+            rejoin(line.as_bytes(), &mut fields);
+            assert_eq!((fields[4], fields[5], fields.len()), (name.as_bytes(), &b"7"[..], 15), "{name}");
+        }
     }
 
     #[test]

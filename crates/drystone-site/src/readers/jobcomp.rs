@@ -4,7 +4,7 @@
 use super::Reading;
 use super::lines::Lines;
 use crate::error::SiteError;
-use crate::rows::{Draft, Place};
+use crate::rows::{Draft, Place, Trouble};
 use crate::rules::Rule;
 use crate::text::{
     Amount, JobId, Limit, NoTime, Part, State, UNKNOWN, When, digits, leading, limit_minutes, limit_span, state, tasks,
@@ -113,7 +113,9 @@ fn row(line: &[u8], pairs: &Pairs<'_>, place: Place, reading: &mut Reading<'_>) 
     for (when, key) in whens.iter_mut().zip(["SubmitTime", "EligibleTime", "StartTime", "EndTime"]) {
         match intake.form.read(pairs.get(key)) {
             Ok(read) => *when = read,
-            Err(NoTime::Relative | NoTime::Unreadable) => {
+            Err(unlike) => {
+                let trouble = if unlike == NoTime::Relative { Trouble::Relative } else { Trouble::Form };
+                intake.trouble(trouble, place, pairs.get(key));
                 intake.bad(Rule::Time, place, line, 0);
                 return Ok(());
             }

@@ -167,7 +167,8 @@ fn job<'a>(line: &'a [u8], fields: &'a [Vec<u8>], place: Place) -> Option<Job<'a
         draft.held = Amount { cpus: processors.max(slots), nodes, ..Amount::UNKNOWN };
     }
     draft.exit = i16::try_from(exit).ok().map(|code| (code, 0));
-    draft.limit = run_limit(c).map_or(Limit::Unknown, Limit::Seconds);
+    let limit = counted_limit(Cursor { fields, at: c.at }).or_else(|| run_limit(c));
+    draft.limit = limit.map_or(Limit::Unknown, Limit::Seconds);
     draft.state = match (status, start) {
         (64, _) => State::Completed,
         (_, 0) => State::Cancelled,
@@ -193,8 +194,31 @@ fn nodes(hosts: &[Vec<u8>]) -> (Vec<&[u8]>, u32) {
     (names, slots)
 }
 
-/// The limit of the run time stands behind the use of each host, in versions that have it: a number
-/// of hosts, and for each its name and five numbers.
+/// Fields between the index and the extensions of the submission.
+const BEHIND_INDEX: usize = 23;
+/// Fields of each host's use: its name and five numbers.
+const HOST: usize = 6;
+
+/// The limit of the run time, where the lists before it are as long as their counts say: extensions
+/// of the submission, two fields each, and the use of each host.
+fn counted_limit(mut c: Cursor<'_>) -> Option<u32> {
+    c.skip(BEHIND_INDEX)?;
+    let mut count = |each: usize| {
+        let number = usize::try_from(c.number()?).ok().filter(|&n| n <= 100_000)?;
+        c.skip(number.checked_mul(each)?)?;
+        Some(number)
+    };
+    count(2)?;
+    count(HOST)?;
+    let limit = c.number()?;
+    // Flags and the average of memory follow, then a text.
+    c.number()?;
+    c.number()?;
+    u32::try_from(limit).ok().filter(|&limit| limit > 0)
+}
+
+/// The limit of the run time by the look of what comes before it: a number of hosts, and for each
+/// its name and five numbers. For versions with other fields before the lists.
 fn run_limit(mut c: Cursor<'_>) -> Option<u32> {
     let rest = c.fields.get(c.at..)?;
     for at in 0..rest.len() {
@@ -202,12 +226,12 @@ fn run_limit(mut c: Cursor<'_>) -> Option<u32> {
         else {
             continue;
         };
-        let all = rest.get(at + 1..at + 1 + hosts * 6);
+        let all = rest.get(at + 1..at + 1 + hosts * HOST);
         let fits = all.is_some_and(|all| {
-            all.chunks(6).all(|host| digits(&host[0]).is_none() && host[1..].iter().all(|n| digits(n).is_some()))
+            all.chunks(HOST).all(|host| digits(&host[0]).is_none() && host[1..].iter().all(|n| digits(n).is_some()))
         });
         if fits {
-            c.at += at + 1 + hosts * 6;
+            c.at += at + 1 + hosts * HOST;
             return c.number().and_then(|n| u32::try_from(n).ok()).filter(|&n| n > 0);
         }
     }

@@ -5,10 +5,11 @@ mod jobcomp;
 mod json;
 pub(crate) mod lines;
 mod lsf;
+mod parquet_table;
 pub(crate) mod pbs;
 pub(crate) mod sacct;
 
-pub(crate) use sacct::Layout;
+pub(crate) use sacct::{Layout, preset_names};
 
 use crate::error::SiteError;
 use crate::import::Effort;
@@ -33,6 +34,8 @@ pub enum Carrier {
     Lsf,
     /// `accounting` of Grid Engine.
     GridEngine,
+    /// A table of jobs in Parquet.
+    Parquet,
     /// The Standard Workload Format.
     Swf,
 }
@@ -48,6 +51,7 @@ impl Carrier {
             Carrier::Pbs => "accounting records of PBS or Torque",
             Carrier::Lsf => "accounting records of LSF",
             Carrier::GridEngine => "accounting of Grid Engine",
+            Carrier::Parquet => "a table of jobs in Parquet",
             Carrier::Swf => "a log in Standard Workload Format",
         }
     }
@@ -61,6 +65,7 @@ impl Carrier {
             Carrier::JobCompletion => "the file that JobCompLoc in slurm.conf names".to_string(),
             Carrier::Lsf => "$LSB_SHAREDIR/CLUSTER/logdir/lsb.acct and its numbered predecessors".to_string(),
             Carrier::GridEngine => "$SGE_ROOT/CELL/common/accounting".to_string(),
+            Carrier::Parquet => "the table".to_string(),
             Carrier::Swf => "the log".to_string(),
         }
     }
@@ -73,6 +78,8 @@ pub(crate) struct Memory {
     pub(crate) ignored: BTreeSet<String>,
     /// Version of Slurm that wrote JSON.
     pub(crate) versions: BTreeSet<String>,
+    /// Kinds of accounting that were read.
+    pub(crate) carriers: BTreeSet<Carrier>,
     /// Files that end in their middle.
     pub(crate) cut: Vec<String>,
     /// PBS jobs that have not ended yet.
@@ -98,6 +105,7 @@ const STRIDE: u32 = 1 << 12;
 impl Reading<'_> {
     /// Reads the whole file.
     pub(crate) fn read(&mut self, input: impl Read, layout: &Layout) -> Result<(), SiteError> {
+        self.memory.carriers.insert(self.carrier);
         match self.carrier {
             Carrier::Sacct => sacct::read(input, self, layout),
             Carrier::Json => json::read(input, self),
@@ -105,6 +113,7 @@ impl Reading<'_> {
             Carrier::Pbs => pbs::read(input, self),
             Carrier::Lsf => lsf::read(input, self),
             Carrier::GridEngine => grid_engine::read(input, self),
+            Carrier::Parquet => parquet_table::read(input, self, layout),
             // Read by the log's own reader.
             Carrier::Swf => Ok(()),
         }
@@ -116,7 +125,11 @@ impl Reading<'_> {
     /// It is to stop.
     #[inline]
     pub(crate) fn lines(&self, number: u32) -> Result<(), SiteError> {
-        if number.is_multiple_of(STRIDE) { self.watch.check() } else { Ok(()) }
+        if !number.is_multiple_of(STRIDE) {
+            return Ok(());
+        }
+        self.intake.troubled()?;
+        self.watch.check()
     }
 
     pub(crate) fn place(&self, line: u32) -> Place {

@@ -4,6 +4,7 @@ use super::draft::Draft;
 use super::folds::{self, Candidates, Open, Settled};
 use super::places::{Files, Place};
 use super::symbols::Symbol;
+use super::troubles::{Trouble, Troubles};
 use super::table::{NONE, Note, Row, RowPart, Shape, Table, Where, Who};
 use crate::clock::{Local, Lookup, Zone};
 use crate::error::SiteError;
@@ -60,6 +61,9 @@ pub(crate) struct Intake {
     pub(crate) hour_off: (u64, u64),
     /// Rows of jobs that were read, usable or not.
     pub(crate) read: u64,
+    troubles: Troubles,
+    /// Rows that were read before this file.
+    before: u64,
 }
 
 impl Intake {
@@ -78,7 +82,34 @@ impl Intake {
             begun: false,
             hour_off: (0, 0),
             read: 0,
+            troubles: Troubles::default(),
+            before: 0,
         }
+    }
+
+    /// Notes what may ail every row of the file.
+    pub(crate) fn trouble(&mut self, trouble: Trouble, place: Place, value: &[u8]) {
+        let files = &self.table.files;
+        self.troubles.add(trouble, || files.text(place), value);
+    }
+
+    /// Whether one thing ails most rows of the file so far.
+    ///
+    /// # Errors
+    /// It does.
+    pub(crate) fn troubled(&self) -> Result<(), SiteError> {
+        self.troubles.of(self.read - self.before).map_or(Ok(()), Err)
+    }
+
+    /// A file is read to its end.
+    ///
+    /// # Errors
+    /// One thing ails most of its rows.
+    pub(crate) fn end_file(&mut self) -> Result<(), SiteError> {
+        self.troubled()?;
+        self.troubles = Troubles::default();
+        self.before = self.read;
+        Ok(())
     }
 
     /// What makes intakes of parts of a file that can be absorbed.
@@ -110,6 +141,7 @@ impl Intake {
         self.hour_off.0 += off;
         self.hour_off.1 += known;
         self.read += std::mem::take(&mut part.read);
+        self.troubles.absorb(std::mem::take(&mut part.troubles));
     }
 
     /// Counts a row that cannot be used.
@@ -169,10 +201,10 @@ impl Intake {
         }
     }
 
-    /// Takes one row.
+    /// Takes one row. One whose times have no zone where none was given is counted as bad.
     ///
     /// # Errors
-    /// Its times have no zone, and none was given.
+    /// None yet.
     pub(crate) fn push(&mut self, draft: &Draft<'_>) -> Result<(), SiteError> {
         let seconds = draft.core_seconds();
         if let Some(cluster) = &self.cluster
@@ -189,7 +221,7 @@ impl Intake {
         }
         row.elapsed = draft.elapsed.unwrap_or(u32::MAX);
         row.suspended = draft.suspended.unwrap_or(u32::MAX);
-        if !self.times(draft, &mut row)? {
+        if !self.times(draft, &mut row) {
             self.bad(Rule::Time, draft.place, draft.record, seconds);
             return Ok(());
         }
@@ -222,7 +254,7 @@ impl Intake {
     }
 
     /// The times; `false` where one is out of reach.
-    fn times(&mut self, draft: &Draft<'_>, row: &mut Row) -> Result<bool, SiteError> {
+    fn times(&mut self, draft: &Draft<'_>, row: &mut Row) -> bool {
         let whens = [draft.submit, draft.eligible, draft.start, draft.end];
         let mut candidates: [Candidates; 4] = [[0; 2]; 4];
         let (mut twice, mut skipped) = (false, false);
@@ -230,20 +262,24 @@ impl Intake {
             *candidates = match when {
                 When::Unknown => continue,
                 When::Epoch(moment) => [moment; 2],
-                When::Civil(civil) => match self.local(civil, draft)? {
-                    Local::Once(moment) => [moment; 2],
-                    Local::Twice(first, second) => {
+                When::Civil(civil) => match self.zone.as_mut().map(|zone| zone.local(civil)) {
+                    None => {
+                        self.trouble(Trouble::NoZone, draft.place, crate::clock::text(civil).as_bytes());
+                        return false;
+                    }
+                    Some(Local::Once(moment)) => [moment; 2],
+                    Some(Local::Twice(first, second)) => {
                         twice = true;
                         [first, second]
                     }
-                    Local::Skipped(moment) => {
+                    Some(Local::Skipped(moment)) => {
                         skipped = true;
                         [moment; 2]
                     }
                 },
             };
             if candidates.iter().any(|&c| !(1..i64::from(u32::MAX)).contains(&c)) {
-                return Ok(false);
+                return false;
             }
         }
         let known = |span: Option<u32>| span.map(i64::from);
@@ -269,21 +305,16 @@ impl Intake {
         let stamp = |time: i64| u32::try_from(time).unwrap_or(0);
         (row.submit, row.eligible) = (stamp(times[0]), stamp(times[1]));
         (row.start, row.end) = (stamp(times[2]), stamp(times[3]));
-        Ok(true)
-    }
-
-    #[inline]
-    fn local(&mut self, civil: i64, draft: &Draft<'_>) -> Result<Local, SiteError> {
-        match &mut self.zone {
-            Some(zone) => Ok(zone.local(civil)),
-            None => {
-                Err(SiteError::NoZone { place: self.table.files.text(draft.place), time: crate::clock::text(civil) })
-            }
-        }
+        true
     }
 
     /// Everything else.
     fn fill(&mut self, draft: &Draft<'_>, row: &mut Row) {
+        let mut partition = draft.partition;
+        if partition.contains(&b',') {
+            self.count(Rule::PartitionList, draft.place, draft.record, draft.core_seconds());
+            partition = partition.split(|&b| b == b',').find(|name| !name.is_empty()).unwrap_or_default();
+        }
         let table = &mut self.table;
         let names = &mut table.names;
         let uid = draft.uid.unwrap_or(u32::MAX);
@@ -295,7 +326,7 @@ impl Intake {
         row.who = table.who.intern(who);
         row.at = table.at.intern(Where {
             cluster: names.intern_in(4, draft.cluster),
-            partition: names.intern_in(5, draft.partition),
+            partition: names.intern_in(5, partition),
             qos: names.intern_in(6, draft.qos),
             reservation: names.intern_in(7, draft.reservation),
             constraints: names.intern_in(8, draft.constraints),
@@ -309,7 +340,10 @@ impl Intake {
             exit: draft.exit,
         });
         row.set_limit(draft.limit);
-        row.nodes = table.node_lists.intern(nodes(draft.nodes));
+        row.nodes = match listed(draft.nodes) {
+            Some(list) => table.node_lists.intern(&list),
+            None => table.node_lists.intern(nodes(draft.nodes)),
+        };
         row.priority = draft.priority.unwrap_or(UNKNOWN);
         row.name = if draft.name.is_empty() { 0 } else { number_of(draft.name) };
         row.state = draft.state;
@@ -327,12 +361,28 @@ impl Intake {
     }
 }
 
+/// A list as Python writes it, `[12, 'n3']`, as names parted by commas.
+fn listed(text: &[u8]) -> Option<Vec<u8>> {
+    let inner = text.strip_prefix(b"[")?.strip_suffix(b"]")?;
+    let plain = !inner.contains(&b'[') && !inner.is_empty();
+    plain.then(|| inner.iter().copied().filter(|b| !matches!(b, b' ' | b'\'' | b'"')).collect())
+}
+
 /// A list of nodes, empty where it says that there are none.
 fn nodes(text: &[u8]) -> &[u8] {
     match text {
         b"None assigned" | b"None" | b"(null)" | b"N/A" | b"Unknown" | b"none" | b"null" => b"",
         _ => text,
     }
+}
+
+/// A number of 52 bits for a name that stands for one: of a million names no two have the same,
+/// but for one chance in ten thousand.
+pub(crate) fn key_of(name: &[u8]) -> u64 {
+    let hash = name
+        .iter()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3));
+    ((hash ^ hash >> 29) & ((1 << 52) - 1)).max(1)
 }
 
 /// A number from 1 for a name, the same on every machine (FNV-1a).

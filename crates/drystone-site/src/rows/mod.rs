@@ -6,9 +6,11 @@ mod intake;
 mod places;
 mod symbols;
 mod table;
+mod troubles;
 
 pub(crate) use draft::Draft;
-pub(crate) use intake::{Intake, Recipe, Settings};
+pub(crate) use intake::{Intake, Recipe, Settings, key_of};
+pub(crate) use troubles::Trouble;
 pub(crate) use places::Place;
 pub(crate) use symbols::{Cache, Interner, Symbol, Symbols};
 pub(crate) use table::{NONE, Note, Row, RowPart, Shape, Table, Where, Who};

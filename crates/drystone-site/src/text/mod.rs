@@ -11,9 +11,11 @@ mod tasks;
 mod time;
 
 pub(crate) use id::{Id, JobId, Part};
-pub(crate) use number::{Limit, digits, leading, limit_minutes, limit_span, megabytes, minutes_of, span};
+pub(crate) use number::{
+    Limit, decimal, digits, is_missing, leading, limit_minutes, limit_span, megabytes, minutes_of, span, whole,
+};
 pub(crate) use resources::{Amount, MemoryRequest, UNKNOWN, memory_request, tres};
 pub use state::{Flags, State};
 pub(crate) use state::{state, state_word};
 pub(crate) use tasks::{TaskSet, tasks};
-pub(crate) use time::{Form, NoTime, When};
+pub(crate) use time::{Form, NoTime, When, guess_form};

@@ -30,6 +30,38 @@ pub(crate) fn digits(text: &[u8]) -> Option<u64> {
     Some(value)
 }
 
+/// A whole number as tables write it: digits, also as a fraction or a power of ten that comes to a
+/// whole number: `4`, `4.0`, `1.2e3`.
+#[inline]
+pub(crate) fn whole(text: &[u8]) -> Option<u64> {
+    digits(text).or_else(|| decimal(text).filter(|n| n.fract() == 0.0 && *n < EXACT).map(|n| n as u64))
+}
+
+/// Beyond this number not every whole one is a float.
+const EXACT: f64 = 9_007_199_254_740_992.0;
+
+/// A decimal number without a sign, perhaps with an exponent.
+pub(crate) fn decimal(text: &[u8]) -> Option<f64> {
+    let plain = |b: &u8| b.is_ascii_digit() || matches!(b, b'.' | b'e' | b'E' | b'+' | b'-');
+    if !text.first()?.is_ascii_digit() || !text.iter().all(plain) {
+        return None;
+    }
+    std::str::from_utf8(text).ok()?.parse().ok().filter(|n: &f64| n.is_finite())
+}
+
+/// A text that stands for a missing value, as schedulers, spreadsheets and data frames write it.
+#[inline]
+pub(crate) fn is_missing(text: &[u8]) -> bool {
+    match text {
+        b"" => true,
+        // No number is one of these words.
+        [b'0'..=b'9', ..] => false,
+        b"Unknown" | b"unknown" | b"INVALID" | b"None" | b"none" | b"NONE" | b"N/A" | b"n/a" | b"NA" | b"nan"
+        | b"NaN" | b"NAN" | b"NaT" | b"<NA>" | b"null" | b"NULL" | b"(null)" | b"None assigned" => true,
+        _ => false,
+    }
+}
+
 /// The digits at the beginning, and what follows them.
 pub(crate) fn leading(text: &[u8]) -> Option<(u64, &[u8])> {
     let end = text.iter().position(|b| !b.is_ascii_digit()).unwrap_or(text.len());
@@ -84,7 +116,7 @@ fn limit_word(text: &[u8]) -> Option<Limit> {
         b"" => Some(Limit::Unknown),
         _ if is("partition_limit") => Some(Limit::Partition),
         _ if is("unlimited") || is("infinite") => Some(Limit::Unlimited),
-        _ if is("invalid") || is("unknown") || is("none") || is("n/a") => Some(Limit::Unknown),
+        _ if is_missing(text) || is("invalid") || is("unknown") || is("none") => Some(Limit::Unknown),
         _ => None,
     }
 }
@@ -92,8 +124,13 @@ fn limit_word(text: &[u8]) -> Option<Limit> {
 /// A limit in minutes, or a word for one.
 #[inline]
 pub(crate) fn limit_minutes(text: &[u8]) -> Option<Limit> {
-    match digits(text) {
-        Some(minutes) => Some(minutes_of(minutes)),
+    if let Some(minutes) = whole(text) {
+        return Some(minutes_of(minutes));
+    }
+    // Part of a minute, as an average or a conversion leaves it.
+    let seconds = decimal(text).map(|minutes| (minutes * 60.0).round());
+    match seconds.filter(|&s| s < f64::from(u32::MAX - 8)) {
+        Some(seconds) => Some(Limit::Seconds(seconds as u32)),
         None => limit_word(text),
     }
 }
@@ -180,7 +217,33 @@ mod tests {
         assert_eq!(limit_minutes(b"4294967295"), Some(Limit::Unlimited));
         assert_eq!(limit_minutes(b""), Some(Limit::Unknown));
         assert_eq!(limit_minutes(b"soon"), None);
+        assert_eq!(limit_minutes(b"90.0"), Some(Limit::Seconds(5_400)));
+        assert_eq!(limit_minutes(b"7.25"), Some(Limit::Seconds(435)));
+        assert_eq!(limit_minutes(b"1.5e3"), Some(Limit::Seconds(90_000)));
+        assert_eq!(limit_minutes(b"nan"), Some(Limit::Unknown));
+        assert_eq!(limit_minutes(b"-5"), None);
         assert_eq!(limit_span(b"1-06:00:00"), Some(Limit::Seconds(108_000)));
+    }
+
+    #[test]
+    fn whole_numbers_may_look_like_fractions() {
+        for (text, expected) in [
+            ("4", Some(4)),
+            ("4.0", Some(4)),
+            ("12.", Some(12)),
+            ("1.756108801e+09", Some(1_756_108_801)),
+            ("4.5", None),
+            ("1e-3", None),
+            ("-4.0", None),
+            ("4.0.0", None),
+            ("0x10", None),
+            ("inf", None),
+            ("1e300", None),
+            ("", None),
+        ] {
+            assert_eq!(whole(text.as_bytes()), expected, "{text}");
+        }
+        assert!(is_missing(b"NaT") && is_missing(b"") && !is_missing(b"0") && !is_missing(b"nano"));
     }
 
     #[test]

@@ -41,9 +41,8 @@ impl Form {
         {
             return Ok(if seconds == 0 { When::Unknown } else { When::Epoch(seconds as i64) });
         }
-        match text {
-            b"" | b"Unknown" | b"None" | b"unknown" | b"none" | b"N/A" | b"NONE" => return Ok(When::Unknown),
-            _ => {}
+        if super::number::is_missing(text) {
+            return Ok(When::Unknown);
         }
         if let Some(given) = &self.0 {
             return strftime(given, text);
@@ -57,6 +56,10 @@ impl Form {
 
 /// Seconds since 1970; a fraction is cut.
 fn epoch(text: &[u8]) -> Option<i64> {
+    // `1.7561088e+09`, as data frames write columns with gaps.
+    if text.contains(&b'e') {
+        return super::number::decimal(text).filter(|&s| s < 1e15).map(|seconds| seconds as i64);
+    }
     let whole = match memchr::memchr(b'.', text) {
         Some(dot) if text[dot + 1..].iter().all(u8::is_ascii_digit) => &text[..dot],
         Some(_) => return None,
@@ -107,12 +110,49 @@ fn strftime(form: &str, text: &[u8]) -> Result<When, NoTime> {
     Ok(When::Civil(days * 86_400 + seconds))
 }
 
+/// How a time may be written, for advice: the day comes before the month, unless slashes part them.
+pub(crate) fn guess_form(text: &str) -> String {
+    const MONTHS: [&str; 12] = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+    const DAYS: [&str; 7] = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
+    let class = |c: char| (c.is_ascii_digit(), c.is_alphabetic());
+    let chars: Vec<char> = text.chars().take(60).collect();
+    let together = |a: &char, b: &char| class(*a) == class(*b) && class(*a) != (false, false);
+    let runs: Vec<String> = chars.chunk_by(together).map(|run| run.iter().collect()).collect();
+    let begins = |run: &str, words: &[&str]| words.iter().any(|word| run.to_lowercase().starts_with(word));
+    let first = runs.iter().find(|run| run.starts_with(|c: char| c.is_ascii_digit()));
+    let mut parts = match first.map_or(0, String::len) {
+        4 => vec!["%Y", "%m", "%d"],
+        _ if runs.iter().any(|run| begins(run, &MONTHS)) => vec!["%d", "%Y"],
+        _ if text.contains('/') => vec!["%m", "%d", "%Y"],
+        _ => vec!["%d", "%m", "%Y"],
+    };
+    parts.extend(["%H", "%M", "%S"]);
+    let mut form = String::new();
+    for run in &runs {
+        if run.starts_with(|c: char| c.is_ascii_digit()) && run.len() <= 4 && !parts.is_empty() {
+            let year = parts.iter().position(|part| *part == "%Y").filter(|_| run.len() == 4);
+            let part = parts.remove(year.unwrap_or(0));
+            form.push_str(if part == "%Y" && run.len() == 2 { "%y" } else { part });
+        } else if begins(run, &MONTHS) {
+            form.push_str("%b");
+        } else if begins(run, &DAYS) {
+            form.push_str("%a");
+        } else if matches!(run.to_lowercase().as_str(), "am" | "pm") {
+            form.push_str("%p");
+        } else {
+            form.push_str(run);
+        }
+    }
+    form
+}
+
 /// What `SLURM_TIME_FORMAT=relative` prints: `12:00:05`, `Ystday 10:11`, `Tomorr 09:00`,
 /// `Mon 12:00`, `19 Jan 07:30`.
 fn is_relative(text: &[u8]) -> bool {
     let clock = |text: &[u8]| matches!(text, [a, b, b':', c, d, ..] if [a, b, c, d].iter().all(|x| x.is_ascii_digit()));
     let tail = text.iter().rposition(|&b| b == b' ').map_or(text, |at| &text[at + 1..]);
-    clock(tail) && text.len() <= 16
+    // A date in digits is none.
+    clock(tail) && text.len() <= 16 && !text.iter().any(|b| matches!(b, b'.' | b'/' | b'-'))
 }
 
 #[cfg(test)]
@@ -144,8 +184,21 @@ mod tests {
         for text in ["12:00:05", "Ystday 10:11", "Tomorr 09:00", "Mon 12:00", "19 Jan 07:30"] {
             assert_eq!(read(text), Err(NoTime::Relative), "{text}");
         }
-        for text in ["soon", "2026-02-30T00:00:00", "2026-01-31T12:00:00+1", "2026-01-31T12:00:00.Z"] {
+        for text in ["soon", "31.01.2026 12:00", "1/31/26 12:00", "2026-02-30T00:00:00", "2026-01-31T12:00:00+1", "2026-01-31T12:00:00.Z"] {
             assert_eq!(read(text), Err(NoTime::Unreadable), "{text}");
+        }
+    }
+
+    #[test]
+    fn advice_guesses_how_a_time_is_written() {
+        for (text, form) in [
+            ("31.01.2026 12:00", "%d.%m.%Y %H:%M"),
+            ("01/31/2026 12:00:05", "%m/%d/%Y %H:%M:%S"),
+            ("31-Jan-26 12:00", "%d-%b-%y %H:%M"),
+            ("2026/01/31 12:00:00", "%Y/%m/%d %H:%M:%S"),
+            ("Sat Jan 31 2026", "%a %b %d %Y"),
+        ] {
+            assert_eq!(guess_form(text), form, "{text}");
         }
     }
 

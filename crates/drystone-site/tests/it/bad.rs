@@ -169,7 +169,7 @@ fn columns_that_are_others_than_was_said_are_found_out() {
 #[test]
 fn compressions_that_cannot_be_read_are_named() {
     let folder = Folder::new();
-    for (name, head) in [("xz", &b"\xfd7zXZ\0rest"[..]), ("bzip2", b"BZh91AY"), ("zip", b"PK\x03\x04rest")] {
+    for (name, head) in [("zip", &b"PK\x03\x04rest"[..])] {
         let file = folder.write("jobs", head);
         let error = try_import(&[file], &utc()).expect_err("packed").to_string();
         assert!(error.contains(name) && error.contains("decompress it first"), "{error}");

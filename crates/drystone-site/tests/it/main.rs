@@ -5,6 +5,7 @@ mod checks;
 mod common;
 mod folder;
 mod generated;
+mod kinds;
 mod machine;
 mod random;
 mod replayed;

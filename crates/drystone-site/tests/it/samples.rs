@@ -138,7 +138,7 @@ fn records_of_pbs_and_torque() {
         let site = imported(&[dump], &Options::default());
         // Q and E of one job, E of another, and R of a third, which waits again. D, A and a are of
         // jobs that were submitted before, Y and C of none.
-        assert_eq!((site.manifest.rows, site.len(), rule(&site, "no-submit").0, rule(&site, "record").0), (7, 4, 3, 2));
+        assert_eq!((site.manifest.rows, site.len(), rule(&site, "no-times").0, rule(&site, "record").0), (7, 4, 3, 2));
         let again: Vec<(u16, &str, Option<i64>)> = site
             .jobs()
             .filter(|job| job.id == Some(4_400_521))

@@ -63,19 +63,21 @@ pub fn load_from(source: Source, title: &str, options: &Options) -> Result<Loade
     }
     let (count, kept) = reader.malformed();
     cleaner.malformed(count, kept);
+    cleaner.beyond(reader.beyond());
     let (header, _) = reader.into_header();
     let (workload, audit, records) = cleaner.finish()?;
     Ok(Loaded { workload, audit, header, records })
 }
 
-/// The file's name without its directory and without `.swf`, `.json`, `.gz`, `.zst`.
+/// The file's name without its directory and without `.swf`, `.json`, `.gz`, `.zst`, `.xz`, `.bz2`.
 #[must_use]
 pub fn title(path: &Path) -> String {
     if path.as_os_str() == source::STDIN {
         return "standard input".to_string();
     }
     let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
-    let name = name.strip_suffix(".gz").or_else(|| name.strip_suffix(".zst")).unwrap_or(&name);
+    let packed = [".gz", ".zst", ".xz", ".bz2"];
+    let name = packed.iter().find_map(|ending| name.strip_suffix(ending)).unwrap_or(&name);
     let name = name.strip_suffix(".swf").or_else(|| name.strip_suffix(".json")).unwrap_or(name);
     name.to_string()
 }

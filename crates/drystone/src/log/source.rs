@@ -35,8 +35,8 @@ pub fn register(opener: Opener) {
     let _ = OPENER.set(opener);
 }
 
-/// Opens a log; `-` is the standard input. What its first bytes show to be gzip or zstd is
-/// decompressed, whatever its name.
+/// Opens a log; `-` is the standard input. What its first bytes show to be gzip, zstd, xz or
+/// bzip2 is decompressed, whatever its name.
 ///
 /// # Errors
 /// It cannot be opened or read, or is compressed with something else, or with what this build
@@ -52,7 +52,8 @@ pub fn open(path: &Path) -> Result<Source, LogError> {
     decompress(Box::new(file), path.display().to_string().into())
 }
 
-/// Looks at the first bytes of `input` and decompresses what they show to be gzip or zstd.
+/// Looks at the first bytes of `input` and decompresses what they show to be gzip, zstd, xz or
+/// bzip2.
 ///
 /// # Errors
 /// It cannot be read, or is compressed with something else, or with what this build leaves out; or
@@ -102,14 +103,14 @@ fn unpacked(mut input: Box<dyn Read>, name: Arc<str>) -> Result<(Vec<u8>, Source
         Err(LogError::Compression {
             file: name.clone(),
             format,
-            why: "cannot be read here; decompress it first, or use gzip or zstd",
+            why: "cannot be read here; decompress it first, or use gzip, zstd, xz or bzip2",
         })
     };
     let bytes = match start.as_slice() {
         [0x1f, 0x8b, ..] => gzip(whole, &name)?,
         [0x28, 0xb5, 0x2f, 0xfd, ..] => zstd(whole, &name)?,
-        [b'B', b'Z', b'h', ..] => return unknown("bzip2"),
-        [0xfd, b'7', b'z', b'X', b'Z', 0] => return unknown("xz"),
+        [b'B', b'Z', b'h', b'1'..=b'9', ..] => bzip2(whole, &name)?,
+        [0xfd, b'7', b'z', b'X', b'Z', 0] => xz(whole, &name)?,
         [b'P', b'K', 3, 4, ..] => return unknown("zip"),
         _ => whole,
     };
@@ -209,6 +210,50 @@ impl<R: Read> Read for Unpacked<R> {
         self.0.read(buffer).map_err(|error| match error.kind() {
             io::ErrorKind::Other if error.raw_os_error().is_none() => io::Error::new(io::ErrorKind::InvalidData, error),
             _ => error,
+        })
+    }
+}
+
+#[cfg(feature = "xz")]
+fn xz(input: Box<dyn Read>, _: &Arc<str>) -> Result<Box<dyn Read>, LogError> {
+    Ok(Box::new(Damaged(lzma_rust2::XzReader::new(input, true))))
+}
+
+#[cfg(not(feature = "xz"))]
+fn xz(_: Box<dyn Read>, name: &Arc<str>) -> Result<Box<dyn Read>, LogError> {
+    Err(LogError::Compression {
+        file: name.clone(),
+        format: "xz",
+        why: "this build leaves out; build with the feature `xz`, or decompress it first",
+    })
+}
+
+#[cfg(feature = "bzip2")]
+fn bzip2(input: Box<dyn Read>, _: &Arc<str>) -> Result<Box<dyn Read>, LogError> {
+    Ok(Box::new(Damaged(bzip2::read::MultiBzDecoder::new(input))))
+}
+
+#[cfg(not(feature = "bzip2"))]
+fn bzip2(_: Box<dyn Read>, name: &Arc<str>) -> Result<Box<dyn Read>, LogError> {
+    Err(LogError::Compression {
+        file: name.clone(),
+        format: "bzip2",
+        why: "this build leaves out; build with the feature `bzip2`, or decompress it first",
+    })
+}
+
+/// Calls damage whatever a decompressor does not like of its data, so that it can be told from
+/// errors of the system.
+#[cfg(any(feature = "bzip2", feature = "xz"))]
+struct Damaged<R>(R);
+
+#[cfg(any(feature = "bzip2", feature = "xz"))]
+impl<R: Read> Read for Damaged<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.0.read(buffer).map_err(|error| match error.kind() {
+            io::ErrorKind::UnexpectedEof | io::ErrorKind::Interrupted => error,
+            _ if error.raw_os_error().is_some() => error,
+            _ => io::Error::new(io::ErrorKind::InvalidData, error),
         })
     }
 }

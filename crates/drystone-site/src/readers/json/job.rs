@@ -186,7 +186,18 @@ fn states<'a>(draft: &mut Draft<'a>, parts: &Parts<'a>) {
         Some(list) => list.list().iter().filter_map(Loose::text).collect(),
         None => Vec::new(),
     };
-    draft.state = words.iter().map(|w| state_word(w.as_bytes())).find(|&s| s != State::Other).unwrap_or_default();
+    let states: Vec<State> = words.iter().map(|w| state_word(w.as_bytes())).collect();
+    draft.state = states.iter().copied().find(|&s| s != State::Other).unwrap_or_default();
+    // Flags behind the base: what ended for good as far as the base says, and will be run again.
+    let goes_on = matches!(
+        draft.state,
+        State::Pending | State::Running | State::NodeFail | State::BootFail | State::Preempted | State::Suspended
+    );
+    if states.contains(&State::Revoked) {
+        draft.state = State::Revoked;
+    } else if states.contains(&State::Requeued) && !goes_on {
+        draft.state = State::Requeued;
+    }
     if draft.state == State::Other {
         draft.word = words.first().unwrap_or(&"").as_bytes();
     }

@@ -12,7 +12,7 @@ use crate::clock::days;
 use crate::error::SiteError;
 use crate::rows::{Draft, Intake, Place};
 use crate::rules::Rule;
-use crate::text::{Amount, JobId, Limit, Part, State, UNKNOWN, When, digits, leading, span};
+use crate::text::{Amount, JobId, Limit, Part, State, UNKNOWN, When, digits, is_missing, leading, span};
 use std::collections::BTreeMap;
 use std::io::Read;
 
@@ -63,6 +63,8 @@ struct Known {
     asked: Option<Amount>,
     held: Option<Amount>,
     exclusive: bool,
+    /// Whether its limit is said and cannot be read.
+    odd: bool,
     /// When it was deleted or aborted, by `D` or `A`.
     gone: Option<i64>,
     deleted: bool,
@@ -275,6 +277,7 @@ impl Open {
             job.end = now.unwrap_or(0);
         }
         let state = if again { State::Requeued } else { job.outcome() };
+        job.tell(key, state, intake);
         intake.push(&job.draft(key, state))?;
         if again {
             // It waits again, eligible from now on.
@@ -299,9 +302,10 @@ impl Open {
             if job.created == 0 && job.queued == 0 && job.start == 0 {
                 // A deletion of a job of which nothing else is known.
                 self.unheard += 1;
-                intake.count(Rule::NoSubmit, job.place, &job.record, 0);
+                intake.count(Rule::NoTimes, job.place, &job.record, 0);
                 continue;
             }
+            job.tell(key, state, intake);
             // Its rows were counted as they came.
             intake.push(&job.draft(key, state))?;
             intake.read -= 1;
@@ -341,8 +345,10 @@ impl Known {
         if let Some(moment) = pairs.moment("qtime").filter(|_| self.queued == 0) {
             self.queued = moment;
         }
-        if let Some(limit) = pairs.get("Resource_List.walltime").and_then(span) {
-            self.limit = Some(limit);
+        if let Some(text) = pairs.get("Resource_List.walltime") {
+            let limit = walltime(text);
+            self.limit = limit.or(self.limit);
+            self.odd |= limit.is_none() && !is_missing(text);
         }
         if let Some(exit) = pairs.get("Exit_status") {
             self.exit = std::str::from_utf8(exit).ok().and_then(|text| text.parse().ok());
@@ -371,6 +377,14 @@ impl Known {
             _ if self.gone.is_some() => State::Cancelled,
             Some(_) => State::Failed,
             None => State::Completed,
+        }
+    }
+
+    /// Counts a limit that cannot be read.
+    fn tell(&self, key: Key, state: State, intake: &mut Intake) {
+        if self.odd && self.limit.is_none() {
+            let seconds = self.draft(key, state).core_seconds();
+            intake.count(Rule::Field, self.place, &self.record, seconds);
         }
     }
 
@@ -409,9 +423,37 @@ impl Known {
     }
 }
 
+/// `[[[D:]H…:]MM:]SS`, perhaps with a fraction, or Slurm's `D-HH:MM:SS`, in seconds.
+fn walltime(text: &[u8]) -> Option<u32> {
+    span(text).or_else(|| {
+        let mut parts = text.splitn(2, |&b| b == b':');
+        let (days, rest) = (parts.next().and_then(digits)?, parts.next()?);
+        // Hours, minutes and seconds.
+        let clock = rest.iter().filter(|&&b| b == b':').count() == 2;
+        let seconds = u64::from(span(rest).filter(|_| clock)?) + days.checked_mul(86_400)?;
+        u32::try_from(seconds).ok().filter(|&s| s < u32::MAX - 8)
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_walltime_may_have_days() {
+        for (text, expected) in [
+            ("2:00:00:00", Some(172_800)),
+            ("01:02:03:04", Some(93_784)),
+            ("48:00:00", Some(172_800)),
+            ("3600", Some(3_600)),
+            ("10:00", Some(600)),
+            ("1:2:3:4:5", None),
+            ("x:00:00:00", None),
+            ("", None),
+        ] {
+            assert_eq!(walltime(text.as_bytes()), expected, "{text}");
+        }
+    }
 
     #[test]
     fn ids_name_jobs_tasks_arrays_and_reservations() {

@@ -22,12 +22,14 @@ macro_rules! columns {
 columns! {
     JobId = "jobid";
     JobIdRaw = "jobidraw" | "jobuniqueid";
+    JobKey = "jobkey";
+    Instances = "instances";
     Cluster = "cluster" | "clustername";
     User = "user" | "userid" | "username";
     Uid = "uid";
     Account = "account" | "accountid" | "acct";
     Group = "group";
-    Gid = "gid";
+    Gid = "gid" | "groupid";
     Partition = "partition" | "partitionid";
     Qos = "qos";
     Submit = "submit" | "submittime";
@@ -38,7 +40,7 @@ columns! {
     ElapsedRaw = "elapsedraw";
     Suspended = "suspended";
     TimeLimit = "timelimit";
-    TimeLimitRaw = "timelimitraw";
+    TimeLimitRaw = "timelimitraw" | "timelimitminutes";
     LimitSeconds = "timelimitsec" | "timelimitseconds";
     State = "state" | "jobstate";
     ExitCode = "exitcode";
@@ -47,10 +49,12 @@ columns! {
     Flags = "flags";
     Reservation = "reservation";
     Constraints = "constraints";
-    ReqNodes = "reqnodes";
-    AllocNodes = "nnodes" | "allocnodes" | "numnodesalloc";
-    ReqCpus = "reqcpus";
-    AllocCpus = "alloccpus" | "ncpus";
+    ReqNodes = "reqnodes" | "numnodesreq" | "nodesreq";
+    AllocNodes = "nnodes" | "allocnodes" | "numnodesalloc" | "nodesalloc";
+    ReqCpus = "reqcpus" | "numcoresreq" | "numcpusreq" | "processorsreq" | "coresreq" | "cpusreq";
+    AllocCpus = "alloccpus" | "ncpus" | "numcoresalloc" | "numcpusalloc" | "coresalloc" | "cpusalloc";
+    ReqGpus = "reqgpus" | "numgpusreq" | "gpusreq";
+    AllocGpus = "allocgpus" | "ngpus" | "numgpusalloc" | "gpusalloc";
     ReqMem = "reqmem";
     MemoryMb = "reqmemtotal";
     ReqTres = "reqtres";
@@ -161,6 +165,64 @@ const UNUSED: &[&str] = &[
     "wckeyid",
 ];
 
+/// Columns of tables that are nearly those of sacct, of no use either.
+const UNUSED_ELSEWHERE: &[&str] = &["memreq", "memalloc", "shared", "numtasks", "derivedec", "powerflags", "threadspercore"];
+
+/// What is done to a value before it is read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Change {
+    /// Nothing.
+    Keep,
+    /// It is divided and rounded up.
+    Over(u32),
+    /// So much is added.
+    Plus(u32),
+    /// A number stands for it.
+    Key,
+}
+
+/// What a name of `--columns` says: `AllocCPUS`, `AllocCPUS/1000`, `Start+1672531200`.
+pub(crate) fn said(name: &str) -> (Option<Column>, Change) {
+    let number = |text: &str| text.parse::<u32>().ok().filter(|&n| n > 0);
+    let (name, change) = match name.split_once(['/', '+']) {
+        Some((base, by)) => match (number(by), name.contains('/')) {
+            (Some(by), true) => (base, Change::Over(by)),
+            (Some(by), false) => (base, Change::Plus(by)),
+            (None, _) => (name, Change::Keep),
+        },
+        None => (name, Change::Keep),
+    };
+    match column(name) {
+        Some(Column::JobKey) => (Some(Column::JobId), Change::Key),
+        column => (column, change),
+    }
+}
+
+/// The name here that a column of another table could have, by its own.
+pub(crate) fn guess(name: &str) -> Option<&'static str> {
+    let plain = plain(name);
+    let has = |words: &[&str]| words.iter().any(|word| plain.contains(word));
+    let asked = has(&["req", "ask", "plan", "want"]);
+    let pick = |asked_for: &'static str, held: &'static str| Some(if asked { asked_for } else { held });
+    match () {
+        () if has(&["gpu", "accelerator"]) => pick("ReqGPUS", "AllocGPUS"),
+        () if has(&["cpu", "core", "proc", "slot"]) => pick("ReqCPUS", "AllocCPUS"),
+        () if has(&["limit", "walltime", "wallclock", "elpl", "timereq", "reqtime"]) => Some("TimelimitSeconds"),
+        () if has(&["submi", "queued", "qtime", "creat", "arriv", "enqueue"]) => Some("Submit"),
+        () if has(&["eligib"]) => Some("Eligible"),
+        () if has(&["start", "begin", "launch", "dispatch", "scheduledtime"]) => Some("Start"),
+        () if has(&["endtime", "finish", "complet", "stoptime", "deletion"]) || plain == "end" => Some("End"),
+        () if has(&["runtime", "elapsed", "duration"]) => Some("ElapsedRaw"),
+        () if has(&["node"]) => pick("ReqNodes", "NNodes"),
+        () if has(&["state", "status"]) => Some("State"),
+        () if has(&["user", "owner"]) => Some("User"),
+        () if has(&["account", "project"]) => Some("Account"),
+        () if has(&["partition", "queue"]) => Some("Partition"),
+        () if plain == "id" || plain == "job" || has(&["jobid", "jobnumber"]) => Some("JobID"),
+        () => None,
+    }
+}
+
 /// The 26 columns of Open XDMoD's dumps, which have no header.
 pub(crate) const XDMOD: &str = "jobid jobidraw cluster partition qos account group gid user uid submit eligible start end elapsed exitcode \
      state nnodes ncpus reqcpus reqmem reqtres alloctres timelimit nodelist jobname";
@@ -177,7 +239,8 @@ pub(crate) fn column(name: &str) -> Option<Column> {
 /// Whether a name is a column of sacct, of use or not.
 pub(crate) fn is_column(name: &str) -> bool {
     let name = plain(name);
-    named(&name).is_some() || FREE.contains(&name.as_str()) || UNUSED.contains(&name.as_str())
+    let known = |list: &[&str]| list.contains(&name.as_str());
+    named(&name).is_some() || known(FREE) || known(UNUSED) || known(UNUSED_ELSEWHERE)
 }
 
 /// Whether a column is free text.
@@ -190,12 +253,15 @@ pub(crate) fn layout(given: &str) -> Result<Vec<String>, SiteError> {
     if given.eq_ignore_ascii_case("xdmod") {
         return Ok(XDMOD.split_whitespace().map(String::from).collect());
     }
+    if let Some(preset) = super::presets::preset(given) {
+        return Ok(preset.columns.iter().map(|(_, ours)| (*ours).to_string()).collect());
+    }
     let names: Vec<String> = given
         .split([',', '|', ' '])
         .filter(|n| !n.is_empty())
         .map(|n| n.split('%').next().unwrap_or(n).to_string())
         .collect();
-    match names.iter().find(|name| !is_column(name) && name.as_str() != "-") {
+    match names.iter().find(|name| said(name).0.is_none() && !is_column(name) && name.as_str() != "-") {
         Some(name) => Err(SiteError::BadColumn { name: name.clone() }),
         None => Ok(names),
     }
@@ -212,6 +278,32 @@ mod tests {
         assert_eq!(column("MaxRSS"), None);
         assert!(is_column("MaxRSS") && is_column("job_name") && !is_column("4711"));
         assert!(is_free("SubmitLine") && !is_free("NodeList"));
+    }
+
+    #[test]
+    fn values_may_be_changed_on_the_way() {
+        assert_eq!(said("AllocCPUS/100"), (Some(Column::AllocCpus), Change::Over(100)));
+        assert_eq!(said("Start+60"), (Some(Column::Start), Change::Plus(60)));
+        assert_eq!(said("JobKey"), (Some(Column::JobId), Change::Key));
+        assert_eq!(said("Colour/7"), (None, Change::Over(7)));
+        for preset in super::super::presets::PRESETS {
+            for (_, ours) in preset.columns {
+                assert!(*ours == "-" || said(ours).0.is_some(), "{ours}");
+            }
+        }
+    }
+
+    #[test]
+    fn names_of_other_tables_are_guessed() {
+        for (name, ours) in [
+            ("n_cores", Some("AllocCPUS")),
+            ("requested_gpus", Some("ReqGPUS")),
+            ("walltime", Some("TimelimitSeconds")),
+            ("queued_at", Some("Submit")),
+            ("colour", None),
+        ] {
+            assert_eq!(guess(name), ours, "{name}");
+        }
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! The header line: which columns, parted by what.
 
-use super::columns::{Column, column, is_column, is_free, layout};
+use super::columns::{Change, Column, guess as name_here, is_column, is_free, layout, said};
+use super::presets::preset;
+use super::realign::holds;
 use crate::error::SiteError;
 
 /// How rows are laid out.
@@ -16,6 +18,12 @@ pub(crate) struct Header {
     pub(crate) quoted: bool,
     /// Whether the last column is free text.
     pub(crate) free: bool,
+    /// Which columns may hold delimiters: free text, and features where `|` is one.
+    pub(crate) flexible: Vec<bool>,
+    /// Whether a delimiter stands behind the last column.
+    pub(crate) trailing: bool,
+    /// What is done to the values of each column.
+    pub(crate) changes: Vec<Change>,
 }
 
 /// What a first line is.
@@ -47,14 +55,15 @@ impl Header {
         };
         let mut names: Vec<String> =
             text.split(delimiter.as_str()).map(|name| name.trim().trim_matches('"').to_string()).collect();
-        if names.len() > 1 && names.last().is_some_and(String::is_empty) {
+        let trailing = names.len() > 1 && names.last().is_some_and(String::is_empty);
+        if trailing {
             names.pop();
         }
         let known = names.iter().filter(|name| is_column(name)).count();
         if known * 2 <= names.len() || names.is_empty() || known < 2.min(names.len()) {
             return FirstLine::Row;
         }
-        FirstLine::Header(Header::new(&names, delimiter.into_bytes()))
+        FirstLine::Header(Header { trailing, ..Header::new(&names, delimiter.into_bytes()) })
     }
 
     /// For rows without a header, by a layout's name or a list of columns.
@@ -64,21 +73,132 @@ impl Header {
             Some(given) => given.as_bytes().to_vec(),
             None => vec![parting(first, names.len())],
         };
-        Ok(Header::new(&names, delimiter))
+        let count = memchr::memmem::find_iter(first, &delimiter).count();
+        let trailing = count == names.len() && first.ends_with(&delimiter);
+        Ok(Header { trailing, ..Header::new(&names, delimiter) })
+    }
+
+    /// By a layout's name or a list of columns, which count whether the first line names them
+    /// or not; and whether it does.
+    pub(crate) fn told(columns: &str, first: &[u8], delimiter: Option<&str>) -> Result<(Header, bool), SiteError> {
+        let names = layout(columns)?;
+        let text = String::from_utf8_lossy(first).into_owned();
+        let delimiter = match delimiter {
+            Some(given) => given.to_string(),
+            None => {
+                let own = guess(&text).filter(|d| !d.trim_matches(' ').is_empty() && text.matches(d.as_str()).count() + 1 >= names.len());
+                own.unwrap_or_else(|| char::from(parting(first, names.len())).to_string())
+            }
+        };
+        let mut fields: Vec<&str> = text.split(delimiter.as_str()).map(|name| name.trim().trim_matches('"')).collect();
+        let trailing = fields.len() > 1 && fields.last().is_some_and(|last| last.is_empty()) && fields.len() > names.len();
+        if trailing {
+            fields.pop();
+        }
+        // The columns of a table that is known may stand in any order.
+        if let Some(preset) = preset(columns) {
+            let ours = |name: &str| preset.columns.iter().find(|(theirs, _)| theirs.eq_ignore_ascii_case(name));
+            if fields.iter().filter(|name| ours(name).is_some()).count() > 2 {
+                let names: Vec<String> =
+                    fields.iter().map(|name| ours(name).map_or("-", |(_, ours)| *ours).to_string()).collect();
+                return Ok((Header { trailing, ..Header::new(&names, delimiter.into_bytes()) }, true));
+            }
+        }
+        if fields.len() < names.len() {
+            return Err(SiteError::Option(format!(
+                "--columns names {} columns, and the first line has {}, parted by `{}`: {}; a hyphen stands for a column to skip, and \
+                 --delimiter says what parts them",
+                names.len(),
+                fields.len(),
+                delimiter.escape_debug(),
+                text.chars().take(120).collect::<String>()
+            )));
+        }
+        let header = Header { trailing, ..Header::new(&names, delimiter.into_bytes()) };
+        let form = crate::text::Form::default();
+        // Values of these columns have a form; names in their place have not.
+        let typed = fields.iter().zip(header.columns.iter().zip(&header.changes));
+        let typed = typed.filter_map(|(text, (column, change))| Some((text.as_bytes(), (*column)?, *change)));
+        let formed: Vec<bool> = typed
+            .filter(|(text, column, change)| *change != Change::Key && has_form(*column) && !text.is_empty())
+            .map(|(text, column, _)| holds(column, text, &form))
+            .collect();
+        let names_stand_there = !formed.is_empty() && formed.iter().filter(|fits| !**fits).count() * 2 > formed.len();
+        Ok((header, names_stand_there))
+    }
+
+    /// Columns that are not read and look as if they said what no other column says: a line of
+    /// `--columns` that reads them. `None` where nothing is missing.
+    pub(crate) fn unread(&self, names: &[String]) -> Option<(Vec<String>, String)> {
+        use Column::{
+            AllocCpus, AllocGpus, AllocGres, AllocNodes, AllocTres, Elapsed, ElapsedRaw, Eligible, End, LimitSeconds,
+            ReqCpus, ReqGpus, ReqGres, ReqNodes, ReqTres, Start, Submit, TimeLimit, TimeLimitRaw,
+        };
+        let covers: [(&[&str], &[Column]); 6] = [
+            (&["ReqGPUS", "AllocGPUS"], &[ReqGpus, AllocGpus, ReqTres, AllocTres, ReqGres, AllocGres]),
+            (
+                &["ReqCPUS", "AllocCPUS", "ReqNodes", "NNodes"],
+                &[ReqCpus, AllocCpus, ReqTres, AllocTres, ReqNodes, AllocNodes],
+            ),
+            (&["TimelimitSeconds"], &[TimeLimit, TimeLimitRaw, LimitSeconds]),
+            (&["Submit"], &[Submit, Eligible]),
+            (&["Start"], &[Start]),
+            (&["End", "ElapsedRaw"], &[End, Elapsed, ElapsedRaw]),
+        ];
+        let missing = |ours: &str| covers.iter().any(|(kind, columns)| kind.contains(&ours) && !self.has(columns));
+        let unread = names.iter().zip(&self.columns).filter(|(name, column)| column.is_none() && !is_column(name));
+        let lost: Vec<String> =
+            unread.filter(|(name, _)| name_here(name).is_some_and(missing)).map(|(name, _)| name.clone()).collect();
+        if lost.is_empty() {
+            return None;
+        }
+        let line: Vec<String> = names
+            .iter()
+            .zip(&self.columns)
+            .map(|(name, column)| match column {
+                Some(_) => name.clone(),
+                None if lost.contains(name) => name_here(name).unwrap_or("-").to_string(),
+                None => "-".to_string(),
+            })
+            .collect();
+        Some((lost, line.join(",")))
     }
 
     fn new(names: &[String], delimiter: Vec<u8>) -> Header {
-        let columns: Vec<Option<Column>> = names.iter().map(|name| column(name)).collect();
+        let (columns, changes): (Vec<Option<Column>>, Vec<Change>) = names.iter().map(|name| said(name)).unzip();
         let ignored = names.iter().zip(&columns).filter(|(_, c)| c.is_none()).map(|(n, _)| n.clone()).collect();
         let quoted = matches!(delimiter.as_slice(), b"," | b";");
         let free = names.last().is_some_and(|name| is_free(name));
-        Header { columns, ignored, delimiter, quoted, free }
+        let flexible = names.iter().zip(&columns).map(|(name, column)| {
+            let lists = matches!(column, Some(Column::NodeList | Column::ReqTres | Column::AllocTres));
+            is_free(name) || *column == Some(Column::Constraints) || (lists && quoted)
+        });
+        let flexible = flexible.collect();
+        Header { columns, ignored, delimiter, quoted, free, flexible, trailing: false, changes }
+    }
+
+    /// Of so many columns, none of them read.
+    pub(crate) fn empty(columns: usize) -> Header {
+        Header::new(&vec!["-".to_string(); columns], Vec::new())
     }
 
     /// Whether it has one of these columns.
     pub(crate) fn has(&self, wanted: &[Column]) -> bool {
         self.columns.iter().flatten().any(|column| wanted.contains(column))
     }
+}
+
+/// Whether the values of a column have a form that names have not.
+fn has_form(column: Column) -> bool {
+    use Column::{AllocCpus, AllocNodes, ElapsedRaw, Eligible, End, JobId, JobIdRaw, ReqCpus, Start, Submit};
+    matches!(column, JobId | JobIdRaw | Submit | Eligible | Start | End | ElapsedRaw | ReqCpus | AllocCpus | AllocNodes)
+}
+
+/// The names of a first line, parted as this one is.
+pub(crate) fn names_of(line: &[u8]) -> Vec<String> {
+    let text = String::from_utf8_lossy(line);
+    let delimiter = guess(&text).filter(|d| !d.trim_matches(' ').is_empty()).unwrap_or_else(|| ",".to_string());
+    text.split(delimiter.as_str()).map(|name| name.trim().trim_matches('"').to_string()).collect()
 }
 
 /// What stands between the first two names of columns.

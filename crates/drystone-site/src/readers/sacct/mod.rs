@@ -4,18 +4,23 @@ mod columns;
 mod decode;
 mod header;
 mod parts;
+mod presets;
+mod realign;
 mod split;
 
 pub(crate) use columns::is_column;
+pub(crate) use columns::guess;
 pub(crate) use header::{FirstLine, Header};
+pub(crate) use presets::preset_names;
 
-use self::columns::{COLUMNS, Column};
+use self::columns::{COLUMNS, Change, Column};
 use self::decode::{Caches, decode};
+use self::realign::{Realigned, realign};
 use self::split::{Cut, Splitter, Values};
 use super::Reading;
 use super::lines::{Blocks, Line};
 use crate::error::SiteError;
-use crate::rows::{Intake, Place};
+use crate::rows::{Intake, Place, Trouble};
 use crate::rules::Rule;
 use crate::text::Id;
 use std::io::Read;
@@ -73,8 +78,12 @@ fn beginning<R: Read>(
                 reader.header = first.bytes.to_vec();
                 lines.next();
             }
+            let rows = block.lines().filter(|line| !line.bytes.is_empty()).skip(usize::from(is_header));
+            reader.fractions = ids_are_fractions(&reader, rows);
             let cut = reader.take(lines, job.intake)?;
             cut.map_or(Ok(()), |place| job.cut(place))?;
+            // What ails every row is said at once.
+            job.intake.troubled()?;
             return Ok(Some((reader, block.into_buffer())));
         }
         drop(lines);
@@ -85,15 +94,29 @@ fn beginning<R: Read>(
 /// The layout from the first line, and whether that is a header.
 fn begin(line: &[u8], layout: &Layout, job: &mut Reading<'_>) -> Result<(Splitter, bool), SiteError> {
     let place = || format!("{}:1", job.name);
-    let (header, is_header) = match (Header::of_line(line, layout.delimiter.as_deref()), &layout.columns) {
-        (FirstLine::Header(header), _) => (header, true),
+    let delimiter = layout.delimiter.as_deref();
+    let (header, is_header) = match (Header::of_line(line, delimiter), &layout.columns) {
+        (FirstLine::Header(_) | FirstLine::Row, Some(columns)) => Header::told(columns, line, delimiter)?,
+        (FirstLine::Header(header), None) => (header, true),
         (FirstLine::Padded, _) => {
             let text = String::from_utf8_lossy(line).trim().to_string();
             return Err(SiteError::Padded { place: place(), example: format!("`{text}`") });
         }
-        (FirstLine::Row, Some(columns)) => (Header::given(columns, line, layout.delimiter.as_deref())?, false),
-        (FirstLine::Row, None) => return Err(SiteError::NoHeader { place: place() }),
+        (FirstLine::Row, None) => {
+            let (names, empty) = (header::names_of(line), Header::empty(header::names_of(line).len()));
+            return Err(match empty.unread(&names) {
+                Some((lost, columns)) if lost.len() > 2 => {
+                    SiteError::UnreadColumns { file: job.name.to_string(), names: lost.join(", "), columns }
+                }
+                _ => SiteError::NoHeader { place: place() },
+            });
+        }
     };
+    if let (true, None) = (is_header, &layout.columns)
+        && let Some((lost, columns)) = header.unread(&header::names_of(line))
+    {
+        return Err(SiteError::UnreadColumns { file: job.name.to_string(), names: lost.join(", "), columns });
+    }
     let needs: [(&[Column], &'static str, &'static str); 2] = [
         (&[Column::JobId, Column::JobIdRaw], "which job a row is about", "JobIDRaw,JobID"),
         (&[Column::Submit, Column::Start], "when jobs were submitted and started", "Submit,Eligible,Start,End"),
@@ -111,16 +134,73 @@ fn begin(line: &[u8], layout: &Layout, job: &mut Reading<'_>) -> Result<(Splitte
 struct Reader {
     file: u16,
     splitter: Splitter,
+    layout: Header,
     /// The first line, where it names columns: it may come again.
     header: Vec<u8>,
     /// Line of the last row that was whole.
     behind: Option<u32>,
+    /// Whether `.0` behind every number is a fraction, and no step.
+    fractions: bool,
     caches: Caches,
+    changed: Changed,
+}
+
+/// Values that were changed before they are read, by their columns.
+#[derive(Default)]
+struct Changed {
+    texts: Vec<(Column, Vec<u8>)>,
+}
+
+impl Changed {
+    /// Changes what the layout says. What cannot be changed stays as it is, and is told as that.
+    fn make(&mut self, layout: &Header, values: &Values<'_>) {
+        self.texts.clear();
+        for (column, change) in layout.columns.iter().zip(&layout.changes) {
+            let Some(column) = column.filter(|_| *change != Change::Keep) else { continue };
+            let value = values[column as usize];
+            if crate::text::is_missing(value) {
+                continue;
+            }
+            let number = crate::text::decimal(value);
+            let text = match (change, number) {
+                (Change::Key, _) => crate::rows::key_of(value).to_string(),
+                (Change::Over(by), Some(number)) => (number / f64::from(*by)).ceil().to_string(),
+                (Change::Plus(by), Some(number)) => (number + f64::from(*by)).floor().to_string(),
+                _ => continue,
+            };
+            self.texts.push((column, text.into_bytes()));
+        }
+    }
+}
+
+/// Whether the number of every row ends in `.0`: a data frame wrote it as a fraction. Steps stand
+/// beside jobs, and have other names, too.
+fn ids_are_fractions<'a>(reader: &Reader, lines: impl Iterator<Item = Line<'a>>) -> bool {
+    let columns = &reader.splitter.header().columns;
+    let place = |wanted: Column| columns.iter().position(|&column| column == Some(wanted));
+    let Some(at) = place(Column::JobId).or_else(|| place(Column::JobIdRaw)) else { return false };
+    let delimiter = &reader.splitter.header().delimiter;
+    let mut seen = 0;
+    for line in lines.filter(|line| !line.bytes.is_empty()).take(1_000) {
+        let mut rest = line.bytes;
+        for _ in 0..at {
+            let Some(next) = memchr::memmem::find(rest, delimiter) else { return false };
+            rest = &rest[next + delimiter.len()..];
+        }
+        let end = memchr::memmem::find(rest, delimiter).unwrap_or(rest.len());
+        let fraction = rest[..end].strip_suffix(b".0").is_some_and(|number| crate::text::digits(number).is_some());
+        if !fraction {
+            return false;
+        }
+        seen += 1;
+    }
+    seen > 0
 }
 
 impl Reader {
     fn new(file: u16, splitter: Splitter) -> Reader {
-        Reader { file, splitter, header: Vec::new(), behind: None, caches: Caches::default() }
+        let layout = splitter.header().clone();
+        Reader { file, splitter, layout, header: Vec::new(), behind: None, fractions: false, caches: Caches::default(), changed: Changed::default() }
     }
 
     /// Another that reads rows as this one does.
@@ -128,6 +208,7 @@ impl Reader {
         Reader {
             header: self.header.clone(),
             behind: self.behind,
+            fractions: self.fractions,
             ..Reader::new(self.file, Splitter::new(self.splitter.header().clone()))
         }
     }
@@ -163,6 +244,17 @@ impl Reader {
                 intake.count(Rule::Continued, place, line.bytes, 0);
                 return Ok(true);
             }
+            Cut::Wrong(count) if line.whole && count > self.layout.columns.len() => {
+                let found = realign(&self.layout, line.bytes, &intake.form, &mut values);
+                match found {
+                    Realigned::Found { last: true } => intake.count(Rule::Joined, place, line.bytes, 0),
+                    Realigned::Found { last: false } => intake.count(Rule::Realigned, place, line.bytes, 0),
+                    Realigned::Nothing => {
+                        intake.bad(Rule::Columns, place, line.bytes, 0);
+                        return Ok(true);
+                    }
+                }
+            }
             Cut::Wrong(_) => {
                 let rule = if line.whole { Rule::Columns } else { Rule::Cut };
                 intake.bad(rule, place, line.bytes, 0);
@@ -170,8 +262,37 @@ impl Reader {
             }
         }
         self.behind = Some(line.number);
+        if self.fractions {
+            for column in [Column::JobId, Column::JobIdRaw] {
+                let value = values[column as usize];
+                values[column as usize] = value.strip_suffix(b".0").unwrap_or(value);
+            }
+        }
+        if self.layout.changes.iter().any(|change| *change != Change::Keep) {
+            self.changed.make(&self.layout, &values);
+            for (column, text) in &self.changed.texts {
+                values[*column as usize] = text;
+            }
+        }
         row(line.bytes, place, &values, intake, &mut self.caches)?;
         Ok(true)
+    }
+}
+
+/// Rows of a table that is no text, as if they were lines.
+pub(crate) struct Rows(Reader);
+
+impl Rows {
+    /// By the names of the columns, parted like the rows.
+    pub(crate) fn begin(names: &str, layout: &Layout, job: &mut Reading<'_>) -> Result<Rows, SiteError> {
+        let (splitter, _) = begin(names.as_bytes(), layout, job)?;
+        Ok(Rows(Reader::new(job.file, splitter)))
+    }
+
+    /// Takes a row.
+    pub(crate) fn take(&mut self, line: &Line<'_>, job: &mut Reading<'_>) -> Result<(), SiteError> {
+        let place = job.place(line.number);
+        self.0.row(line, place, job.intake).map(|_| ())
     }
 }
 
@@ -203,15 +324,10 @@ fn row(
         }
         None => {
             if name.ends_with(b"+") || raw.ends_with(b"+") {
-                return Err(padded(place, if name.is_empty() { raw } else { name }, intake));
+                intake.trouble(Trouble::Padded, place, if name.is_empty() { raw } else { name });
             }
             intake.bad(Rule::JobId, place, line, 0);
             Ok(())
         }
     }
-}
-
-fn padded(place: Place, value: &[u8], intake: &Intake) -> SiteError {
-    let example = format!("`{}`", String::from_utf8_lossy(value));
-    SiteError::Padded { place: intake.table.files.text(place), example }
 }

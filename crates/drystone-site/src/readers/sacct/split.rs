@@ -22,6 +22,8 @@ pub(crate) enum Cut {
 pub(crate) struct Splitter {
     header: Header,
     finder: Option<memmem::Finder<'static>>,
+    /// Whether a column before the last may hold delimiters.
+    inner: bool,
     /// Values whose quotes had to be taken out.
     unquoted: Vec<(usize, Vec<u8>)>,
 }
@@ -29,7 +31,10 @@ pub(crate) struct Splitter {
 impl Splitter {
     pub(crate) fn new(header: Header) -> Splitter {
         let finder = (header.delimiter.len() > 1).then(|| memmem::Finder::new(&header.delimiter).into_owned());
-        Splitter { header, finder, unquoted: Vec::new() }
+        let inner = header.flexible.split_last().is_some_and(|(last, others)| {
+            others.contains(&true) || (*last && !header.free)
+        });
+        Splitter { header, finder, inner, unquoted: Vec::new() }
     }
 
     pub(crate) fn header(&self) -> &Header {
@@ -69,8 +74,8 @@ impl Splitter {
         match count {
             _ if count == wanted => Cut::Right,
             // A delimiter behind the last column.
-            _ if count == wanted + 1 && from == line.len() => Cut::Right,
-            _ if count > wanted && self.header.free => Cut::Joined,
+            _ if count == wanted + 1 && from == line.len() && (self.header.trailing || !self.inner) => Cut::Right,
+            _ if count > wanted && self.header.free && !self.inner => Cut::Joined,
             _ => Cut::Wrong(count),
         }
     }

@@ -128,6 +128,9 @@ pub struct Audit {
     pub entries: Vec<Entry>,
     /// The malformed lines, where reading was lenient: the first 100,000 of them.
     pub malformed: Vec<Malformed>,
+    /// What lines of the log have beyond the fields of its format, for people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub beyond: Option<String>,
 }
 
 impl Audit {

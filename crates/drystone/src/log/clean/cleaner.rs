@@ -166,6 +166,11 @@ impl Cleaner {
         }
     }
 
+    /// Takes note of what lines have beyond the fields of the format.
+    pub fn beyond(&mut self, said: Option<String>) {
+        self.audit.beyond = said;
+    }
+
     /// Puts the jobs in order, takes as many as were asked for, scales and shifts them.
     ///
     /// The records, where the options kept them, are in the order of the jobs.

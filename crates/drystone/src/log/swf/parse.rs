@@ -33,10 +33,11 @@ impl fmt::Display for Malformed {
 ///
 /// # Errors
 /// The first thing wrong with it.
-pub(super) fn careful(text: &[u8], line: u64) -> Result<Record, Malformed> {
+pub(super) fn careful(text: &[u8], line: u64) -> Result<(Record, Beyond), Malformed> {
     let wrong =
         |column: usize, expected: String, found: String| Malformed { line, column: column as u64 + 1, expected, found };
     let mut values = [Decimal::UNKNOWN; FIELDS];
+    let mut beyond = Beyond::default();
     let mut at = 0;
     for field in Field::ALL {
         at = skip_blanks(text, at);
@@ -44,6 +45,12 @@ pub(super) fn careful(text: &[u8], line: u64) -> Result<Record, Malformed> {
         let word = &text[at..end];
         if word.is_empty() {
             return Err(wrong(at, format!("{FIELDS} fields"), format!("the end of the line after {}", field.index())));
+        }
+        // A word there is as good as nothing: no policy and no measure needs the field.
+        if matches!(number(word, field), Err(Problem::NotANumber)) && may_be_a_word(field, word) {
+            beyond.words += 1;
+            at = end;
+            continue;
         }
         let value = number(word, field).map_err(|problem| {
             wrong(
@@ -62,11 +69,39 @@ pub(super) fn careful(text: &[u8], line: u64) -> Result<Record, Malformed> {
         values[field.index()] = value;
         at = end;
     }
-    at = skip_blanks(text, at);
-    if at < text.len() {
-        return Err(wrong(at, format!("the end of the line after {FIELDS} fields"), shown(&text[at..])));
-    }
-    Ok(Record::from_values(&values, line))
+    beyond.fields = text[at..].split(|b| is_blank(*b)).filter(|word| !word.is_empty()).count() as u64;
+    Ok((Record::from_values(&values, line), beyond))
+}
+
+/// What a line has that a record has not.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Beyond {
+    /// Fields behind the eighteenth.
+    pub(super) fields: u64,
+    /// Words where numbers go, in fields that can be without.
+    pub(super) words: u64,
+}
+
+/// Whether a field can be without a number where a word stands: averages of use, memory, the job
+/// before and the time after it. Numbers in another form are mistakes all the same.
+fn may_be_a_word(field: Field, word: &[u8]) -> bool {
+    let optional = matches!(
+        field,
+        Field::CpuTime | Field::UsedMemory | Field::RequestedMemory | Field::Preceding | Field::ThinkTime
+    );
+    let letters = word.first().is_some_and(|b| b.is_ascii_alphabetic() || matches!(b, b'{' | b'[' | b'('));
+    optional && letters && !word.contains(&0) && word.is_ascii()
+}
+
+/// The names of a first line that names fields, as some simulators write it.
+pub(super) fn names(text: &[u8]) -> Option<Vec<String>> {
+    let words: Vec<&[u8]> = text.split(|b| is_blank(*b)).filter(|word| !word.is_empty()).collect();
+    let name = |word: &&[u8]| {
+        word[0].is_ascii_alphabetic() && word.iter().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-'))
+    };
+    let known = |word: &&[u8]| ["submit", "submit_time", "wait", "run", "runtime", "run_time"].iter().any(|n| word.eq_ignore_ascii_case(n.as_bytes()));
+    let named = words.len() >= FIELDS && words.iter().all(name) && words.iter().any(known);
+    named.then(|| words.into_iter().map(|word| String::from_utf8_lossy(word).into_owned()).collect())
 }
 
 pub(super) enum Problem {

@@ -3,7 +3,7 @@
 use super::header::Header;
 use super::parse::{self, Malformed};
 use super::quick;
-use super::record::Record;
+use super::record::{FIELDS, Record};
 #[cfg(feature = "gzip")]
 use crate::log::source::Trailing;
 use crate::log::{Foreign, LogError};
@@ -53,6 +53,11 @@ pub struct Reader<R> {
     careful: bool,
     malformed: Vec<Malformed>,
     malformed_count: u64,
+    /// Names of the fields, where a first line says them.
+    names: Vec<String>,
+    /// Lines with fields behind the eighteenth, the most of these, and lines with words in fields
+    /// that can be without a number.
+    beyond: (u64, u64, u64),
 }
 
 impl<R: Read> Reader<R> {
@@ -78,6 +83,8 @@ impl<R: Read> Reader<R> {
             careful: false,
             malformed: Vec::new(),
             malformed_count: 0,
+            names: Vec::new(),
+            beyond: (0, 0, 0),
         };
         while (reader.start < reader.whole || reader.refill()?) && reader.take_comment() {}
         Ok(reader)
@@ -129,6 +136,24 @@ impl<R: Read> Reader<R> {
         (self.malformed_count, &self.malformed)
     }
 
+    /// What lines have beyond the eighteen fields, for people: named once, and left out. `None`
+    /// where there is nothing.
+    #[must_use]
+    pub fn beyond(&self) -> Option<String> {
+        let (lines, most, words) = self.beyond;
+        let mut said = Vec::new();
+        if lines > 0 {
+            let named = self.names.get(FIELDS..).filter(|names| !names.is_empty());
+            let named = named.map_or(String::new(), |names| format!(" ({})", names.join(", ")));
+            let columns = if most == 1 { "1 column".to_string() } else { format!("up to {most} columns") };
+            said.push(format!("{lines} records have {columns} beyond the 18 of the format{named}, which are left out"));
+        }
+        if words > 0 {
+            said.push(format!("{words} records have words in fields of numbers that can be without, which are taken as unknown"));
+        }
+        (!said.is_empty()).then(|| said.join("; "))
+    }
+
     /// Gives up the reader for its header and what is known of malformed lines.
     #[must_use]
     pub fn into_header(self) -> (Header, Vec<Malformed>) {
@@ -167,14 +192,25 @@ impl<R: Read> Reader<R> {
             return Ok(None);
         }
         let (text, used) = self.next_line();
+        if self.records == 0 && self.names.is_empty() && self.malformed_count == 0
+            && let Some(names) = parse::names(text)
+        {
+            self.names = names;
+            self.start += used;
+            self.line += 1;
+            return Ok(None);
+        }
         let parsed = parse::careful(text, self.line + 1);
         // Only the first line tells: further down a line is a record with a mistake.
         let foreign = if parsed.is_err() && self.records == 0 { Foreign::of(text) } else { None };
         self.start += used;
         self.line += 1;
         match parsed {
-            Ok(record) => {
+            Ok((record, beyond)) => {
                 self.records += 1;
+                self.beyond.0 += u64::from(beyond.fields > 0);
+                self.beyond.1 = self.beyond.1.max(beyond.fields);
+                self.beyond.2 += u64::from(beyond.words > 0);
                 Ok(Some(record))
             }
             Err(malformed) if self.lenient => {

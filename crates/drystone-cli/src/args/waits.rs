@@ -1,0 +1,55 @@
+//! `drystone waits`.
+
+use super::values::words;
+use crate::exit::CODES;
+use crate::output::ReportFormat;
+use clap::Args;
+use drystone_site::waits::By;
+use std::path::PathBuf;
+
+const EXAMPLES: &str = "\
+Examples:
+  drystone waits site/                                   # all of it, by account and partition
+  drystone waits site/ --by user,size,hour
+  drystone waits site/ --by account --since 2026-03-01 --report waits.html
+  drystone waits site/#gpu --by gpu --format csv         # one pool, for a spreadsheet
+
+Nothing is simulated: these are the waits that the accounting recorded, from eligibility (else submission) to start.";
+
+/// Arguments of `drystone waits`.
+#[derive(Args, Clone, Debug)]
+#[command(after_help = CODES, after_long_help = format!("{EXAMPLES}\n\n{CODES}"))]
+pub(crate) struct WaitsArgs {
+    /// Folder of an imported site; site/#POOL is one of its pools.
+    pub(crate) site: PathBuf,
+
+    /// Properties that jobs are divided by, parted by commas.
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_values = ["account", "partition"], value_parser = words(By::ALL, By::name))]
+    pub(crate) by: Vec<By>,
+
+    /// Only jobs that began to wait then or later: a date or a time of the site, or seconds since
+    /// 1970 [default: the window's beginning].
+    #[arg(long, value_name = "TIME")]
+    pub(crate) since: Option<String>,
+
+    /// Only jobs that began to wait before [default: the window's end].
+    #[arg(long, value_name = "TIME")]
+    pub(crate) until: Option<String>,
+
+    /// Groups of each property that are shown at most; the others are in CSV, JSON and files.
+    #[arg(long, value_name = "N", default_value_t = 20, help_heading = "Output")]
+    pub(crate) top: usize,
+
+    /// How to print the results.
+    #[arg(long, value_name = "FORMAT", default_value = "table", help_heading = "Output", value_parser = super::values::format())]
+    pub(crate) format: ReportFormat,
+
+    /// Also write the results to a file; its ending (.html, .json, .csv, .md, .txt) says how. An
+    /// HTML page has plots.
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub(crate) report: Option<PathBuf>,
+
+    /// Print nothing but errors on the standard error.
+    #[arg(long, short, help_heading = "Output")]
+    pub(crate) quiet: bool,
+}

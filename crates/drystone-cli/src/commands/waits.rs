@@ -1,0 +1,74 @@
+//! `drystone waits`: what a site's users waited, as its accounting has it.
+
+mod document;
+mod rows;
+
+use crate::args::WaitsArgs;
+use crate::exit::{DONE, Failure, Outcome};
+use crate::output::document::Document;
+use crate::output::flat::Rows;
+use crate::output::{self, Printable, ReportFile, message};
+use crate::site;
+use drystone_site::waits::{Question, Waits, waits as recorded};
+use serde::Serialize;
+
+/// A result, and how much of it is shown.
+#[derive(Serialize)]
+#[serde(transparent)]
+pub(crate) struct Found {
+    waits: Waits,
+    #[serde(skip)]
+    top: usize,
+}
+
+pub(crate) fn waits(args: &WaitsArgs) -> Outcome {
+    message::be_quiet(args.quiet);
+    let report = args.report.as_deref().map(ReportFile::open).transpose()?;
+    let found = asked(args)?;
+    for note in &found.waits.notes {
+        message::warning(note.trim_end_matches('.'));
+    }
+    if let Some(file) = report {
+        file.write(&found)?.publish()?;
+    }
+    output::print(&found, args.format)?;
+    Ok(DONE)
+}
+
+fn asked(args: &WaitsArgs) -> Result<Found, Failure> {
+    let (site, pool) = site::open(&args.site)?;
+    let mut by = Vec::new();
+    for &property in &args.by {
+        if !by.contains(&property) {
+            by.push(property);
+        }
+    }
+    let edge = |text: &Option<String>, option| text.as_deref().map(|text| site.moment(text, option)).transpose();
+    let (since, until) = (edge(&args.since, "--since")?, edge(&args.until, "--until")?);
+    if let (Some(since), Some(until)) = (since, until)
+        && since >= until
+    {
+        return Err(Failure::usage("--since does not lie before --until"));
+    }
+    let waits = recorded(&site, &Question { by, since, until, pool });
+    Ok(Found { waits, top: args.top })
+}
+
+impl Printable for Found {
+    fn document(&self) -> Document {
+        document::document(&self.waits, self.top)
+    }
+
+    fn rows(&self) -> Rows {
+        rows::rows(&self.waits)
+    }
+
+    fn beyond_rows(&self) -> Option<&'static str> {
+        Some("the hours of the week and the longest waits")
+    }
+
+    fn page(&self) -> Result<String, Failure> {
+        let data = serde_json::to_value(&self.waits).map_err(Failure::usage)?;
+        drystone_report::waits_page(&data).map_err(Failure::usage)
+    }
+}

@@ -1,0 +1,175 @@
+//! The result for people.
+
+use crate::output::document::{Document, Table, Value};
+use crate::output::number::{NONE, count, duration, fixed, percent};
+use drystone_site::clock::Zone;
+use drystone_site::waits::{Figures, Month, Waits, Week};
+
+const DAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
+/// Hours of a row of the week's table.
+const PART: usize = 4;
+
+pub(super) fn document(waits: &Waits, top: usize) -> Document {
+    let mut document = Document::default();
+    document.heading(format!("Recorded waits of {}", waits.site));
+    document.facts(facts(waits));
+    waits.notes.iter().for_each(|note| document.text(note.clone()));
+    if waits.all.jobs > 0 {
+        let mut table = figures_table("all");
+        figures_row(&mut table, "all jobs", &waits.all);
+        document.table(table);
+    }
+    for division in waits.divisions.iter().filter(|division| !division.groups.is_empty()) {
+        document.heading(format!("By {}", division.by.name()));
+        let mut table = figures_table(division.by.name());
+        division.groups.iter().take(top).for_each(|group| figures_row(&mut table, &group.name, &group.figures));
+        document.table(table);
+        if division.groups.len() > top {
+            document.text(format!(
+                "The {top} of {} with most core-hours; --top N shows more, --format csv all.",
+                count(division.groups.len() as u64)
+            ));
+        }
+    }
+    week(&mut document, &waits.week);
+    if waits.months.len() > 1 {
+        document.heading("Month by month");
+        document.table(months(&waits.months));
+    }
+    if !waits.longest.is_empty() {
+        document.heading("The longest waits");
+        document.table(longest(waits));
+    }
+    document
+}
+
+fn facts(waits: &Waits) -> Vec<(String, String)> {
+    let week = &waits.week;
+    let at_least = if week.inferred { "at least " } else { "" };
+    let mut facts = vec![
+        (
+            "jobs".to_string(),
+            format!(
+                "{} began to wait between {} and {} ({}); {} started, {} never did, {} still wait",
+                count(waits.jobs),
+                local(waits, waits.from),
+                local(waits, waits.until),
+                waits.time_zone,
+                count(waits.all.jobs + waits.unknown),
+                count(waits.never_started),
+                count(waits.still_waiting)
+            ),
+        ),
+        ("a wait".to_string(), "from eligibility, else submission, to start; nothing is simulated".to_string()),
+    ];
+    if let Some(share) = week.mean_use {
+        facts.push((
+            "use".to_string(),
+            format!("{} of {at_least}{} processors that were up", percent(Some(share), 1), count(week.processors as u64)),
+        ));
+    }
+    if let Some(queue) = week.mean_queue {
+        facts.push(("queue".to_string(), format!("{} jobs wait on average", fixed(queue, 1))));
+    }
+    facts
+}
+
+fn local(waits: &Waits, moment: i64) -> String {
+    let zone = Zone::named(&waits.time_zone).unwrap_or_else(|_| Zone::utc());
+    drystone_site::clock::minute(zone.civil(moment))
+}
+
+fn figures_table(what: &str) -> Table {
+    Table::new([what, "jobs", "mean", "median", "95 %", "longest", "> 1 h", "> 1 day", "core-hours", "expansion"])
+}
+
+fn figures_row(table: &mut Table, name: &str, figures: &Figures) {
+    let span = |value: Option<f64>| Value::from(value.map_or(NONE.to_string(), duration));
+    table.row(vec![
+        name.into(),
+        count(figures.jobs).into(),
+        span(figures.mean),
+        span(figures.median),
+        span(figures.p95),
+        span(figures.longest),
+        percent(figures.over_hour, 1).into(),
+        percent(figures.over_day, 1).into(),
+        count(figures.core_hours.round() as u64).into(),
+        figures.expansion.map_or(NONE.to_string(), |value| fixed(value, 2)).into(),
+    ]);
+}
+
+/// The week, in parts of the day.
+fn week(document: &mut Document, week: &Week) {
+    if week.queue.is_empty() && week.use_of_machine.is_empty() {
+        return;
+    }
+    document.heading("By the hour of the week");
+    let hours = (0..24 / PART).map(|part| format!("{:02}-{:02}", part * PART, (part + 1) * PART));
+    let header = ["day".to_string(), "of".to_string()].into_iter().chain(hours);
+    let mut table = Table::new(header).texts(&[0, 1]);
+    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len().max(1) as f64;
+    for (day, name) in DAYS.iter().enumerate() {
+        let part = |values: &[f64], show: fn(f64) -> String| -> Vec<Value> {
+            values[day * 24..(day + 1) * 24].chunks(PART).map(|hours| show(mean(hours)).into()).collect()
+        };
+        if !week.queue.is_empty() {
+            let mut row: Vec<Value> = vec![(*name).into(), "jobs waiting".into()];
+            row.extend(part(&week.queue, |value| fixed(value, 1)));
+            table.row(row);
+        }
+        if !week.use_of_machine.is_empty() {
+            let mut row: Vec<Value> = vec![(*name).into(), "in use".into()];
+            row.extend(part(&week.use_of_machine, |value| percent(Some(value), 0)));
+            table.row(row);
+        }
+    }
+    document.table(table);
+}
+
+fn months(months: &[Month]) -> Table {
+    let mut table =
+        Table::new(["month", "jobs", "mean", "change", "median", "change", "95 %", "> 1 h", "core-hours", "expansion"])
+            .beside(&[3, 5]);
+    let span = |value: Option<f64>| Value::from(value.map_or(NONE.to_string(), duration));
+    let change = |value: Option<f64>| {
+        let shown = |v: f64| format!("{}{}", if v < 0.0 { "\u{2212}" } else { "+" }, duration(v.abs()));
+        Value::from(value.map_or(NONE.to_string(), shown))
+    };
+    for Month { name, figures, median_change, mean_change } in months {
+        table.row(vec![
+            name.clone().into(),
+            count(figures.jobs).into(),
+            span(figures.mean),
+            change(*mean_change),
+            span(figures.median),
+            change(*median_change),
+            span(figures.p95),
+            percent(figures.over_hour, 1).into(),
+            count(figures.core_hours.round() as u64).into(),
+            figures.expansion.map_or(NONE.to_string(), |value| fixed(value, 2)).into(),
+        ]);
+    }
+    table
+}
+
+fn longest(waits: &Waits) -> Table {
+    let mut table =
+        Table::new(["job", "user", "account", "partition", "CPUs", "eligible", "started", "wait", "last reason"])
+            .texts(&[0, 1, 2, 3, 5, 6, 8]);
+    let or_none = |text: &str| if text.is_empty() { NONE.to_string() } else { text.to_string() };
+    for long in &waits.longest {
+        table.row(vec![
+            long.job.clone().into(),
+            or_none(&long.user).into(),
+            or_none(&long.account).into(),
+            or_none(&long.partition).into(),
+            long.cpus.map_or(NONE.to_string(), |cpus| count(u64::from(cpus))).into(),
+            local(waits, long.eligible).into(),
+            local(waits, long.start).into(),
+            duration(long.wait as f64).into(),
+            or_none(&long.reason).into(),
+        ]);
+    }
+    table
+}

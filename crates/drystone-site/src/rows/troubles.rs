@@ -1,0 +1,74 @@
+//! What ails rows and may ail all of them: one such row is bad, most such rows are another file than
+//! expected, which ends the import.
+
+use crate::error::SiteError;
+
+/// What may be wrong with every row.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Trouble {
+    /// A time without a zone, where none is given.
+    NoZone,
+    /// A time relative to the day on which it was printed.
+    Relative,
+    /// A time in a form that is not known.
+    Form,
+    /// Values cut to the width of their column.
+    Padded,
+}
+
+/// Rows of each trouble, and the first of them.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Troubles {
+    found: [Option<Found>; 4],
+}
+
+#[derive(Clone, Debug)]
+struct Found {
+    rows: u64,
+    place: String,
+    value: String,
+}
+
+impl Troubles {
+    pub(super) fn add(&mut self, trouble: Trouble, place: impl FnOnce() -> String, value: &[u8]) {
+        match &mut self.found[trouble as usize] {
+            Some(found) => found.rows += 1,
+            none => {
+                let value = String::from_utf8_lossy(value).into_owned();
+                *none = Some(Found { rows: 1, place: place(), value });
+            }
+        }
+    }
+
+    /// Adds those of rows behind these.
+    pub(super) fn absorb(&mut self, other: Troubles) {
+        for (mine, theirs) in self.found.iter_mut().zip(other.found) {
+            match (mine, theirs) {
+                (Some(mine), Some(theirs)) => mine.rows += theirs.rows,
+                (mine @ None, theirs) => *mine = theirs,
+                _ => {}
+            }
+        }
+    }
+
+    /// What ails most of so many rows. Times without a zone do so from one in a hundred on: the rows
+    /// are sound, and the zone is all that they lack.
+    pub(super) fn of(&self, rows: u64) -> Option<SiteError> {
+        for trouble in [Trouble::NoZone, Trouble::Relative, Trouble::Form, Trouble::Padded] {
+            let Some(found) = &self.found[trouble as usize] else { continue };
+            let many = if trouble == Trouble::NoZone { 100 } else { 2 };
+            let most = found.rows * 2 > rows || (found.rows > 1 && found.rows * many > rows);
+            if !most {
+                continue;
+            }
+            let (place, value) = (found.place.clone(), found.value.clone());
+            return Some(match trouble {
+                Trouble::NoZone => SiteError::NoZone { place, time: value },
+                Trouble::Relative => SiteError::RelativeTime { place, time: value },
+                Trouble::Form => SiteError::TimeForm { place, time: value },
+                Trouble::Padded => SiteError::Padded { place, example: format!("`{value}`") },
+            });
+        }
+        None
+    }
+}

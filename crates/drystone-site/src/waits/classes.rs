@@ -1,0 +1,123 @@
+//! Jobs by what they have in common.
+
+use super::{Division, Figures, Group, Waited};
+use crate::clock::Zone;
+use crate::site::SiteJob;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// A property that jobs are divided by.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum By {
+    /// Account.
+    Account,
+    /// Partition or queue.
+    Partition,
+    /// User.
+    User,
+    /// Quality of service.
+    Qos,
+    /// Number of GPUs.
+    Gpu,
+    /// Number of processors.
+    Size,
+    /// Hour of the day at which it began to wait.
+    Hour,
+    /// Last reason that was recorded for its wait.
+    Reason,
+}
+
+impl By {
+    /// Every property.
+    pub const ALL: &'static [By] =
+        &[By::Account, By::Partition, By::User, By::Qos, By::Gpu, By::Size, By::Hour, By::Reason];
+
+    /// Its word.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            By::Account => "account",
+            By::Partition => "partition",
+            By::User => "user",
+            By::Qos => "qos",
+            By::Gpu => "gpu",
+            By::Size => "size",
+            By::Hour => "hour",
+            By::Reason => "reason",
+        }
+    }
+
+    /// Whether its values have an order of their own.
+    fn is_ordered(self) -> bool {
+        matches!(self, By::Gpu | By::Size | By::Hour)
+    }
+
+    /// A number for its order, and its name.
+    fn of(self, job: &SiteJob<'_>, zone: &Zone) -> (u32, String) {
+        let named = |text: &str| if text.is_empty() { "(unknown)".to_string() } else { text.to_string() };
+        match self {
+            By::Account => (0, named(&job.account)),
+            By::Partition => (0, named(&job.partition)),
+            By::User => (0, named(&job.user)),
+            By::Qos => (0, named(&job.qos)),
+            By::Reason => (0, if matches!(job.reason.as_ref(), "" | "None") { "(none)".into() } else { job.reason.to_string() }),
+            By::Gpu => match job.gpus {
+                None => (u32::MAX, "(unknown)".to_string()),
+                Some(0) => (0, "0".to_string()),
+                Some(gpus) => power(gpus),
+            },
+            By::Size => job.cpus.map_or((u32::MAX, "(unknown)".to_string()), power),
+            By::Hour => {
+                let hour = zone.civil(super::begins(job)).rem_euclid(86_400) / 3_600;
+                (u32::try_from(hour).unwrap_or(0), format!("{hour:02}:00"))
+            }
+        }
+    }
+}
+
+/// A class from a power of two up to the next: `1`, `2-3`, `4-7`.
+fn power(number: u32) -> (u32, String) {
+    let bits = number.max(1).ilog2();
+    let (from, to) = (1_u64 << bits, (2_u64 << bits) - 1);
+    (bits + 1, if from == to { from.to_string() } else { format!("{from}-{to}") })
+}
+
+/// Groups in the making.
+pub(super) struct Gathered {
+    by: By,
+    groups: BTreeMap<(u32, String), Vec<Waited>>,
+}
+
+impl Gathered {
+    pub(super) fn new(by: By) -> Gathered {
+        Gathered { by, groups: BTreeMap::new() }
+    }
+
+    pub(super) fn add(&mut self, job: &SiteJob<'_>, zone: &Zone, waited: Waited) {
+        self.groups.entry(self.by.of(job, zone)).or_default().push(waited);
+    }
+
+    pub(super) fn finish(self) -> Division {
+        let figures = |(key, mut jobs): ((u32, String), Vec<Waited>)| Group { name: key.1, figures: Figures::of(&mut jobs) };
+        let mut groups: Vec<Group> = self.groups.into_iter().map(figures).collect();
+        if !self.by.is_ordered() {
+            groups.sort_by(|a, b| {
+                b.figures.core_hours.total_cmp(&a.figures.core_hours).then_with(|| a.name.cmp(&b.name))
+            });
+        }
+        Division { by: self.by, groups }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn classes_double() {
+        let names: Vec<String> = [1, 2, 3, 4, 7, 8, 64, 100].into_iter().map(|n| power(n).1).collect();
+        assert_eq!(names, ["1", "2-3", "2-3", "4-7", "4-7", "8-15", "64-127", "64-127"]);
+        assert_eq!(power(u32::MAX).1, "2147483648-4294967295");
+    }
+}

@@ -1,0 +1,321 @@
+//! The waits that a site recorded, before any simulation: who waited how long, when, and for what.
+//!
+//! A wait counts from the moment at which a job was eligible, else from its submission, to its
+//! start. Jobs of which the submission is unknown have none.
+
+mod classes;
+mod week;
+
+pub use classes::By;
+pub use week::Week;
+
+use crate::clock::{self, Zone};
+use crate::jobs::{Kind, Marks};
+use crate::site::{Site, SiteJob};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// The version of the format of the result.
+pub const WAITS_SCHEMA: &str = "drystone/waits/1";
+
+/// How many of the longest waits are named.
+const NAMED: usize = 10;
+
+/// What is asked for.
+#[derive(Clone, Debug, Default)]
+pub struct Question {
+    /// What jobs are divided by.
+    pub by: Vec<By>,
+    /// Only jobs that began to wait at this moment or later, in seconds since 1970.
+    pub since: Option<i64>,
+    /// Only jobs that began to wait before this moment.
+    pub until: Option<i64>,
+    /// Only this pool.
+    pub pool: Option<u16>,
+}
+
+/// Figures of the waits of some jobs. Spans are in seconds.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct Figures {
+    /// Jobs that started and whose wait is known.
+    pub jobs: u64,
+    /// Mean wait.
+    pub mean: Option<f64>,
+    /// Wait that half of the jobs do not exceed.
+    pub median: Option<f64>,
+    /// Wait that 95 of 100 jobs do not exceed.
+    pub p95: Option<f64>,
+    /// Longest wait.
+    pub longest: Option<f64>,
+    /// Processors times hours of these jobs.
+    pub core_hours: f64,
+    /// Share that waited for more than an hour.
+    pub over_hour: Option<f64>,
+    /// Share that waited for more than a day.
+    pub over_day: Option<f64>,
+    /// Waits and run times of all, divided by the run times of all.
+    pub expansion: Option<f64>,
+}
+
+/// Figures of the jobs that have something in common.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Group {
+    /// What they have in common.
+    pub name: String,
+    /// Their waits.
+    pub figures: Figures,
+}
+
+/// All groups by one property.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Division {
+    /// The property.
+    pub by: By,
+    /// Its values, in their own order, else those with most core-hours first.
+    pub groups: Vec<Group>,
+}
+
+/// A calendar month in the zone of the site.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Month {
+    /// `2026-01`.
+    pub name: String,
+    /// Waits of the jobs that began to wait in it.
+    pub figures: Figures,
+    /// Change of the median against the month before, in seconds.
+    pub median_change: Option<f64>,
+    /// Change of the mean, in seconds.
+    pub mean_change: Option<f64>,
+}
+
+/// One of the longest waits. Times are seconds since 1970.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct LongWait {
+    /// The job, as Slurm writes it.
+    pub job: String,
+    /// Its user.
+    pub user: String,
+    /// Its account.
+    pub account: String,
+    /// Its partition.
+    pub partition: String,
+    /// Processors.
+    pub cpus: Option<u32>,
+    /// Nodes.
+    pub nodes: Option<u32>,
+    /// When it began to wait.
+    pub eligible: i64,
+    /// When it started.
+    pub start: i64,
+    /// Seconds that it waited.
+    pub wait: i64,
+    /// The last reason that was recorded; empty where there is none.
+    pub reason: String,
+}
+
+/// The waits of a site.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Waits {
+    /// The format's version.
+    pub schema: String,
+    /// Name of the site and, where one is asked for, of the pool.
+    pub site: String,
+    /// The zone of hours, days and months.
+    pub time_zone: String,
+    /// Jobs that began to wait from here on, in seconds since 1970.
+    pub from: i64,
+    /// Jobs that began to wait before.
+    pub until: i64,
+    /// Jobs in all.
+    pub jobs: u64,
+    /// Those that never started.
+    pub never_started: u64,
+    /// Those that waited when the records end.
+    pub still_waiting: u64,
+    /// Those that started, and of which the submission is unknown.
+    pub unknown: u64,
+    /// Waits of all.
+    pub all: Figures,
+    /// The same by properties.
+    pub divisions: Vec<Division>,
+    /// Queue and use by the hour of the week.
+    pub week: Week,
+    /// The longest waits.
+    pub longest: Vec<LongWait>,
+    /// Month by month.
+    pub months: Vec<Month>,
+    /// What cannot be said, and why.
+    pub notes: Vec<String>,
+}
+
+/// A job as far as its wait matters.
+#[derive(Clone, Copy)]
+struct Waited {
+    wait: f64,
+    run: f64,
+    core_hours: f64,
+}
+
+/// When a job began to wait: throttled tasks of arrays arrive later in a simulation, and waited
+/// here.
+fn begins(job: &SiteJob<'_>) -> i64 {
+    job.eligible.unwrap_or(job.submit).max(job.submit)
+}
+
+/// The waits that a site recorded.
+///
+/// Cost: O(n log n) for n jobs.
+#[must_use]
+pub fn waits(site: &Site, question: &Question) -> Waits {
+    let manifest = &site.manifest;
+    let zone = Zone::named(&manifest.time_zone).unwrap_or_else(|_| Zone::utc());
+    let from = question.since.unwrap_or(manifest.window.from);
+    let until = question.until.unwrap_or(manifest.window.until.saturating_add(1));
+    let mut waits = Waits {
+        schema: WAITS_SCHEMA.to_string(),
+        site: title(site, question.pool),
+        time_zone: zone.name().to_string(),
+        from,
+        until,
+        jobs: 0,
+        never_started: 0,
+        still_waiting: 0,
+        unknown: 0,
+        all: Figures::default(),
+        divisions: Vec::new(),
+        week: week::week(site, question.pool, &zone, (from, until.min(manifest.window.until))),
+        longest: Vec::new(),
+        months: Vec::new(),
+        notes: Vec::new(),
+    };
+    let mut all: Vec<Waited> = Vec::new();
+    let mut divisions: Vec<classes::Gathered> = question.by.iter().map(|&by| classes::Gathered::new(by)).collect();
+    let mut months: BTreeMap<String, Vec<Waited>> = BTreeMap::new();
+    let mut longest: Vec<(i64, usize)> = Vec::new();
+    for (at, job) in site.jobs().enumerate() {
+        let begins = begins(&job);
+        let here = question.pool.is_none_or(|pool| job.pool == pool) && begins >= from && begins < until;
+        if !here {
+            continue;
+        }
+        waits.jobs += 1;
+        match job.kind {
+            Kind::Withdrawn => waits.never_started += 1,
+            Kind::Waiting => waits.still_waiting += 1,
+            Kind::Ran | Kind::Running => {}
+        }
+        let Some(start) = job.start.filter(|_| job.kind.started()) else { continue };
+        if job.marks.has(Marks::NO_SUBMIT) {
+            waits.unknown += 1;
+            continue;
+        }
+        let waited = Waited::of(&job, start - begins, manifest.window.until);
+        all.push(waited);
+        divisions.iter_mut().for_each(|division| division.add(&job, &zone, waited));
+        months.entry(clock::text(zone.civil(begins))[..7].to_string()).or_default().push(waited);
+        longest.push((start - begins, at));
+    }
+    waits.all = Figures::of(&mut all);
+    waits.divisions = divisions.into_iter().map(classes::Gathered::finish).collect();
+    waits.months = in_months(months);
+    longest.sort_unstable_by_key(|&(wait, at)| (std::cmp::Reverse(wait), at));
+    waits.longest = longest.iter().take(NAMED).map(|&(wait, at)| LongWait::of(&site.job(at), wait)).collect();
+    waits.notes = notes(&waits);
+    waits
+}
+
+fn title(site: &Site, pool: Option<u16>) -> String {
+    let cluster = if site.manifest.cluster.is_empty() { "site" } else { &site.manifest.cluster };
+    match pool {
+        Some(pool) => format!("{cluster}, pool {}", site.manifest.pools[usize::from(pool)].name),
+        None => cluster.to_string(),
+    }
+}
+
+impl Waited {
+    fn of(job: &SiteJob<'_>, wait: i64, now: i64) -> Waited {
+        let ran = match (job.run, job.start) {
+            (Some(run), _) => i64::from(run),
+            (None, Some(start)) => now - start,
+            (None, None) => 0,
+        };
+        let run = ran.max(0) as f64;
+        Waited { wait: wait.max(0) as f64, run, core_hours: f64::from(job.cpus.unwrap_or(0)) * run / 3_600.0 }
+    }
+}
+
+impl Figures {
+    /// Of the waits of these jobs, which it puts in order. A quantile is the least wait that so
+    /// large a part of the jobs does not exceed.
+    fn of(jobs: &mut [Waited]) -> Figures {
+        jobs.sort_unstable_by(|a, b| a.wait.total_cmp(&b.wait));
+        let count = jobs.len();
+        let quantile =
+            |share: f64| jobs.get(((share * count as f64).ceil() as usize).max(1) - 1).map(|job| job.wait);
+        let longer = |than: f64| {
+            (count > 0).then(|| (count - jobs.partition_point(|job| job.wait <= than)) as f64 / count as f64)
+        };
+        let (wait, run): (f64, f64) = (jobs.iter().map(|j| j.wait).sum(), jobs.iter().map(|j| j.run).sum());
+        Figures {
+            jobs: count as u64,
+            mean: (count > 0).then(|| wait / count as f64),
+            median: quantile(0.5),
+            p95: quantile(0.95),
+            longest: jobs.last().map(|job| job.wait),
+            core_hours: jobs.iter().map(|job| job.core_hours).sum(),
+            over_hour: longer(3_600.0),
+            over_day: longer(86_400.0),
+            expansion: (run > 0.0).then(|| (wait + run) / run),
+        }
+    }
+}
+
+impl LongWait {
+    fn of(job: &SiteJob<'_>, wait: i64) -> LongWait {
+        LongWait {
+            job: job.display(),
+            user: job.user.to_string(),
+            account: job.account.to_string(),
+            partition: job.partition.to_string(),
+            cpus: job.cpus,
+            nodes: job.nodes,
+            eligible: begins(job),
+            start: job.start.unwrap_or(0),
+            wait,
+            reason: if matches!(job.reason.as_ref(), "None" | "") { String::new() } else { job.reason.to_string() },
+        }
+    }
+}
+
+fn in_months(months: BTreeMap<String, Vec<Waited>>) -> Vec<Month> {
+    let mut found: Vec<Month> = Vec::with_capacity(months.len());
+    for (name, mut jobs) in months {
+        let figures = Figures::of(&mut jobs);
+        let change = |now: Option<f64>, before: Option<f64>| Some(now? - before?);
+        let before = found.last().map(|month| month.figures.clone()).unwrap_or_default();
+        let median_change = change(figures.median, before.median);
+        let mean_change = change(figures.mean, before.mean);
+        found.push(Month { name, figures, median_change, mean_change });
+    }
+    found
+}
+
+/// What cannot be said.
+fn notes(waits: &Waits) -> Vec<String> {
+    let mut notes = Vec::new();
+    if waits.unknown > 0 && waits.all.jobs == 0 {
+        notes.push(
+            "The accounting has no times of submission: nothing can be said of waits. Import it with the column Submit."
+                .to_string(),
+        );
+    } else if waits.unknown > 0 {
+        notes.push(format!("The submission of {} jobs is unknown: they are in no figure of waits.", waits.unknown));
+    }
+    if waits.still_waiting > 0 {
+        notes.push(format!(
+            "{} jobs still wait at the end of the records; their waits are longer than any figure here says, and in none.",
+            waits.still_waiting
+        ));
+    }
+    notes
+}
