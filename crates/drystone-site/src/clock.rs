@@ -217,6 +217,12 @@ pub fn minute(civil: i64) -> String {
     text(civil)[..16].replace('T', " ")
 }
 
+/// As [`minute`], with seconds.
+#[must_use]
+pub fn second(civil: i64) -> String {
+    text(civil).replace('T', " ")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -109,6 +109,8 @@ fn json(head: &[u8]) -> FileKind {
             "what squeue --json prints, which has the jobs of this moment only",
             "at the site: sacct -a -D --json -S … -E … > jobs.json",
         ),
+        // One line of JSON for each job, as Gridware and Open Cluster Scheduler write it.
+        () if has("job_number") && (has("submission_time") || has("qname")) => FileKind::Jobs(Carrier::GridEngine),
         () if has("pbs_version") => FileKind::Machine(Description::PbsNodesJson),
         () if (has("sinfo") || has("nodes"))
             && (has("real_memory") || has("cpu_load") || has("sinfo"))
@@ -239,7 +241,10 @@ fn is_swf(head: &[u8]) -> bool {
         line.split_whitespace().count() >= 18 && numbers >= 16
     };
     let first = rows.next();
-    let named = |line: &str| line.split_whitespace().count() >= 18 && line.split_whitespace().all(|w| w.starts_with(|c: char| c.is_ascii_alphabetic()));
+    let named = |line: &str| {
+        line.split_whitespace().count() >= 18
+            && line.split_whitespace().all(|w| w.starts_with(|c: char| c.is_ascii_alphabetic()))
+    };
     let numbers = first.as_ref().is_some_and(|line| is_record(line))
         || (first.is_some_and(|line| named(&line)) && rows.next().is_some_and(|line| is_record(&line)));
     numbers || (head.starts_with(b";") && memchr::memmem::find(head, b"Version:").is_some())
@@ -308,6 +313,7 @@ mod tests {
             ("{\n \"jobs\": [", Jobs(Carrier::Json)),
             ("04/16/2025 09:23:33;Q;1.srv;queue=a\n", Jobs(Carrier::Pbs)),
             ("\"JOB_FINISH\" \"9.11\" 1\n", Jobs(Carrier::Lsf)),
+            ("{\"job_number\":1,\"submission_time\":1}\n", Jobs(Carrier::GridEngine)),
             ("JobId=1 UserId=a(1) JobState=COMPLETED NodeCnt=1 ProcCnt=2 \n", Jobs(Carrier::JobCompletion)),
             ("; Version: 2.2\n", Jobs(Carrier::Swf)),
             ("1 0 10 3600 64 -1 -1 64 7200 -1 1 5 1 -1 0 -1 -1 -1\n", Jobs(Carrier::Swf)),
@@ -328,9 +334,7 @@ mod tests {
         ] {
             assert_eq!(of(head), expected, "{head}");
         }
-        for head in
-            ["hello world\n", "a,b,c,d\n1,2,3,4\n", "{\"jobs\":[{\"job_state\":\"R\",\"batch_host\":1"]
-        {
+        for head in ["hello world\n", "a,b,c,d\n1,2,3,4\n", "{\"jobs\":[{\"job_state\":\"R\",\"batch_host\":1"] {
             assert!(matches!(of(head), FileKind::Unknown(..)), "{head}");
         }
     }

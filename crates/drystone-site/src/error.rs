@@ -7,7 +7,7 @@ pub const ASK: &str = "\
 export TZ=UTC SLURM_TIME_FORMAT=%s SLURM_BITSTR_LEN=0
 sacct -a -X -D -P --noconvert -S 2026-01-01 -E 2026-04-01 --format=JobIDRaw,JobID,Cluster,User,Account,Group,UID,\\
 Partition,QOS,Submit,Eligible,Start,End,ElapsedRaw,Suspended,TimelimitRaw,State,ExitCode,Priority,Reason,Flags,Reservation,\\
-Constraints,ReqNodes,NNodes,ReqCPUS,AllocCPUS,ReqMem,ReqTRES,AllocTRES,NodeList > jobs.psv
+ReqNodes,NNodes,ReqCPUS,AllocCPUS,ReqMem,ReqTRES,AllocTRES,NodeList,Constraints > jobs.psv
 sacctmgr -P show event Start=2026-01-01 End=2026-04-01 format=Cluster,ClusterNodes,NodeName,Start,End,State,Reason,TRES > events.psv
 sacctmgr -P show reservation Start=2026-01-01 End=2026-04-01 > resv.psv
 scontrol -o show nodes > nodes.txt
@@ -54,7 +54,8 @@ pub enum SiteError {
     /// Times in a form that is not known.
     #[error(
         "{place}: the time `{time}` is in a form that is not known; expected 2026-01-31T12:00:00 or seconds since 1970. Say how it is \
-         written, as for strftime: --time-format '{}'", crate::text::guess_form(time)
+         written, as for strftime: --time-format '{}'",
+        crate::text::guess_form(time)
     )]
     TimeForm {
         /// File and line.
@@ -96,7 +97,8 @@ pub enum SiteError {
     #[error(
         "{file}: the columns {names} are not known, and no other says what they seem to; say what each is, with the order of the columns \
          and a hyphen for one to skip: --columns '{columns}'. TimelimitSeconds is a limit in seconds, TimelimitRaw one in minutes. Tables \
-         by name: --columns {}", crate::readers::preset_names()
+         by name: --columns {}",
+        crate::readers::preset_names()
     )]
     UnreadColumns {
         /// The file.
@@ -108,7 +110,8 @@ pub enum SiteError {
     },
     /// Column names that are none.
     #[error(
-        "--columns: `{name}` is no column; expected names such as JobIDRaw,Submit,Start,End,… or a layout by name: {}", crate::readers::preset_names()
+        "--columns: `{name}` is no column; expected names such as JobIDRaw,Submit,Start,End,… or a layout by name: {}",
+        crate::readers::preset_names()
     )]
     BadColumn {
         /// The name.

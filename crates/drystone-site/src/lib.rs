@@ -35,7 +35,8 @@ pub use readers::Carrier;
 pub use rules::{Count, Effect, Example, Rule, Tally};
 pub use scene::{Scene, Stage};
 pub use site::{
-    Comment, FileRead, Manifest, NO_WAITS, NodeSummary, PartitionSummary, PoolSummary, RuleCount, SCHEMA, Setting, Site, SiteJob,
+    Comment, FileRead, Manifest, NO_WAITS, NodeSummary, PartitionSummary, PoolSummary, RuleCount, SCHEMA, Setting,
+    Site, SiteJob,
 };
 pub use text::{Flags, State};
 pub use watch::Watch;

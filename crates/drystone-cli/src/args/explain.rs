@@ -33,9 +33,10 @@ A file of priorities (up: what users say, pp: what administrators say, from 0 to
 #[derive(Args, Clone, Debug)]
 #[command(after_help = CODES, after_long_help = format!("{EXAMPLES}\n\n{CODES}"))]
 pub(crate) struct ExplainArgs {
-    /// Number of the job in the log (field 1).
+    /// Number of the job in the log (field 1); of a site the job as Slurm calls it, such as 4711
+    /// or 102_3.
     #[arg(long, short, value_name = "ID", allow_hyphen_values = true)]
-    pub(crate) job: i64,
+    pub(crate) job: String,
 
     /// The policy; `drystone policies` lists all.
     #[arg(long, short, value_name = "SPEC", value_parser = super::values::policy)]

@@ -1,6 +1,7 @@
 //! `drystone explain`: why a job started when it did.
 
 use super::passes;
+use super::told::SiteWords;
 use super::why_not::{Watch, WhyNot};
 use crate::args::{ExplainArgs, StoryFormat};
 use crate::exit::{DONE, Failure, Outcome};
@@ -53,7 +54,24 @@ pub(crate) fn story(args: &ExplainArgs, input: &Input) -> Result<Story, Failure>
     let workload = &input.workload;
     let spec = input.policy(&input::in_study(&args.policy, args.log.study)?)?;
     input::fits([&spec], workload)?;
-    let id = input::job(workload, args.job)?;
+    let words = input.site.as_ref().map(|site| SiteWords::of(site, workload));
+    let named = words.as_ref().and_then(|words| words.find(&args.job));
+    let id = match (named, args.job.parse()) {
+        (Some(id), _) => id,
+        (None, Ok(number)) => input::job(workload, number)?,
+        (None, Err(_)) if words.is_some() => {
+            return Err(Failure::usage(format_args!(
+                "the site has no job {}; its jobs are called as Slurm calls them, such as 4711 or, of an array, 102_3",
+                args.job
+            )));
+        }
+        (None, Err(_)) => {
+            return Err(Failure::usage(format_args!(
+                "--job {}: a log's jobs have numbers (field 1); names such as 102_3 are those of an imported site",
+                args.job
+            )));
+        }
+    };
     let mut experiment = input::untrimmed(args.log.study, args.seed, &input.header);
     let Files { priorities, platform, outages } =
         Files::read((args.priorities.as_deref(), args.platform.as_deref()), &args.real, &spec, input, &mut experiment)?;
@@ -97,5 +115,6 @@ pub(crate) fn story(args: &ExplainArgs, input: &Input) -> Result<Story, Failure>
         experiment: &experiment,
     };
     let json = output::json(&Answer { determined, told: &story, why_not: why_not.as_ref(), passes: &said })?;
-    Ok(Story { text: format!("{story}{more}"), json })
+    let told = words.map_or_else(|| story.to_string(), |words| story.for_people(&words));
+    Ok(Story { text: told + &more, json })
 }

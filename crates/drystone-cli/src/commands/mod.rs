@@ -25,6 +25,7 @@ pub(crate) mod run;
 mod shell;
 #[cfg(feature = "sweep")]
 mod sweep;
+mod told;
 mod waits;
 mod why_not;
 pub(crate) mod workload;

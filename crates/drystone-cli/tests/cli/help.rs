@@ -31,6 +31,7 @@ const COMMANDS: [&[&str]; 43] = [
     &["sweep", "merge"],
     &["import"],
     &["fidelity"],
+    &["waits"],
     &["live"],
     &["live", "shadow"],
     &["live", "drive"],

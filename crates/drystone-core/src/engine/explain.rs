@@ -423,59 +423,78 @@ impl Explanation<'_> {
         self.workload.truth().get(id.index()).map_or(i64::from(id.0), |truth| truth.number)
     }
 
-    fn numbers(&self, ids: &[JobId]) -> String {
-        let mut list: Vec<String> = ids.iter().take(4).map(|&id| self.number(id).to_string()).collect();
+    fn numbers(&self, ids: &[JobId], words: &dyn Words) -> String {
+        let mut list: Vec<String> = ids.iter().take(4).map(|&id| self.name(id, words)).collect();
         if ids.len() > 4 {
             list.push(format!("{} more", ids.len() - 4));
         }
         list.join(", ")
     }
 
-    fn occasion(&self, when: &Occasion) -> String {
-        let said = |what: &str, ids: &[JobId]| (!ids.is_empty()).then(|| format!("{what} {}", self.numbers(ids)));
+    fn occasion(&self, when: &Occasion, words: &dyn Words) -> String {
+        let said =
+            |what: &str, ids: &[JobId]| (!ids.is_empty()).then(|| format!("{what} {}", self.numbers(ids, words)));
         let outage = when.outage.then(|| "an outage".to_string());
         let parts: Vec<String> =
             [said("arrival of", &when.arrived), said("end of", &when.ended), outage].into_iter().flatten().collect();
         if parts.is_empty() { String::new() } else { format!(" (upon {})", parts.join(", ")) }
     }
 
-    fn tell(&self, now: Time, chapter: &Chapter) -> String {
+    fn tell(&self, now: Time, chapter: &Chapter, words: &dyn Words) -> String {
+        let (at, long) = (|time: Time| words.moment(time), |span: Span| words.span(span));
         let submit = self.workload.job(self.id).submit;
         match chapter {
             Chapter::Arrived { waiting, running, free } => {
                 format!("arrives; just before, {waiting} jobs waited, {running} ran, {free} processors were free")
             }
             Chapter::Adopted(adopted) => match adopted {
-                Adopted::Running { since, .. } => format!("is here already: it runs since {since}"),
-                Adopted::Suspended { ran, .. } => format!("is here already, suspended after {ran} s"),
+                Adopted::Running { since, .. } => format!("is here already: it runs since {}", at(*since)),
+                Adopted::Suspended { ran, .. } => format!("is here already, suspended after {}", long(*ran)),
                 Adopted::Held => "is here already, held back".to_string(),
                 Adopted::Waiting => "is here already: it waits".to_string(),
             },
             Chapter::Held => "may not start yet".to_string(),
             Chapter::Released => "may start from now on".to_string(),
             Chapter::Requeued(ran) => {
-                format!("is hit by an outage and waits again: the {ran} s that it had run are lost")
+                format!("is hit by an outage and waits again: the {} that it had run are lost", long(*ran))
             }
-            Chapter::Lost(ran) => format!("is ended by an outage after {ran} s"),
+            Chapter::Lost(ran) => format!("is ended by an outage after {}", long(*ran)),
             Chapter::Promised { start, latest, when } => {
-                format!("is planned to start at {start}{}{}", bound(*start, Some(*latest)), self.occasion(when))
+                format!(
+                    "is planned to start at {}{}{}",
+                    at(*start),
+                    bound(*start, Some(*latest), words),
+                    self.occasion(when, words)
+                )
             }
             Chapter::Moved { moved: Moved { favour: Some(by), from, to, price, .. }, .. } if *by == self.id => {
                 format!(
-                    "goes to {to} instead of {from}, where it would delay no other job: that rearrangement costs {price:.1}"
+                    "goes to {} instead of {}, where it would delay no other job: that rearrangement costs {price:.1}",
+                    at(*to),
+                    at(*from)
                 )
             }
             Chapter::Moved { moved: Moved { favour, from, to, price, .. }, latest } => {
                 let by = to.0 - from.0;
                 let because = match favour {
-                    Some(other) => format!("in favour of job {}, at a price of {price:.1}", self.number(*other)),
+                    Some(other) => format!("in favour of job {}, at a price of {price:.1}", self.name(*other, words)),
                     None if by > 0 => "because a prediction proved too short".to_string(),
                     None => "into room that has come up".to_string(),
                 };
-                format!("is moved by {by:+} s from {from} to {to}{} {because}", bound(*to, *latest))
+                format!(
+                    "is moved by {} from {} to {}{} {because}",
+                    words.change(Span(by)),
+                    at(*from),
+                    at(*to),
+                    bound(*to, *latest, words)
+                )
             }
             Chapter::Displaced(Moved { job, from, to, price, .. }) => {
-                format!("displaces job {} by {:+} s, at a price of {price:.1}", self.number(*job), to.0 - from.0)
+                format!(
+                    "displaces job {} by {}, at a price of {price:.1}",
+                    self.name(*job, words),
+                    words.change(Span(to.0 - from.0))
+                )
             }
             Chapter::Started(why) => {
                 let how = match why {
@@ -484,49 +503,107 @@ impl Explanation<'_> {
                     Why::Planned => "as planned",
                     Why::Preempting => "in place of jobs that were suspended for it",
                 };
-                format!("starts {how}, after {} s", now - submit)
+                format!("starts {how}, after {}", long(now - submit))
             }
             Chapter::Suspended => "is suspended".to_string(),
             Chapter::Resumed => "resumes".to_string(),
-            Chapter::Repredicted(span) => format!("is predicted to run for {span} s in total"),
+            Chapter::Repredicted(span) => format!("is predicted to run for {} in total", long(*span)),
             Chapter::Cancelled => "is withdrawn".to_string(),
-            Chapter::Ended(ran) => format!("ends after running for {ran} s"),
+            Chapter::Ended(ran) => format!("ends after running for {}", long(*ran)),
         }
     }
 }
 
-fn bound(start: Time, latest: Option<Time>) -> String {
+fn bound(start: Time, latest: Option<Time>, words: &dyn Words) -> String {
     match latest {
         Some(Time::MAX) => ", without a bound".to_string(),
-        Some(latest) if latest != start => format!(", at {latest} at the latest"),
+        Some(latest) if latest != start => format!(", at {} at the latest", words.moment(latest)),
         _ => String::new(),
     }
 }
 
 impl fmt::Display for Explanation<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.for_people(&Seconds))
+    }
+}
+
+/// How moments, spans and jobs are called for people.
+pub trait Words {
+    /// A moment.
+    fn moment(&self, at: Time) -> String;
+    /// A span.
+    fn span(&self, span: Span) -> String;
+    /// A span by which something is moved, with its sign.
+    fn change(&self, by: Span) -> String;
+    /// A job, by its number in the log.
+    fn job(&self, id: JobId, number: i64) -> String;
+    /// Lines that follow the first, of what is known beyond the simulation.
+    fn beside(&self, _: JobId) -> String {
+        String::new()
+    }
+}
+
+/// Seconds, as in the log.
+struct Seconds;
+
+impl Words for Seconds {
+    fn moment(&self, at: Time) -> String {
+        at.to_string()
+    }
+
+    fn span(&self, span: Span) -> String {
+        format!("{span} s")
+    }
+
+    fn change(&self, by: Span) -> String {
+        format!("{:+} s", by.0)
+    }
+
+    fn job(&self, _: JobId, number: i64) -> String {
+        number.to_string()
+    }
+}
+
+impl Explanation<'_> {
+    fn name(&self, id: JobId, words: &dyn Words) -> String {
+        words.job(id, self.number(id))
+    }
+
+    /// The story in these words.
+    #[must_use]
+    pub fn for_people(&self, words: &dyn Words) -> String {
         let job = self.workload.job(self.id);
-        let number = self.number(self.id);
+        let at = |time: Time| words.moment(time);
         let plural = |n: Procs| if n == 1 { "1 processor".to_string() } else { format!("{n} processors") };
-        writeln!(f, "job {number}: {} for up to {} s, submitted at {}", plural(job.procs), job.estimate, job.submit)?;
+        let mut lines = vec![format!(
+            "job {}: {} for up to {}, submitted at {}",
+            self.name(self.id, words),
+            plural(job.procs),
+            words.span(job.estimate),
+            at(job.submit)
+        )];
+        lines.extend(words.beside(self.id).lines().map(String::from));
         for (now, chapter) in self.story.chapters() {
-            writeln!(f, "{now:>12}  {}", self.tell(*now, chapter))?;
+            lines.push(format!("{:>12}  {}", at(*now), self.tell(*now, chapter, words)));
         }
         for (change, start) in &self.what_if {
             let had = match *change {
-                WhatIf::Estimate(span) => format!("had it asked for {span} s"),
+                WhatIf::Estimate(span) => format!("had it asked for {}", words.span(span)),
                 WhatIf::Procs(procs) => format!("had it asked for {}", plural(procs)),
             };
-            match (start, self.story.start) {
-                (Some(new), Some(old)) if *new == old => writeln!(f, "{had}, it would have started at the same time")?,
+            lines.push(match (start, self.story.start) {
+                (Some(new), Some(old)) if *new == old => format!("{had}, it would have started at the same time"),
                 (Some(new), Some(old)) if *new < old => {
-                    writeln!(f, "{had}, it would have started at {new}, {} s earlier", old - *new)?;
+                    format!("{had}, it would have started at {}, {} earlier", at(*new), words.span(old - *new))
                 }
-                (Some(new), Some(old)) => writeln!(f, "{had}, it would have started at {new}, {} s later", *new - old)?,
-                (Some(new), None) => writeln!(f, "{had}, it would have started at {new}")?,
-                (None, _) => writeln!(f, "{had}, it would never have started")?,
-            }
+                (Some(new), Some(old)) => {
+                    format!("{had}, it would have started at {}, {} later", at(*new), words.span(*new - old))
+                }
+                (Some(new), None) => format!("{had}, it would have started at {}", at(*new)),
+                (None, _) => format!("{had}, it would never have started"),
+            });
         }
-        Ok(())
+        lines.join("\n") + "\n"
     }
 }

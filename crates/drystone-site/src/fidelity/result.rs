@@ -435,8 +435,8 @@ impl PoolFidelity {
             )
         } else if idle > MUCH_IDLE {
             format!(
-                "Verdict: {idle:.0} % of the machine's time was idle while a job that fits waited: this dump is not the whole load, or something \
-                 that is not simulated held jobs back."
+                "Verdict: idle while a job that fits waits {idle:.0} % of the time: this dump is not the whole load, or something that is not \
+                 simulated held jobs back."
             )
         } else if within.is_some_and(|w| w >= 0.9) && !loses {
             format!(

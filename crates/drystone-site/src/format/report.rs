@@ -11,7 +11,12 @@ pub fn report(manifest: &Manifest) -> String {
     let mut text = String::new();
     let m = manifest;
     let name = if m.cluster.is_empty() { "a cluster" } else { m.cluster.as_str() };
-    let _ = writeln!(text, "{name}: {} rows, {} unusable; {} jobs of {} users", m.rows, m.bad_rows, m.jobs, m.users);
+    let users = match m.users {
+        0 => "users that are not recorded".to_string(),
+        1 => "1 user".to_string(),
+        users => format!("{users} users"),
+    };
+    let _ = writeln!(text, "{name}: {} rows, {} unusable; {} jobs of {users}", m.rows, m.bad_rows, m.jobs);
     for file in &m.files {
         let _ = writeln!(text, "  {}: {} rows, {}", file.name, file.rows, file.kind);
     }

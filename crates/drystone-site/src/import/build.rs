@@ -34,7 +34,7 @@ pub(super) fn build(
 ) -> Result<Site, SiteError> {
     let zone = intake.zone().cloned();
     (watch.phase)("finding jobs");
-    let mut making = Making::find(&mut intake, beside, options, watch)?;
+    let mut making = Making::find(&mut intake, beside, (options, &memory.carriers), watch)?;
     (watch.phase)("placing jobs");
     let mut placed = making.place()?;
     watch.check()?;
@@ -74,6 +74,7 @@ struct Making<'a> {
     read: u64,
     /// Rows whose end minus start is an hour off their run time, and all rows that have these three.
     hour_off: (u64, u64),
+    carriers: BTreeSet<Carrier>,
     options: &'a Options,
 }
 
@@ -83,9 +84,10 @@ impl<'a> Making<'a> {
     fn find(
         intake: &mut Intake,
         beside: Beside,
-        options: &'a Options,
+        (options, carriers): (&'a Options, &BTreeSet<Carrier>),
         watch: &Watch<'_>,
     ) -> Result<Making<'a>, SiteError> {
+        let carriers = carriers.clone();
         let choices = Choices {
             merge_preempted: options.preempted == Preempted::Merge,
             preempts_by_requeue: beside.machine.preempts_by_requeue,
@@ -99,13 +101,13 @@ impl<'a> Making<'a> {
         if options.withdraw == Withdraw::Drop {
             drop_withdrawn(&mut jobs, &table, &mut tally);
         }
-        let making = Making { beside, table, jobs, amounts, tally, throttles, read, hour_off, options };
+        let making = Making { beside, table, jobs, amounts, tally, throttles, read, hour_off, carriers, options };
         making.has_jobs()?;
         Ok(making)
     }
 
     fn has_jobs(&self) -> Result<(), SiteError> {
-        if self.jobs.is_empty() { Err(nothing_left(self.read, &self.tally)) } else { Ok(()) }
+        if self.jobs.is_empty() { Err(nothing_left(self.read, &self.tally, &self.carriers)) } else { Ok(()) }
     }
 
     /// Gives every job its pool, and marks what kept it from starting.
@@ -365,10 +367,12 @@ fn sort(jobs: &mut [Job], table: &Table) {
 }
 
 /// How many different users jobs have.
+/// Distinct users; 0 where no job names one.
 fn users(jobs: &[Job], table: &Table) -> u64 {
     let mut seen = vec![false; table.names.len()];
     jobs.iter().for_each(|job| seen[table.who(table.rows.get(job.row)).user.0 as usize] = true);
-    seen.into_iter().filter(|&is| is).count() as u64
+    // The empty name is none.
+    seen.into_iter().skip(1).filter(|&is| is).count() as u64
 }
 
 fn cluster(table: &Table, machine: &Machine) -> String {

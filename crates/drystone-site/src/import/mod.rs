@@ -11,8 +11,8 @@ mod swf;
 mod warnings;
 mod window;
 
-pub use files::Opener;
 pub(crate) use build::edge;
+pub use files::Opener;
 pub(crate) use options::Choices;
 pub use options::{Arrive, Counting, Effort, Het, Options, Preempted, Size, Throttle, Wide, Withdraw};
 pub use window::Window;
@@ -113,7 +113,7 @@ pub fn import(inputs: &[PathBuf], options: &Options, open: Opener<'_>, watch: Wa
     }
     memory.pbs.flush(&mut intake)?;
     intake.finish();
-    one_cluster(&intake, options)?;
+    one_cluster(&intake, options, &memory.carriers)?;
     let mut beside = beside(machine, &events, &intake, options, open)?;
     beside.reservations.extend(capacity::of_pbs(&memory.pbs));
     beside.warnings.extend(unread.into_iter().map(|text| format!("not read: {text}")));
@@ -136,7 +136,11 @@ fn not_expected(name: &str, kind: &FileKind, option: &str) -> SiteError {
 }
 
 /// One import is one cluster.
-fn one_cluster(intake: &Intake, options: &Options) -> Result<(), SiteError> {
+fn one_cluster(
+    intake: &Intake,
+    options: &Options,
+    carriers: &std::collections::BTreeSet<Carrier>,
+) -> Result<(), SiteError> {
     let table = &intake.table;
     let mut clusters: BTreeMap<String, u64> = BTreeMap::new();
     let mut of_where = vec![0_u64; table.at.items().len()];
@@ -158,7 +162,7 @@ fn one_cluster(intake: &Intake, options: &Options) -> Result<(), SiteError> {
             (Some(cluster), Some(_)) => {
                 format!("no row is of the cluster {cluster}; leave --cluster out to see which there are")
             }
-            _ => format!("At the site:\n\n{}", crate::ASK),
+            _ => advice(carriers),
         };
         let rules = if rules.is_empty() { "there are none".to_string() } else { rules.join(", ") };
         return Err(SiteError::NothingLeft { rows: intake.read, rules, advice });
@@ -216,13 +220,28 @@ fn beside(
 }
 
 /// Why nothing is left, from the account.
-pub(crate) fn nothing_left(rows: u64, tally: &crate::rules::Tally) -> SiteError {
+pub(crate) fn nothing_left(
+    rows: u64,
+    tally: &crate::rules::Tally,
+    carriers: &std::collections::BTreeSet<Carrier>,
+) -> SiteError {
     let rules: Vec<String> = tally
         .iter()
         .filter(|(rule, _)| matches!(rule.effect(), Effect::Bad | Effect::Dropped | Effect::Ignored))
         .map(|(rule, count)| format!("{rule} {}", count.rows.max(count.jobs)))
         .collect();
     let states: Vec<&str> = tally.get(Rule::State).examples.iter().map(|example| example.text.as_str()).collect();
-    let states = if states.is_empty() { String::new() } else { format!("; states that are not known: {}", states.join("; ")) };
-    SiteError::NothingLeft { rows, rules: rules.join(", ") + &states, advice: format!("At the site:\n\n{}", crate::ASK) }
+    let states =
+        if states.is_empty() { String::new() } else { format!("; states that are not known: {}", states.join("; ")) };
+    SiteError::NothingLeft { rows, rules: rules.join(", ") + &states, advice: advice(carriers) }
+}
+
+/// What to do, for the kind of accounting that was read.
+fn advice(carriers: &std::collections::BTreeSet<Carrier>) -> String {
+    let other = carriers.iter().find(|carrier| !matches!(carrier, Carrier::Sacct | Carrier::Json));
+    match other {
+        Some(Carrier::Swf) => "A record needs a submission, processors and a run time".to_string(),
+        Some(carrier) => format!("Give all of {}", carrier.command("", "jobs")),
+        None => "`drystone import --ask` prints the sacct command that gives what is needed".to_string(),
+    }
 }

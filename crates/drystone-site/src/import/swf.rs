@@ -70,7 +70,7 @@ impl Log {
         }
         imported.amounts = amounts;
         if imported.jobs.is_empty() {
-            return Err(nothing_left(0, &Tally::default()));
+            return Err(nothing_left(0, &Tally::default(), &[Carrier::Swf].into()));
         }
         // The records in the order of the log, which is the order in which they are written again.
         let text = |record: &Record| record.values().map(|value| value.to_string()).join(" ");

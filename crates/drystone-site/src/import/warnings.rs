@@ -3,7 +3,7 @@
 use super::Beside;
 use super::window::Window;
 use crate::jobs::Job;
-use crate::readers::{Carrier, Memory};
+use crate::readers::Memory;
 use crate::rows::Table;
 use crate::rules::Rule;
 use crate::site::Manifest;
@@ -24,7 +24,7 @@ pub(super) fn warnings(
         ));
     }
     let named = |job: &Job| table.who(table.rows.get(job.row)).user != crate::rows::Symbol(0);
-    if manifest.users == 1 && jobs.len() > 1 && jobs.iter().all(named) {
+    if manifest.users == 1 && memory.is_slurm() && jobs.len() > 1 && jobs.iter().all(named) {
         warnings.push(
             "all jobs are of one user: where PrivateData=jobs is set, sacct -a shows an ordinary user that user's own jobs only; let an \
              operator run it"
@@ -38,12 +38,16 @@ pub(super) fn warnings(
              holds for them; have the times of submission with the others{}",
             if all { "all".to_string() } else { format!("{} of {}", unknown.jobs, manifest.jobs) },
             if all { "any" } else { "their" },
-            if memory.carriers.contains(&Carrier::Sacct) { " (sacct --format=…,Submit,Eligible,…)" } else { "" }
+            if memory.is_slurm() { " (sacct --format=…,Submit,Eligible,…)" } else { "" }
         ));
     }
     if let Some(states) = manifest.rule(Rule::State) {
         let words: Vec<&str> = states.examples.iter().filter_map(|e| e.text.rsplit(", ").next()).collect();
-        warnings.push(format!("{} jobs have a state that is not known ({}, …): their times tell what became of them", states.jobs, words.join(", ")));
+        warnings.push(format!(
+            "{} jobs have a state that is not known ({}, …): their times tell what became of them",
+            states.jobs,
+            words.join(", ")
+        ));
     }
     if let Some(joined) = manifest.rule(Rule::Joined).filter(|joined| joined.rows * 2 > manifest.rows) {
         warnings.push(format!(
@@ -78,11 +82,17 @@ pub(super) fn warnings(
     let gap = longest_gap(jobs, &manifest.window);
     if let Some((from, until)) = gap {
         warnings.push(format!(
-            "between {} and {} UTC no job arrives, starts or ends: a file is missing, or the site was down; at the site: sacct … -S {} -E {}",
+            "between {} and {} UTC no job arrives, starts or ends: a file is missing, or the site was down{}",
             crate::clock::text(from),
             crate::clock::text(until),
-            &crate::clock::text(from)[..10],
-            &crate::clock::text(until + 86_400)[..10]
+            match memory.is_slurm() {
+                true => format!(
+                    "; at the site: sacct … -S {} -E {}",
+                    &crate::clock::text(from)[..10],
+                    &crate::clock::text(until + 86_400)[..10]
+                ),
+                false => String::new(),
+            }
         ));
     }
     warnings

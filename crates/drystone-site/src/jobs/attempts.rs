@@ -179,9 +179,8 @@ impl Finder<'_> {
         let mut kept: Vec<Seen> = Vec::with_capacity(keys.len());
         for key in keys {
             let Some(seen) = self.seen(key) else { continue };
-            let is_one = |other: &Seen| {
-                is_same(other, &seen) && !self.waits_again(other, &seen) && !self.differ(other, &seen)
-            };
+            let is_one =
+                |other: &Seen| is_same(other, &seen) && !self.waits_again(other, &seen) && !self.differ(other, &seen);
             let same = kept.iter().position(is_one).map(|at| &mut kept[at]);
             match same {
                 Some(other) => {
@@ -206,8 +205,7 @@ impl Finder<'_> {
                 attempt = 1;
                 continue;
             }
-            let merged =
-                (at + 1..kept.len()).take_while(|&next| self.merges(&kept[next - 1], &kept[next])).count();
+            let merged = (at + 1..kept.len()).take_while(|&next| self.merges(&kept[next - 1], &kept[next])).count();
             let marks = if attempt > 1 { Marks::REQUEUED } else { Marks::default() };
             if merged > 0 {
                 self.merge(&kept[at..=at + merged], attempt, marks);

@@ -28,6 +28,20 @@ pub(crate) fn read(input: impl Read, reading: &mut Reading<'_>) -> Result<(), Si
         if text.is_empty() || text.starts_with(b"#") {
             continue;
         }
+        if text.trim_ascii_start().starts_with(b"{") {
+            match of_json(text) {
+                Some(fields) => {
+                    let fields: Vec<&[u8]> = fields.iter().map(String::as_bytes).collect();
+                    record(text, &fields, place, reading)?;
+                }
+                None if line.whole => reading.intake.bad(Rule::Shape, place, text, 0),
+                None => {
+                    reading.intake.bad(Rule::Cut, place, text, 0);
+                    return reading.cut(place);
+                }
+            }
+            continue;
+        }
         let mut fields: Vec<&[u8]> = text.split(|&b| b == b':').collect();
         rejoin(text, &mut fields);
         if fields.len() < FEWEST {
@@ -38,26 +52,74 @@ pub(crate) fn read(input: impl Read, reading: &mut Reading<'_>) -> Result<(), Si
             reading.intake.bad(Rule::Columns, place, text, 0);
             continue;
         }
-        // The parts of a parallel job, one for each of its hosts.
-        if fields.get(41).is_some_and(|id| !id.is_empty() && *id != b"NONE") {
-            reading.intake.count(Rule::Record, place, text, 0);
-            continue;
-        }
-        match job(text, &fields, place) {
-            Some(draft) => reading.intake.push(&draft)?,
-            None => reading.intake.bad(Rule::Shape, place, text, 0),
+        record(text, &fields, place, reading)?;
+    }
+}
+
+/// Takes one record by its fields.
+fn record(text: &[u8], fields: &[&[u8]], place: Place, reading: &mut Reading<'_>) -> Result<(), SiteError> {
+    // The parts of a parallel job, one for each of its hosts.
+    if fields.get(41).is_some_and(|id| !id.is_empty() && *id != b"NONE") {
+        reading.intake.count(Rule::Record, place, text, 0);
+        return Ok(());
+    }
+    match job(text, fields, place) {
+        Some(draft) => reading.intake.push(&draft),
+        None => {
+            reading.intake.bad(Rule::Shape, place, text, 0);
+            Ok(())
         }
     }
+}
+
+/// The names of the fields that are read, and their places in a line of text.
+const NAMED: [(&str, usize, &str); 18] = [
+    ("qname", 0, ""),
+    ("hostname", 1, ""),
+    ("group", 2, ""),
+    ("owner", 3, ""),
+    ("job_name", 4, ""),
+    ("job_number", 5, ""),
+    ("account", 6, "sge"),
+    ("submission_time", 8, "0"),
+    ("start_time", 9, "0"),
+    ("end_time", 10, "0"),
+    ("failed", 11, "0"),
+    ("exit_status", 12, "0"),
+    ("project", 31, "NONE"),
+    ("granted_pe", 33, "NONE"),
+    ("slots", 34, "0"),
+    ("task_number", 35, "0"),
+    ("category", 39, "NONE"),
+    ("pe_taskid", 41, "NONE"),
+];
+
+/// The fields of a record in JSON, as Gridware and Open Cluster Scheduler write it, in their places
+/// of the text.
+fn of_json(text: &[u8]) -> Option<Vec<String>> {
+    let record: serde_json::Value = serde_json::from_slice(text).ok()?;
+    record.get("job_number")?;
+    let mut fields = vec![String::new(); 43];
+    for (name, at, none) in NAMED {
+        fields[at] = match record.get(name) {
+            Some(serde_json::Value::String(value)) => value.clone(),
+            Some(serde_json::Value::Number(value)) => value.to_string(),
+            _ => none.to_string(),
+        };
+    }
+    Some(fields)
 }
 
 /// Puts a name with colons together again. The job's number, its account, its priority and five
 /// more numbers behind it stand where no name has them.
 fn rejoin<'a>(line: &'a [u8], fields: &mut Vec<&'a [u8]>) {
     let number = |at: usize| fields.get(at).is_some_and(|f| !f.is_empty() && f.iter().all(u8::is_ascii_digit));
-    let signed = |at: usize| fields.get(at).is_some_and(|f| {
-        let digits = f.strip_prefix(b"-").unwrap_or(f);
-        !digits.is_empty() && digits.iter().all(u8::is_ascii_digit)
-    });
+    let signed = |at: usize| {
+        fields.get(at).is_some_and(|f| {
+            let digits = f.strip_prefix(b"-").unwrap_or(f);
+            !digits.is_empty() && digits.iter().all(u8::is_ascii_digit)
+        })
+    };
     // Number, priority, submission, start, end, failure, exit status.
     let begins = |at: usize| number(at) && signed(at + 2) && (3..8).all(|next| number(at + next));
     if begins(5) {
@@ -114,12 +176,13 @@ fn job<'a>(line: &'a [u8], fields: &[&'a [u8]], place: Place) -> Option<Draft<'a
     Some(draft)
 }
 
-/// Seconds or, in Univa's versions, milliseconds since 1970; 0 for never.
+/// Seconds or, in other versions, milliseconds or microseconds since 1970; 0 for never.
 fn when(text: &[u8]) -> Option<When> {
     match digits(text)? {
         0 => Some(When::Unknown),
         seconds @ 1..100_000_000_000 => Some(When::Epoch(seconds as i64)),
-        milliseconds => i64::try_from(milliseconds / 1_000).ok().map(When::Epoch),
+        milliseconds @ ..100_000_000_000_000 => i64::try_from(milliseconds / 1_000).ok().map(When::Epoch),
+        microseconds => i64::try_from(microseconds / 1_000_000).ok().map(When::Epoch),
     }
 }
 
@@ -142,8 +205,7 @@ fn limit(category: &[u8]) -> Limit {
 /// GPUs, by the names that sites give to this resource. Taken as those of the job: whether a request
 /// is for each slot, the accounting does not say.
 fn gpus(category: &[u8]) -> Option<u32> {
-    const NAMES: [&[u8]; 8] =
-        [b"gpu", b"gpus", b"ngpu", b"ngpus", b"num_gpu", b"num_gpus", b"gpu_count", b"gpu_card"];
+    const NAMES: [&[u8]; 8] = [b"gpu", b"gpus", b"ngpu", b"ngpus", b"num_gpu", b"num_gpus", b"gpu_count", b"gpu_card"];
     let number = |value: &[u8]| match value {
         b"TRUE" | b"true" => Some(1),
         _ => whole(value).and_then(|n| u32::try_from(n).ok()).filter(|&n| n < 1 << 20),
@@ -196,6 +258,7 @@ mod tests {
     fn moments_are_seconds_or_milliseconds() {
         assert_eq!(when(b"1769860800"), Some(When::Epoch(1_769_860_800)));
         assert_eq!(when(b"1769860800123"), Some(When::Epoch(1_769_860_800)));
+        assert_eq!(when(b"1769860800123456"), Some(When::Epoch(1_769_860_800)));
         assert_eq!(when(b"0"), Some(When::Unknown));
         assert_eq!(when(b"x"), None);
     }

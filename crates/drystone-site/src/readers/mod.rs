@@ -86,6 +86,13 @@ pub(crate) struct Memory {
     pub(crate) pbs: pbs::Open,
 }
 
+impl Memory {
+    /// Whether what was read is what `sacct` gives.
+    pub(crate) fn is_slurm(&self) -> bool {
+        self.carriers.iter().any(|carrier| matches!(carrier, Carrier::Sacct | Carrier::Json))
+    }
+}
+
 /// One file at work.
 pub(crate) struct Reading<'a> {
     pub(crate) intake: &'a mut Intake,

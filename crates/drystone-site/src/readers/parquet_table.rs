@@ -30,8 +30,7 @@ pub(super) fn read(mut input: impl Read, job: &mut Reading<'_>, layout: &Layout)
     let reader = SerializedFileReader::new(Bytes::from(bytes)).map_err(wrong)?;
     let schema = reader.metadata().file_metadata().schema_descr_ptr();
     let columns: Vec<_> = schema.columns().iter().filter(|column| column.max_rep_level() == 0).cloned().collect();
-    let places: Vec<usize> =
-        (0..schema.num_columns()).filter(|&at| schema.column(at).max_rep_level() == 0).collect();
+    let places: Vec<usize> = (0..schema.num_columns()).filter(|&at| schema.column(at).max_rep_level() == 0).collect();
     let names: Vec<String> = columns.iter().map(|column| column.path().string()).collect();
     let header = names.join(&PART.to_string());
     let layout = Layout { delimiter: Some(PART.to_string()), ..layout.clone() };
@@ -43,12 +42,19 @@ pub(super) fn read(mut input: impl Read, job: &mut Reading<'_>, layout: &Layout)
         let mut readers = places
             .iter()
             .zip(&columns)
-            .map(|(&place, column)| Ok(Cells { reader: group.get_column_reader(place)?, form: Form::of(column), levels: column.max_def_level() }))
+            .map(|(&place, column)| {
+                Ok(Cells {
+                    reader: group.get_column_reader(place)?,
+                    form: Form::of(column),
+                    levels: column.max_def_level(),
+                })
+            })
             .collect::<Result<Vec<Cells>, ParquetError>>()
             .map_err(wrong)?;
         while left > 0 {
             let batch = left.min(BATCH);
-            let cells = readers.iter_mut().map(|cells| cells.take(batch)).collect::<Result<Vec<_>, _>>().map_err(wrong)?;
+            let cells =
+                readers.iter_mut().map(|cells| cells.take(batch)).collect::<Result<Vec<_>, _>>().map_err(wrong)?;
             for row in 0..batch {
                 number = number.saturating_add(1);
                 job.lines(number)?;

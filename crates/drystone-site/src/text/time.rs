@@ -184,7 +184,14 @@ mod tests {
         for text in ["12:00:05", "Ystday 10:11", "Tomorr 09:00", "Mon 12:00", "19 Jan 07:30"] {
             assert_eq!(read(text), Err(NoTime::Relative), "{text}");
         }
-        for text in ["soon", "31.01.2026 12:00", "1/31/26 12:00", "2026-02-30T00:00:00", "2026-01-31T12:00:00+1", "2026-01-31T12:00:00.Z"] {
+        for text in [
+            "soon",
+            "31.01.2026 12:00",
+            "1/31/26 12:00",
+            "2026-02-30T00:00:00",
+            "2026-01-31T12:00:00+1",
+            "2026-01-31T12:00:00.Z",
+        ] {
             assert_eq!(read(text), Err(NoTime::Unreadable), "{text}");
         }
     }

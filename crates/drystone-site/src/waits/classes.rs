@@ -61,7 +61,9 @@ impl By {
             By::Partition => (0, named(&job.partition)),
             By::User => (0, named(&job.user)),
             By::Qos => (0, named(&job.qos)),
-            By::Reason => (0, if matches!(job.reason.as_ref(), "" | "None") { "(none)".into() } else { job.reason.to_string() }),
+            By::Reason => {
+                (0, if matches!(job.reason.as_ref(), "" | "None") { "(none)".into() } else { job.reason.to_string() })
+            }
             By::Gpu => match job.gpus {
                 None => (u32::MAX, "(unknown)".to_string()),
                 Some(0) => (0, "0".to_string()),
@@ -99,7 +101,8 @@ impl Gathered {
     }
 
     pub(super) fn finish(self) -> Division {
-        let figures = |(key, mut jobs): ((u32, String), Vec<Waited>)| Group { name: key.1, figures: Figures::of(&mut jobs) };
+        let figures =
+            |(key, mut jobs): ((u32, String), Vec<Waited>)| Group { name: key.1, figures: Figures::of(&mut jobs) };
         let mut groups: Vec<Group> = self.groups.into_iter().map(figures).collect();
         if !self.by.is_ordered() {
             groups.sort_by(|a, b| {

@@ -250,8 +250,7 @@ impl Figures {
     fn of(jobs: &mut [Waited]) -> Figures {
         jobs.sort_unstable_by(|a, b| a.wait.total_cmp(&b.wait));
         let count = jobs.len();
-        let quantile =
-            |share: f64| jobs.get(((share * count as f64).ceil() as usize).max(1) - 1).map(|job| job.wait);
+        let quantile = |share: f64| jobs.get(((share * count as f64).ceil() as usize).max(1) - 1).map(|job| job.wait);
         let longer = |than: f64| {
             (count > 0).then(|| (count - jobs.partition_point(|job| job.wait <= than)) as f64 / count as f64)
         };

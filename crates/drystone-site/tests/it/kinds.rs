@@ -6,9 +6,8 @@ use drystone_site::{Kind, Marks, Options, Site};
 
 /// Processors, run time and nodes of every job.
 fn sizes(site: &Site) -> Vec<(u32, u32, String)> {
-    let one = |job: drystone_site::SiteJob<'_>| {
-        (job.cpus.unwrap_or(0), job.run.unwrap_or(0), job.node_list.to_string())
-    };
+    let one =
+        |job: drystone_site::SiteJob<'_>| (job.cpus.unwrap_or(0), job.run.unwrap_or(0), job.node_list.to_string());
     site.jobs().map(one).collect()
 }
 
@@ -33,7 +32,10 @@ fn without_submissions_starts_stand_for_them_and_nothing_is_said_of_waits() {
     // Eligibility is as good: the wait counts from it anyway.
     let text = "JobID|Eligible|Start|End|AllocCPUS|State\n1|1700000000|1700000100|1700000200|1|COMPLETED\n";
     let site = of_text(text, &utc());
-    assert_eq!((site.job(0).wait(), rule(&site, "submit-eligible").1, site.manifest.waits_known()), (Some(100), 1, true));
+    assert_eq!(
+        (site.job(0).wait(), rule(&site, "submit-eligible").1, site.manifest.waits_known()),
+        (Some(100), 1, true)
+    );
     // Nothing at all is a bad row.
     let text = "JobID|Submit|Start|End|AllocCPUS|State\n1||Unknown||1|CANCELLED\n2|1700000000|1700000001|1700000002|1|COMPLETED\n";
     assert_eq!(rule(&of_text(text, &utc()), "no-times").0, 1);
@@ -86,8 +88,7 @@ fn delimiters_within_a_column_do_not_shift_the_others() {
 fn one_row_never_ends_an_import_and_most_rows_do() {
     let good = "JobID|Submit|Start|End|NCPUS|State\n";
     let rows = |bad: &str, goods: u32| {
-        let rows: String =
-            (1..=goods).map(|n| format!("{n}|1700000000|1700000001|1700000101|1|COMPLETED\n")).collect();
+        let rows: String = (1..=goods).map(|n| format!("{n}|1700000000|1700000001|1700000101|1|COMPLETED\n")).collect();
         format!("{good}{rows}{bad}\n")
     };
     for bad in [
@@ -136,10 +137,16 @@ fn numbers_may_be_written_as_fractions() {
 #[test]
 fn only_equal_rows_are_the_same_job() {
     let header = "job_id,user,submit_time,start_time,end_time,state,ncpus,nodelist\n";
-    let row = |end: u32, cpus: u32, node: &str| {
-        format!("5,ada,1700000000,1700000060,{end},COMPLETED,{cpus},{node}\n")
-    };
-    let text = [header.to_string(), row(1_700_000_160, 1, "n1"), row(1_700_000_260, 1, "n1"), row(1_700_000_160, 2, "n1"), row(1_700_000_160, 1, "n2"), row(1_700_000_160, 1, "n1")].concat();
+    let row = |end: u32, cpus: u32, node: &str| format!("5,ada,1700000000,1700000060,{end},COMPLETED,{cpus},{node}\n");
+    let text = [
+        header.to_string(),
+        row(1_700_000_160, 1, "n1"),
+        row(1_700_000_260, 1, "n1"),
+        row(1_700_000_160, 2, "n1"),
+        row(1_700_000_160, 1, "n2"),
+        row(1_700_000_160, 1, "n1"),
+    ]
+    .concat();
     let site = of_text(&text, &utc());
     assert_eq!((site.len(), rule(&site, "dup").0, rule(&site, "same-id").1), (4, 1, 3));
     // A row that still ran, or was written otherwise, is the same job.
@@ -195,7 +202,12 @@ fn a_run_limit_of_lsf_is_found_by_the_counts_before_it() {
             "-1 ".repeat(19).trim_end()
         )
     };
-    for (extensions, hosts) in [("0", "0"), ("2 \"a\" \"b\" \"c\" \"d\"", "0"), ("0", "1 \"h1\" 100 200 30 4 0"), ("1 \"k\" \"v\"", "2 h1 1 2 3 4 0 h2 1 2 3 4 0")] {
+    for (extensions, hosts) in [
+        ("0", "0"),
+        ("2 \"a\" \"b\" \"c\" \"d\"", "0"),
+        ("0", "1 \"h1\" 100 200 30 4 0"),
+        ("1 \"k\" \"v\"", "2 h1 1 2 3 4 0 h2 1 2 3 4 0"),
+    ] {
         let site = of_text(record(extensions, hosts), &Options::default());
         assert_eq!((site.job(0).limit, site.job(0).cpus), (5_400, Some(4)), "{extensions} {hosts}");
     }
@@ -227,12 +239,17 @@ fn the_first_of_several_partitions_counts() {
                 3|gpu|1700000000|1700000050|1700000150|COMPLETED|4|n2\n";
     let site = of_text(text, &utc());
     let waits = site.jobs().find(|job| job.kind == Kind::Waiting).expect("waits");
-    assert_eq!((waits.partition.as_ref(), rule(&site, "partition-list").0, site.manifest.partitions.len()), ("gpu", 1, 2));
+    assert_eq!(
+        (waits.partition.as_ref(), rule(&site, "partition-list").0, site.manifest.partitions.len()),
+        ("gpu", 1, 2)
+    );
 }
 
 #[test]
 fn a_record_that_was_never_closed_does_not_run_for_ever() {
-    let mut text = "JobID|Submit|Start|End|State|NCPUS|TimelimitRaw|NodeList\n1|1700000000|1700000000|Unknown|RUNNING|64|60|n9\n".to_string();
+    let mut text =
+        "JobID|Submit|Start|End|State|NCPUS|TimelimitRaw|NodeList\n1|1700000000|1700000000|Unknown|RUNNING|64|60|n9\n"
+            .to_string();
     for n in 2..30_u32 {
         let at = 1_700_000_000 + n * 86_400;
         text.push_str(&format!("{n}|{at}|{at}|{}|COMPLETED|4|120|n1\n", at + 3_600));
@@ -358,7 +375,10 @@ fn public_tables_are_read_by_name_and_others_say_what_they_lack() {
     for columns in [None, Some("m100"), Some("pm100")] {
         let site = of_text(text, &Options { columns: columns.map(String::from), ..Options::default() });
         let job = site.job(0);
-        assert_eq!((job.cpus, job.gpus, job.nodes, job.limit, job.wait()), (Some(64), Some(2), Some(2), 5_400, Some(600)));
+        assert_eq!(
+            (job.cpus, job.gpus, job.nodes, job.limit, job.wait()),
+            (Some(64), Some(2), Some(2), 5_400, Some(600))
+        );
         assert_eq!(job.node_list.as_ref(), "4,5");
     }
     let named = |columns: &str| Options { columns: Some(columns.to_string()), ..utc() };
@@ -374,9 +394,13 @@ fn public_tables_are_read_by_name_and_others_say_what_they_lack() {
     let text = "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,creation_time,deletion_time,scheduled_time\n\
                 pod-1,11500,1,2,1000,V100,LS,Succeeded,100,4000,400\n";
     let site = of_text(text, &named("alibaba-gpu"));
-    assert_eq!((site.job(0).cpus, site.job(0).gpus, site.job(0).wait(), site.job(0).run), (Some(12), Some(2), Some(300), Some(3_600)));
+    assert_eq!(
+        (site.job(0).cpus, site.job(0).gpus, site.job(0).wait(), site.job(0).run),
+        (Some(12), Some(2), Some(300), Some(3_600))
+    );
     // Without a first line of names.
-    let text = "aa1,worker,3,Terminated,1000.0,1600.0,600.0,29.3,50.0,T4\nab2,ps,1,Failed,1100.0,1200.0,250.0,29.3,,T4\n";
+    let text =
+        "aa1,worker,3,Terminated,1000.0,1600.0,600.0,29.3,50.0,T4\nab2,ps,1,Failed,1100.0,1200.0,250.0,29.3,,T4\n";
     let site = of_text(text, &named("alibaba-gpu-2020"));
     let found: Vec<_> = site.jobs().map(|job| (job.cpus, job.gpus, job.run)).collect();
     assert_eq!(found, [(Some(18), Some(3), Some(600)), (Some(3), None, Some(100))]);
@@ -392,4 +416,98 @@ fn public_tables_are_read_by_name_and_others_say_what_they_lack() {
     let text = "JobID,Submit,Start,End,State,cores_used\n1,1700000000,1700000100,1700000200,COMPLETED,8\n";
     let error = error_of(text, &utc());
     assert!(error.contains("cores_used") && error.contains("JobID,Submit,Start,End,State,AllocCPUS"), "{error}");
+}
+
+#[test]
+fn accounting_of_grid_engine_may_be_lines_of_json() {
+    let line = |number: u32, slots: u32, end: u64, task: &str| {
+        format!(
+            "{{\"job_number\":{number},\"task_number\":0,\"submission_time\":1500000000000000,\"start_time\":1500000010000000,\
+             \"end_time\":{end}000000,\"owner\":\"ada\",\"group\":\"g\",\"account\":\"sge\",\"project\":\"physics\",\"qname\":\"all.q\",\
+             \"hostname\":\"h1\",\"slots\":{slots},\"job_name\":\"a:b\",\"failed\":0,\"exit_status\":0,\"granted_pe\":\"mpi\",\
+             \"category\":\"-l h_rt=7200,gpu=2 -pe mpi 16\",{task}\"usage\":{{\"rusage\":{{\"ru_wallclock\":1}}}}}}\n"
+        )
+    };
+    let text = [
+        line(1, 16, 1_500_003_610, ""),
+        line(1, 16, 1_500_003_610, "\"pe_taskid\":\"1.h2\","),
+        line(2, 1, 1_500_000_110, ""),
+    ];
+    let site = of_text(text.concat(), &Options::default());
+    let job = site.job(0);
+    assert_eq!((site.len(), rule(&site, "record").0), (2, 1));
+    assert_eq!((job.cpus, job.gpus, job.limit, job.run), (Some(16), Some(2), 7_200, Some(3_600)));
+    assert_eq!((job.account.as_ref(), job.partition.as_ref()), ("physics", "all.q"));
+    let error = error_of("{\"job_number\":1,\"qname\":\"q\"}\n", &Options::default());
+    assert!(!error.contains("sacct"), "{error}");
+}
+
+#[test]
+fn waits_are_those_that_were_recorded() {
+    use drystone_site::waits::{By, Question, waits};
+    // Waits of 0, 60, 3,601, 90,000 s; run times of an hour; one job never starts, one still waits.
+    let mut text = "JobID|User|Account|Partition|Submit|Eligible|Start|End|State|NCPUS|Reason|NodeList\n".to_string();
+    for (id, user, account, wait) in
+        [(1, "ada", "a", 0_i64), (2, "ada", "a", 60), (3, "bob", "b", 3_601), (4, "bob", "a", 90_000)]
+    {
+        let start = 1_700_000_000 + wait;
+        text.push_str(&format!(
+            "{id}|{user}|{account}|p|1699999000|1700000000|{start}|{}|COMPLETED|4|Priority|n1\n",
+            start + 3_600
+        ));
+    }
+    text.push_str("5|eve|b|p|1700000000|1700000000|1700000500|1700000500|CANCELLED|4|None|None assigned\n");
+    text.push_str("6|eve|b|p|1700050000|1700050000|Unknown|Unknown|PENDING|4|Resources|None assigned\n");
+    let site = of_text(&text, &utc());
+    let found = waits(&site, &Question { by: vec![By::Account, By::Size], ..Question::default() });
+    assert_eq!((found.jobs, found.never_started, found.still_waiting, found.unknown), (6, 1, 1, 0));
+    let all = &found.all;
+    // By hand: the mean of the four; the second of four; the last.
+    assert_eq!((all.jobs, all.mean, all.median, all.p95), (4, Some(23_415.25), Some(60.0), Some(90_000.0)));
+    assert_eq!((all.over_hour, all.over_day, all.core_hours), (Some(0.5), Some(0.25), 16.0));
+    assert_eq!(all.expansion, Some((93_661.0 + 14_400.0) / 14_400.0));
+    let names: Vec<(&str, u64)> =
+        found.divisions[0].groups.iter().map(|group| (group.name.as_str(), group.figures.jobs)).collect();
+    assert_eq!(names, [("a", 3), ("b", 1)]);
+    assert_eq!(found.divisions[1].groups[0].name, "4-7");
+    let longest = &found.longest[0];
+    assert_eq!((longest.job.as_str(), longest.wait, longest.reason.as_str()), ("4", 90_000, "Priority"));
+    // 4 of 4 processors in use for four hours of the window, which ends with the last end.
+    let hours = (1_700_093_600 - site.manifest.window.from) as f64 / 3_600.0;
+    let share = found.week.mean_use.expect("known") * hours * found.week.processors;
+    assert!((share - 16.0).abs() < 0.2, "{share}");
+    // From a moment on.
+    let later = waits(&site, &Question { since: Some(1_700_000_001), ..Question::default() });
+    assert_eq!((later.jobs, later.all.jobs), (1, 0));
+    // Without submissions nothing is claimed.
+    let bare = of_text("JobID|Start|End|State|NCPUS\n1|1700000000|1700003600|COMPLETED|4\n", &utc());
+    let found = waits(&bare, &Question::default());
+    assert_eq!((found.all.jobs, found.unknown, found.all.mean, found.week.mean_queue), (0, 1, None, None));
+    assert!(found.notes[0].contains("nothing can be said of waits"), "{:?}", found.notes);
+}
+
+#[test]
+fn a_table_in_parquet_is_read_like_text() {
+    let folder = Folder::new();
+    let text = "JobID|User|Submit|Start|End|State|NCPUS|NodeList\n\
+                7|ada|1700000000|1700000100|1700003700|COMPLETED|8|n1\n\
+                8|bob|1700000000|1700000200|1700003800|FAILED|2|n2\n";
+    let site = of_text(text, &utc());
+    let path = folder.path("site");
+    drystone_site::write(&site, &path, &|_| {}).expect("written");
+    // The table of a site's own jobs, taken for a table of another program's.
+    let columns = "-,JobID,-,-,-,-,User,Account,-,-,Partition,-,-,-,Submit,-,-,Start,End";
+    let table = path.join("jobs.parquet");
+    let error = try_import(std::slice::from_ref(&table), &utc()).map(|site| site.len());
+    assert!(error.is_ok() || error.is_err_and(|e| e.to_string().contains("--columns")));
+    let all =
+        format!("{columns},ElapsedRaw,-,-,TimelimitSeconds,-,State,-,-,-,-,-,-,AllocCPUS,NNodes{}", ",-".repeat(11));
+    let options = Options { columns: Some(all), ..utc() };
+    let again = imported(&[table], &options);
+    let facts = |site: &Site| -> Vec<_> {
+        site.jobs().map(|job| (job.id, job.user.to_string(), job.start, job.run, job.cpus)).collect()
+    };
+    assert_eq!(facts(&again), facts(&site));
+    let broken = folder.write("t.parquet", b"PAR1 and nothing else PAR1");
+    assert!(try_import(&[broken], &utc()).expect_err("damaged").to_string().contains("Parquet"));
 }

@@ -79,14 +79,19 @@ fn columns_beyond_the_format_are_counted_and_named_once() {
         assert!(records.iter().all(|record| Record { line: 0, ..*record } == Record { line: 0, ..records[2] }));
         assert_eq!((records.len(), records[0].line), (3, 2));
         let said = reader.beyond().expect("said");
-        assert_eq!(said, "2 records have up to 2 columns beyond the 18 of the format (DAG_name, Task_ID), which are left out");
+        assert_eq!(
+            said,
+            "2 records have up to 2 columns beyond the 18 of the format (DAG_name, Task_ID), which are left out"
+        );
     }
     // Words in fields that can be without are unknown; numbers in another form are mistakes.
     let text = "; MaxProcs: 4\n1 0 10 60 2 -1 -1 2 100 ecc 1 1 1 1 1 1 {7,7,7} -1 0\n";
     let mut reader = Reader::new(text.as_bytes(), "log.swf").expect("starts");
     let record = reader.read().expect("read").expect("one");
     assert_eq!((record.requested_memory.round(), record.preceding, record.requested), (-1, -1, 2));
-    assert!(reader.beyond().is_some_and(|said| said.contains("1 records have 1 column beyond") && said.contains("words")));
+    assert!(
+        reader.beyond().is_some_and(|said| said.contains("1 records have 1 column beyond") && said.contains("words"))
+    );
     // One line that names no fields is no header.
     let text = "one two three\n1 0 10 60 2 -1 -1 2 100 -1 1 1 1 1 1 1 -1 -1\n";
     assert!(Reader::new(text.as_bytes(), "log.swf").expect("starts").read().is_err());

@@ -65,7 +65,11 @@ fn facts(waits: &Waits) -> Vec<(String, String)> {
     if let Some(share) = week.mean_use {
         facts.push((
             "use".to_string(),
-            format!("{} of {at_least}{} processors that were up", percent(Some(share), 1), count(week.processors as u64)),
+            format!(
+                "{} of {at_least}{} processors that were up",
+                percent(Some(share), 1),
+                count(week.processors as u64)
+            ),
         ));
     }
     if let Some(queue) = week.mean_queue {

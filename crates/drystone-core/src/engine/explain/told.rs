@@ -183,7 +183,11 @@ impl Serialize for Explanation<'_> {
                 .story
                 .chapters
                 .iter()
-                .map(|(at, chapter)| Event { at: *at, what: self.what(chapter), text: self.tell(*at, chapter) })
+                .map(|(at, chapter)| Event {
+                    at: *at,
+                    what: self.what(chapter),
+                    text: self.tell(*at, chapter, &super::Seconds),
+                })
                 .collect(),
             what_if: self
                 .what_if

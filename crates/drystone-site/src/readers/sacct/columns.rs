@@ -166,7 +166,8 @@ const UNUSED: &[&str] = &[
 ];
 
 /// Columns of tables that are nearly those of sacct, of no use either.
-const UNUSED_ELSEWHERE: &[&str] = &["memreq", "memalloc", "shared", "numtasks", "derivedec", "powerflags", "threadspercore"];
+const UNUSED_ELSEWHERE: &[&str] =
+    &["memreq", "memalloc", "shared", "numtasks", "derivedec", "powerflags", "threadspercore"];
 
 /// What is done to a value before it is read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -66,18 +66,6 @@ impl Header {
         FirstLine::Header(Header { trailing, ..Header::new(&names, delimiter.into_bytes()) })
     }
 
-    /// For rows without a header, by a layout's name or a list of columns.
-    pub(crate) fn given(columns: &str, first: &[u8], delimiter: Option<&str>) -> Result<Header, SiteError> {
-        let names = layout(columns)?;
-        let delimiter = match delimiter {
-            Some(given) => given.as_bytes().to_vec(),
-            None => vec![parting(first, names.len())],
-        };
-        let count = memchr::memmem::find_iter(first, &delimiter).count();
-        let trailing = count == names.len() && first.ends_with(&delimiter);
-        Ok(Header { trailing, ..Header::new(&names, delimiter) })
-    }
-
     /// By a layout's name or a list of columns, which count whether the first line names them
     /// or not; and whether it does.
     pub(crate) fn told(columns: &str, first: &[u8], delimiter: Option<&str>) -> Result<(Header, bool), SiteError> {
@@ -86,12 +74,14 @@ impl Header {
         let delimiter = match delimiter {
             Some(given) => given.to_string(),
             None => {
-                let own = guess(&text).filter(|d| !d.trim_matches(' ').is_empty() && text.matches(d.as_str()).count() + 1 >= names.len());
+                let own = guess(&text)
+                    .filter(|d| !d.trim_matches(' ').is_empty() && text.matches(d.as_str()).count() + 1 >= names.len());
                 own.unwrap_or_else(|| char::from(parting(first, names.len())).to_string())
             }
         };
         let mut fields: Vec<&str> = text.split(delimiter.as_str()).map(|name| name.trim().trim_matches('"')).collect();
-        let trailing = fields.len() > 1 && fields.last().is_some_and(|last| last.is_empty()) && fields.len() > names.len();
+        let trailing =
+            fields.len() > 1 && fields.last().is_some_and(|last| last.is_empty()) && fields.len() > names.len();
         if trailing {
             fields.pop();
         }
@@ -258,7 +248,8 @@ mod tests {
     #[test]
     fn layouts_find_their_delimiter() {
         let row = format!("1|{}|a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p,q,r,s,t,u,v,w,x,y,z,0,1,2|x", "v|".repeat(23));
-        let header = Header::given("xdmod", row.as_bytes(), None).expect("a layout");
+        let (header, named) = Header::told("xdmod", row.as_bytes(), None).expect("a layout");
+        assert!(!named);
         assert_eq!((header.delimiter.as_slice(), header.columns.len(), header.free), (&b"|"[..], 26, true));
     }
 }

@@ -8,8 +8,8 @@ mod presets;
 mod realign;
 mod split;
 
-pub(crate) use columns::is_column;
 pub(crate) use columns::guess;
+pub(crate) use columns::is_column;
 pub(crate) use header::{FirstLine, Header};
 pub(crate) use presets::preset_names;
 
@@ -200,7 +200,16 @@ fn ids_are_fractions<'a>(reader: &Reader, lines: impl Iterator<Item = Line<'a>>)
 impl Reader {
     fn new(file: u16, splitter: Splitter) -> Reader {
         let layout = splitter.header().clone();
-        Reader { file, splitter, layout, header: Vec::new(), behind: None, fractions: false, caches: Caches::default(), changed: Changed::default() }
+        Reader {
+            file,
+            splitter,
+            layout,
+            header: Vec::new(),
+            behind: None,
+            fractions: false,
+            caches: Caches::default(),
+            changed: Changed::default(),
+        }
     }
 
     /// Another that reads rows as this one does.

@@ -31,9 +31,10 @@ pub(crate) struct Splitter {
 impl Splitter {
     pub(crate) fn new(header: Header) -> Splitter {
         let finder = (header.delimiter.len() > 1).then(|| memmem::Finder::new(&header.delimiter).into_owned());
-        let inner = header.flexible.split_last().is_some_and(|(last, others)| {
-            others.contains(&true) || (*last && !header.free)
-        });
+        let inner = header
+            .flexible
+            .split_last()
+            .is_some_and(|(last, others)| others.contains(&true) || (*last && !header.free));
         Splitter { header, finder, inner, unquoted: Vec::new() }
     }
 

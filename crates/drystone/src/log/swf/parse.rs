@@ -99,7 +99,11 @@ pub(super) fn names(text: &[u8]) -> Option<Vec<String>> {
     let name = |word: &&[u8]| {
         word[0].is_ascii_alphabetic() && word.iter().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-'))
     };
-    let known = |word: &&[u8]| ["submit", "submit_time", "wait", "run", "runtime", "run_time"].iter().any(|n| word.eq_ignore_ascii_case(n.as_bytes()));
+    let known = |word: &&[u8]| {
+        ["submit", "submit_time", "wait", "run", "runtime", "run_time"]
+            .iter()
+            .any(|n| word.eq_ignore_ascii_case(n.as_bytes()))
+    };
     let named = words.len() >= FIELDS && words.iter().all(name) && words.iter().any(known);
     named.then(|| words.into_iter().map(|word| String::from_utf8_lossy(word).into_owned()).collect())
 }

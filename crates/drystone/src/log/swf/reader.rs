@@ -149,7 +149,9 @@ impl<R: Read> Reader<R> {
             said.push(format!("{lines} records have {columns} beyond the 18 of the format{named}, which are left out"));
         }
         if words > 0 {
-            said.push(format!("{words} records have words in fields of numbers that can be without, which are taken as unknown"));
+            said.push(format!(
+                "{words} records have words in fields of numbers that can be without, which are taken as unknown"
+            ));
         }
         (!said.is_empty()).then(|| said.join("; "))
     }
@@ -192,7 +194,9 @@ impl<R: Read> Reader<R> {
             return Ok(None);
         }
         let (text, used) = self.next_line();
-        if self.records == 0 && self.names.is_empty() && self.malformed_count == 0
+        if self.records == 0
+            && self.names.is_empty()
+            && self.malformed_count == 0
             && let Some(names) = parse::names(text)
         {
             self.names = names;

@@ -1,0 +1,78 @@
+//! A story of a job of a site in the site's own words: its dates, its names of jobs, and what was
+//! recorded beside what is simulated.
+
+use crate::output::number::duration;
+use crate::site::SiteInput;
+use drystone::engine::explain::Words;
+use drystone::model::{JobId, Span, Time, Workload};
+use drystone_site::clock::{self, Zone};
+use drystone_site::{Kind, Marks, SiteJob};
+
+/// A site's words.
+pub(super) struct SiteWords<'a> {
+    site: &'a SiteInput,
+    workload: &'a Workload,
+    zone: Zone,
+    origin: i64,
+}
+
+impl<'a> SiteWords<'a> {
+    pub(super) fn of(site: &'a SiteInput, workload: &'a Workload) -> SiteWords<'a> {
+        let zone = Zone::named(&site.site.manifest.time_zone).unwrap_or_else(|_| Zone::utc());
+        SiteWords { site, workload, zone, origin: site.site.origin() }
+    }
+
+    fn record(&self, id: JobId) -> Option<SiteJob<'_>> {
+        let place = *self.site.places.get(id.index())? as usize;
+        (place < self.site.site.len()).then(|| self.site.site.job(place))
+    }
+
+    /// The job of a name such as `102_3`; of several attempts the first.
+    pub(super) fn find(&self, name: &str) -> Option<JobId> {
+        (0..self.workload.jobs().len())
+            .map(|at| JobId(at as u32))
+            .find(|&id| self.record(id).is_some_and(|job| job.display() == name))
+    }
+
+    fn local(&self, moment: i64) -> String {
+        clock::second(self.zone.civil(moment))
+    }
+}
+
+impl Words for SiteWords<'_> {
+    fn moment(&self, at: Time) -> String {
+        self.local(self.origin.saturating_add(at.0))
+    }
+
+    fn span(&self, span: Span) -> String {
+        duration(span.0 as f64)
+    }
+
+    fn change(&self, by: Span) -> String {
+        format!("{}{}", if by.0 < 0 { "\u{2212}" } else { "+" }, duration(by.0.unsigned_abs() as f64))
+    }
+
+    fn job(&self, id: JobId, number: i64) -> String {
+        self.record(id).map_or_else(|| number.to_string(), |job| job.display())
+    }
+
+    fn beside(&self, id: JobId) -> String {
+        let Some(job) = self.record(id) else { return String::new() };
+        let mut said = match (job.kind, job.start, job.end) {
+            (Kind::Ran | Kind::Running, Some(start), _) if job.marks.has(Marks::NO_SUBMIT) => {
+                format!("recorded: it started at {}; when it was submitted is not known", self.local(start))
+            }
+            (Kind::Ran | Kind::Running, Some(start), _) => {
+                let wait = (start - job.arrive).max(0);
+                format!("recorded: it started at {}, after {}", self.local(start), duration(wait as f64))
+            }
+            (Kind::Withdrawn, _, Some(end)) => format!("recorded: it never started, and left at {}", self.local(end)),
+            _ => "recorded: it had not started when the records end".to_string(),
+        };
+        if !job.reason.is_empty() && job.reason != "None" {
+            said.push_str(&format!("; its last reason to wait was {}", job.reason));
+        }
+        said.push_str(&format!("\nsimulated, in {}:", self.zone.name()));
+        said
+    }
+}
