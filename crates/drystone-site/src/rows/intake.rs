@@ -40,6 +40,9 @@ impl Recipe {
     }
 }
 
+/// So many rows tell what a file is like.
+const MANY: u64 = 1_000;
+
 /// What is read so far.
 pub(crate) struct Intake {
     pub(crate) table: Table,
@@ -99,6 +102,14 @@ impl Intake {
     /// It does.
     pub(crate) fn troubled(&self) -> Result<(), SiteError> {
         self.troubles.of(self.read - self.before).map_or(Ok(()), Err)
+    }
+
+    /// As [`Intake::troubled`], of so many rows that the others will hardly be better.
+    ///
+    /// # Errors
+    /// As there.
+    pub(crate) fn troubled_early(&self) -> Result<(), SiteError> {
+        if self.read - self.before < MANY { Ok(()) } else { self.troubled() }
     }
 
     /// A file is read to its end.

@@ -24,6 +24,8 @@ pub(crate) struct Header {
     pub(crate) trailing: bool,
     /// What is done to the values of each column.
     pub(crate) changes: Vec<Change>,
+    /// Whether anything is done to any.
+    pub(crate) changed: bool,
 }
 
 /// What a first line is.
@@ -164,7 +166,7 @@ impl Header {
             is_free(name) || *column == Some(Column::Constraints) || (lists && quoted)
         });
         let flexible = flexible.collect();
-        Header { columns, ignored, delimiter, quoted, free, flexible, trailing: false, changes }
+        Header { columns, ignored, delimiter, quoted, free, flexible, trailing: false, changed: changes.iter().any(|change| *change != Change::Keep), changes }
     }
 
     /// Of so many columns, none of them read.

@@ -83,7 +83,7 @@ fn beginning<R: Read>(
             let cut = reader.take(lines, job.intake)?;
             cut.map_or(Ok(()), |place| job.cut(place))?;
             // What ails every row is said at once.
-            job.intake.troubled()?;
+            job.intake.troubled_early()?;
             return Ok(Some((reader, block.into_buffer())));
         }
         drop(lines);
@@ -277,7 +277,7 @@ impl Reader {
                 values[column as usize] = value.strip_suffix(b".0").unwrap_or(value);
             }
         }
-        if self.layout.changes.iter().any(|change| *change != Change::Keep) {
+        if self.layout.changed {
             self.changed.make(&self.layout, &values);
             for (column, text) in &self.changed.texts {
                 values[*column as usize] = text;
