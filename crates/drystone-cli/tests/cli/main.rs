@@ -1,6 +1,7 @@
 //! The program as users meet it: what it prints, writes and returns.
 #![allow(clippy::disallowed_methods, reason = "tests wait for processes")]
 
+mod accounting;
 mod advise;
 mod browser;
 mod builds;

@@ -1,0 +1,158 @@
+//! What `import`, `fidelity` and `waits` print of a small site, word by word, and the shape of
+//! their JSON; stories of its jobs.
+
+use crate::common::Folder;
+use serde_json::Value;
+use std::fmt::Write;
+
+/// A fortnight of a machine of two nodes, in Berlin: every hour a job of 4 of 8 processors for three
+/// hours, by turns of three users; arrays, one row with `|` in its features, one that never ran.
+fn dump() -> String {
+    let mut text = "JobIDRaw|JobID|User|Account|Partition|Submit|Eligible|Start|End|ElapsedRaw|TimelimitRaw|State|Reason|Constraints|\
+                    ReqCPUS|AllocCPUS|NNodes|NodeList\n"
+        .to_string();
+    // Free from, of each slot of four processors.
+    let mut free = [0_i64; 4];
+    for hour in 0..336_i64 {
+        let submit = 1_740_783_600 + hour * 3_600;
+        let slot = (0..4).min_by_key(|&slot| (free[slot], slot)).unwrap_or(0);
+        let run = 9_000 + hour % 5 * 3_600;
+        let start = submit.max(free[slot]);
+        free[slot] = start + run;
+        let (user, account) = [("ada", "physics"), ("bob", "biology"), ("eve", "physics")][hour as usize % 3];
+        let id = if hour % 7 == 3 { format!("102_{hour}") } else { (1_000 + hour).to_string() };
+        let features = if hour % 11 == 5 { "gold|silver" } else { "" };
+        let _ = writeln!(
+            text,
+            "{}|{id}|{user}|{account}|batch|{submit}|{submit}|{start}|{}|{run}|480|COMPLETED|Priority|{features}|4|4|1|n{}",
+            1_000 + hour,
+            start + run,
+            slot / 2 + 1
+        );
+    }
+    text.push_str("9000|9000|eve|physics|batch|1740790000|1740790000|1740795000|1740795000|0|60|CANCELLED by 7|None||4|0|0|None assigned\n");
+    text
+}
+
+fn site() -> Folder {
+    let folder = Folder::with("jobs.psv", dump());
+    folder.write(
+        "slurm.conf",
+        "ClusterName=small\nNodeName=n[1-2] CPUs=8\nPartitionName=batch Nodes=ALL MaxTime=1-0 State=UP\n",
+    );
+    let ran =
+        folder.run(&["import", "jobs.psv", "--machine", "slurm.conf", "--timezone", "Europe/Berlin", "--out", "site"]);
+    ran.ok();
+    folder
+}
+
+/// The keys of a document, each with what it holds: of a list its first element.
+fn shape(value: &Value, depth: usize, out: &mut String) {
+    let indent = "  ".repeat(depth);
+    match value {
+        Value::Object(map) => {
+            for (key, value) in map {
+                let holds = match value {
+                    Value::Object(_) => "map",
+                    Value::Array(_) => "list",
+                    Value::String(_) => "text",
+                    Value::Number(_) => "number",
+                    Value::Bool(_) => "truth",
+                    Value::Null => "nothing",
+                };
+                let _ = writeln!(out, "{indent}{key}: {holds}");
+                shape(value, depth + 1, out);
+            }
+        }
+        Value::Array(list) => {
+            if let Some(first) = list.first() {
+                shape(first, depth, out);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn shape_of(value: &Value) -> String {
+    let mut out = String::new();
+    shape(value, 0, &mut out);
+    out
+}
+
+#[test]
+fn an_import_says_what_it_did() {
+    let folder = site();
+    let args =
+        ["import", "jobs.psv", "--machine", "slurm.conf", "--timezone", "Europe/Berlin", "--out", "site", "--quiet"];
+    insta::assert_snapshot!("import", folder.run(&args).ok());
+    let json = folder.run(&[&args[..], &["--format", "json"]].concat()).json();
+    insta::assert_snapshot!("import_json", shape_of(&json));
+    insta::assert_snapshot!("import_ask", folder.run(&["import", "--ask"]).ok());
+}
+
+#[test]
+fn a_fidelity_ends_in_one_sentence() {
+    let folder = site();
+    let args = ["fidelity", "site", "--policy", "easy", "--seeds", "2", "--warm-up", "0", "--quiet"];
+    let told = folder.run(&args).ok();
+    assert!(told.contains("Verdict: "), "{told}");
+    insta::assert_snapshot!("fidelity", told);
+    let json = folder.run(&[&args[..], &["--format", "json"]].concat()).json();
+    insta::assert_snapshot!("fidelity_json", shape_of(&json));
+}
+
+#[test]
+fn waits_are_shown_as_they_were() {
+    let folder = site();
+    let args = ["waits", "site", "--by", "account,user,size,hour,gpu,reason", "--quiet"];
+    insta::assert_snapshot!("waits", folder.run(&args).ok());
+    let json = folder.run(&[&args[..], &["--format", "json"]].concat()).json();
+    insta::assert_snapshot!("waits_json", shape_of(&json));
+    assert_eq!(json["all"]["jobs"], 336);
+    assert_eq!(json["week"]["queue"].as_array().map(Vec::len), Some(168));
+    let csv = folder.run(&["waits", "site", "--format", "csv", "--quiet"]).ok();
+    assert!(csv.starts_with("site,by,group,jobs,mean_wait_s,") && csv.contains("small,account,physics,224,"), "{csv}");
+    // From a date of the site on; a page with plots; what cannot be.
+    let since = folder.run(&["waits", "site", "--since", "2025-03-10", "--format", "json", "--quiet"]).json();
+    assert_eq!(since["from"], 1_741_561_200);
+    folder.run(&["waits", "site", "--report", "waits.html", "--quiet"]).ok();
+    let page = folder.read("waits.html");
+    assert!(page.contains("<svg") && page.contains("Waits by account"), "no plots");
+    assert!(folder.run(&["waits", "site", "--since", "soon"]).fails(2).contains("--since soon"));
+    assert!(folder.run(&["waits", "site", "--by", "colour"]).fails(2).contains("possible values"));
+}
+
+#[test]
+fn a_story_of_a_site_has_its_dates_and_names() {
+    let folder = site();
+    let args = ["explain", "--job", "102_10", "--policy", "easy", "--workload", "site", "--no-what-if", "--quiet"];
+    let told = folder.run(&args).ok();
+    insta::assert_snapshot!("explain_site", told);
+    let first = told.lines().next().unwrap_or_default();
+    assert!(first.starts_with("job 102_10: ") && first.contains("2025-03-01 10:00"), "{told}");
+    assert!(told.contains("recorded: it started at 2025-03-01 "), "{told}");
+    let error = folder.run(&["explain", "--job", "102_999", "--policy", "easy", "--workload", "site"]).fails(2);
+    assert!(error.contains("the site has no job 102_999"), "{error}");
+}
+
+#[test]
+fn nothing_is_claimed_of_waits_where_submissions_are_unknown() {
+    let folder = Folder::with(
+        "jobs.psv",
+        "JobID|User|Start|End|State|NCPUS|TimelimitRaw\n1|ada|1700000000|1700003600|COMPLETED|4|90\n2|bob|1700000600|1700003600|COMPLETED|4|90\n",
+    );
+    let ran = folder.run(&["import", "jobs.psv", "--out", "site"]);
+    assert!(ran.err.contains("submission is unknown"), "{}", ran.err);
+    ran.ok();
+    for args in [
+        &["fidelity", "site"][..],
+        &["compare", "--workload", "site", "--policy", "easy", "--policy", "fcfs"],
+        &["run", "--workload", "site", "--policy", "easy"],
+        &["explain", "--workload", "site", "--policy", "easy", "--job", "1"],
+    ] {
+        let error = folder.run(args).fails(2);
+        assert!(error.contains("does not say when jobs were submitted"), "{args:?}: {error}");
+    }
+    let told = folder.run(&["waits", "site", "--quiet"]).ok();
+    assert!(told.contains("nothing can be said of waits") && !told.contains("0 s"), "{told}");
+}
