@@ -2,7 +2,7 @@
 
 use crate::common::Folder;
 
-const COMMANDS: [&[&str]; 43] = [
+const COMMANDS: [&[&str]; 44] = [
     &[],
     &["compare"],
     &["run"],
