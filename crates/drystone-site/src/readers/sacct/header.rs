@@ -115,7 +115,12 @@ impl Header {
             .filter(|(text, column, change)| *change != Change::Key && has_form(*column) && !text.is_empty())
             .map(|(text, column, _)| holds(column, text, &form))
             .collect();
-        let names_stand_there = !formed.is_empty() && formed.iter().filter(|fits| !**fits).count() * 2 > formed.len();
+        // Where a job's number stands there is a row, however odd.
+        let numbered = fields.iter().zip(header.columns.iter().zip(&header.changes)).any(|(text, (column, change))| {
+            *column == Some(Column::JobId) && *change == Change::Keep && holds(Column::JobId, text.as_bytes(), &form)
+        });
+        let names_stand_there =
+            !numbered && !formed.is_empty() && formed.iter().filter(|fits| !**fits).count() * 2 > formed.len();
         Ok((header, names_stand_there))
     }
 
@@ -166,7 +171,17 @@ impl Header {
             is_free(name) || *column == Some(Column::Constraints) || (lists && quoted)
         });
         let flexible = flexible.collect();
-        Header { columns, ignored, delimiter, quoted, free, flexible, trailing: false, changed: changes.iter().any(|change| *change != Change::Keep), changes }
+        Header {
+            columns,
+            ignored,
+            delimiter,
+            quoted,
+            free,
+            flexible,
+            trailing: false,
+            changed: changes.iter().any(|change| *change != Change::Keep),
+            changes,
+        }
     }
 
     /// Of so many columns, none of them read.
