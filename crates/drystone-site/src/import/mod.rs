@@ -230,10 +230,17 @@ pub(crate) fn nothing_left(
         .filter(|(rule, _)| matches!(rule.effect(), Effect::Bad | Effect::Dropped | Effect::Ignored))
         .map(|(rule, count)| format!("{rule} {}", count.rows.max(count.jobs)))
         .collect();
+    let sizes = match tally.get(Rule::NoSize).rows {
+        0 => String::new(),
+        _ if carriers.contains(&Carrier::Sacct) => {
+            "No column says how many processors: ask for AllocCPUS as well. ".to_string()
+        }
+        _ => "No record says how many processors. ".to_string(),
+    };
     let states: Vec<&str> = tally.get(Rule::State).examples.iter().map(|example| example.text.as_str()).collect();
     let states =
         if states.is_empty() { String::new() } else { format!("; states that are not known: {}", states.join("; ")) };
-    SiteError::NothingLeft { rows, rules: rules.join(", ") + &states, advice: advice(carriers) }
+    SiteError::NothingLeft { rows, rules: rules.join(", ") + &states, advice: sizes + &advice(carriers) }
 }
 
 /// What to do, for the kind of accounting that was read.

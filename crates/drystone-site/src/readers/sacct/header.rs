@@ -154,8 +154,11 @@ impl Header {
             .zip(&self.columns)
             .map(|(name, column)| match column {
                 Some(_) => name.clone(),
-                None if lost.contains(name) => name_here(name).unwrap_or("-").to_string(),
-                None => "-".to_string(),
+                // What another column says already is not taken twice.
+                None => {
+                    let here = name_here(name).filter(|here| lost.contains(name) || !self.reads(here));
+                    here.unwrap_or("-").to_string()
+                }
             })
             .collect();
         Some((lost, line.join(",")))
@@ -187,6 +190,11 @@ impl Header {
     /// Of so many columns, none of them read.
     pub(crate) fn empty(columns: usize) -> Header {
         Header::new(&vec!["-".to_string(); columns], Vec::new())
+    }
+
+    /// Whether it has the column of this name.
+    fn reads(&self, name: &str) -> bool {
+        said(name).0.is_some_and(|column| self.has(&[column]))
     }
 
     /// Whether it has one of these columns.
