@@ -279,8 +279,8 @@ pub(crate) struct LiveReportArgs {
     #[arg(long, short, value_name = "POLICY", value_parser = values::policy)]
     pub(crate) policy: Option<PolicySpec>,
 
-    /// The model of the site's own scheduler: fcfs is its builtin; easy is not its backfill, whose model is slurm
-    /// scheduler.
+    /// The model of the site's own scheduler: fcfs is Slurm's builtin scheduler; easy is not its
+    /// backfill.
     #[arg(long, value_name = "POLICY", default_value = "easy", value_parser = values::policy)]
     pub(crate) baseline: PolicySpec,
 

@@ -54,7 +54,8 @@ pub(crate) fn gantt(args: &GanttArgs) -> Outcome {
 /// Refuses a window in which nothing ran because it lies before or behind the log.
 fn refuse_outside(args: &GanttArgs, workload: &Workload) -> Result<(), Failure> {
     let ((from, until), Some((first, last))) = (window(args)?, workload.submits()) else { return Ok(()) };
-    let before = until.is_some_and(|until| until <= first);
+    // A log begins at second 0, also where the first job comes later.
+    let before = until.is_some_and(|until| until <= first.min(Time(0)));
     let behind = from.is_some_and(|from| from > last);
     match args.window.as_deref().filter(|_| before || behind) {
         None => Ok(()),

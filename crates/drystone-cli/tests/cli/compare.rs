@@ -494,3 +494,27 @@ fn excessive_waits_are_those_of_the_schedule() {
     let told = simulate("run", &["-p", "easy", "--excess", "0", "--excess", "99999999"]).ok();
     assert!(told.contains("waits beyond 0 s ") && told.contains("waits beyond 1,157.4 days"), "{told}");
 }
+
+/// Where run times stand for the estimates of more than a tenth of the jobs, nothing is recommended,
+/// and the first line says why; where a model makes estimates up, that is said.
+#[test]
+fn run_times_for_estimates_leave_nothing_to_recommend() {
+    let log = |missing: i64| -> String {
+        let jobs = (1..=40).map(|n| line(n, 10 * n, 300 + 90 * (n % 7), 3, if n <= missing { -1 } else { 1_000 }));
+        std::iter::once("; MaxProcs: 4\n".to_string()).chain(jobs).collect()
+    };
+    let verdict = |missing: i64, more: &[&str]| -> Vec<String> {
+        let folder = Folder::with("log.swf", log(missing));
+        let args = [&["compare", "-w", "log.swf", "-p", "easy", "-p", "easy-sjbf", "--format", "json"][..], more].concat();
+        let json: serde_json::Value = serde_json::from_str(&folder.run(&args).ok()).expect("JSON");
+        assert!(missing < 5 || !more.is_empty() || json["summary"]["recommended"].is_null());
+        let sentences = json["verdict"].as_array().expect("sentences");
+        sentences.iter().map(|sentence| sentence.as_str().expect("text").to_string()).collect()
+    };
+    assert!(verdict(5, &[])[0].contains("nothing that plans with estimates is recommended"), "{:?}", verdict(5, &[]));
+    assert!(!verdict(4, &[])[0].contains("nothing that plans with estimates"));
+    for model in ["tsafrir", "factor(2)", "user-mean"] {
+        let told = verdict(40, &["--estimates", model]);
+        assert!(told.iter().any(|t| t.contains(&format!("are made up by the model {model}"))), "{told:?}");
+    }
+}

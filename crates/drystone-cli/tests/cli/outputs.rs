@@ -1,6 +1,6 @@
 //! What is written: whole files or none, no colours in pipes, every result with what determined it.
 
-use crate::common::{Folder, four};
+use crate::common::{Folder, four, line};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::process::Stdio;
@@ -277,4 +277,14 @@ fn the_schemas_of_json_are_stable() {
         keys(&folder.run(args).json(), "", &mut found);
         insta::assert_snapshot!(format!("schema_{name}"), found.into_iter().collect::<Vec<_>>().join("\n"));
     }
+}
+
+/// A window before or behind the log is an error, not an empty chart.
+#[test]
+fn a_window_outside_the_log_is_refused() {
+    let jobs: String = (1..=4).map(|n| line(n, 10 * n, 30, 1, 60)).collect();
+    let folder = Folder::with("log.swf", format!("; MaxProcs: 4\n{jobs}"));
+    let gantt = |window| folder.run(&["gantt", "-w", "log.swf", "-p", "easy", "--window", window, "-o", "g.svg"]);
+    assert!(gantt("90000..99000").fails(2).contains("nothing ran then; jobs are submitted from second 10 to second 40"));
+    gantt("0..60").ok();
 }
