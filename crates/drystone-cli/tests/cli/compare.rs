@@ -505,7 +505,8 @@ fn run_times_for_estimates_leave_nothing_to_recommend() {
     };
     let verdict = |missing: i64, more: &[&str]| -> Vec<String> {
         let folder = Folder::with("log.swf", log(missing));
-        let args = [&["compare", "-w", "log.swf", "-p", "easy", "-p", "easy-sjbf", "--format", "json"][..], more].concat();
+        let args =
+            [&["compare", "-w", "log.swf", "-p", "easy", "-p", "easy-sjbf", "--format", "json"][..], more].concat();
         let json: serde_json::Value = serde_json::from_str(&folder.run(&args).ok()).expect("JSON");
         assert!(missing < 5 || !more.is_empty() || json["summary"]["recommended"].is_null());
         let sentences = json["verdict"].as_array().expect("sentences");

@@ -285,6 +285,8 @@ fn a_window_outside_the_log_is_refused() {
     let jobs: String = (1..=4).map(|n| line(n, 10 * n, 30, 1, 60)).collect();
     let folder = Folder::with("log.swf", format!("; MaxProcs: 4\n{jobs}"));
     let gantt = |window| folder.run(&["gantt", "-w", "log.swf", "-p", "easy", "--window", window, "-o", "g.svg"]);
-    assert!(gantt("90000..99000").fails(2).contains("nothing ran then; jobs are submitted from second 10 to second 40"));
+    assert!(
+        gantt("90000..99000").fails(2).contains("nothing ran then; jobs are submitted from second 10 to second 40")
+    );
     gantt("0..60").ok();
 }
