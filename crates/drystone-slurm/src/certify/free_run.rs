@@ -51,7 +51,8 @@ pub fn free_run(golden: &Golden, phases: u64) -> FreeRun {
     let mean = |phase| {
         let rules = Rules { phase, kills: true, ..Rules::from_conf(&golden.conf) };
         let rules = Rules { test_micros: i64::from(makes.yields()), ..rules };
-        let cluster = makes.cluster();
+        let mut cluster = makes.cluster();
+        cluster.preempting.suspends = false;
         let priorities = Multifactor::from_conf(&golden.conf).filter(|_| makes.has_factors());
         let priorities = priorities.map(|rules| Priorities::new(rules, golden.accounts.clone()));
         let mut site = Site::new(cluster, rules, priorities);

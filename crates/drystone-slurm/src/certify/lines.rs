@@ -184,7 +184,7 @@ pub(super) fn event(line: &str, names: &Names) -> Result<Option<(i64, Happening)
         }
         "resp" => Some(Happening::Answer(word(0)?.to_string())),
         "action" => Some(Happening::Action(rest.join(" "))),
-        "calc" => Some(Happening::Calculation),
+        "calc" | "decay" => Some(Happening::Calculation),
         _ => None,
     };
     let at = (seconds * 1000.0).round() as i64;

@@ -41,6 +41,8 @@ struct Replay<'a> {
     ended: BTreeMap<u32, Ended>,
     /// When the last pass began, in milliseconds.
     last_pass: i64,
+    /// Suspended jobs, since when in seconds.
+    suspended: BTreeMap<u32, i64>,
     eligibility: Eligibility<'a>,
     /// Priorities as they were told last.
     priorities: Vec<i64>,
@@ -84,6 +86,7 @@ impl<'a> Replay<'a> {
             outside: Vec::new(),
             ended: BTreeMap::new(),
             last_pass: i64::MIN,
+            suspended: BTreeMap::new(),
             priorities: vec![0; golden.jobs.len()],
             last_end: i64::MIN / 2,
             tells_answers: answers > golden.jobs.len(),
@@ -134,6 +137,12 @@ impl<'a> Replay<'a> {
             Happening::Abort => {
                 self.settle(at);
                 self.stepping = None;
+            }
+            Happening::Gang(Name::Job(id), true) => drop(self.suspended.insert(*id, self.now(at))),
+            Happening::Gang(Name::Job(id), false) => {
+                if let Some(since) = self.suspended.remove(id) {
+                    self.cluster.resume(*id, self.now(at) - since);
+                }
             }
             Happening::Action(text) => self.act(text, at),
             Happening::Priority(Name::Job(id), priority) => self.prioritise(*id, *priority),

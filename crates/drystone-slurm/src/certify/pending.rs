@@ -1,7 +1,7 @@
 //! Recorded jobs as the schedulers see them.
 
 use super::golden::{Golden, Share};
-use crate::conf::Sharing;
+use crate::conf::{PreemptMode, Sharing};
 use crate::model::{
     Alloc, AllocMore, Cluster, Machine, NONE, NodeSet, Pending, Reservation, Resources, gres, licences,
 };
@@ -43,6 +43,7 @@ impl<'a> Makes<'a> {
     pub(super) fn cluster(&self) -> Cluster {
         let mut cluster = Cluster::from_conf(&self.golden.conf, &self.golden.accounts);
         cluster.machine.resources.clone_from(&self.resources);
+        cluster.preempting.suspends = cluster.preempting.mode == PreemptMode::Suspend;
         cluster
     }
 

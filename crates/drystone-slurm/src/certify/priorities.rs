@@ -52,6 +52,8 @@ pub fn priorities(golden: &Golden) -> Option<PriorityAgreement> {
             next = Some(when + period);
         }
         match happening {
+            // The log tells of one more than once, the second time perhaps in the midst of it.
+            Happening::Calculation if last.is_some_and(|last| now - last < 2) => {}
             Happening::Calculation => {
                 let runs = running.values().copied().collect::<Vec<_>>();
                 let waits = waiting.iter().map(|(&id, &assoc)| (id, assoc)).collect::<Vec<_>>();
@@ -72,7 +74,10 @@ pub fn priorities(golden: &Golden) -> Option<PriorityAgreement> {
                 let cpus = if machine.cpus.iter().all(|&c| c == 1) { nodes.len() as u32 } else { job.cpus };
                 let cpus = f64::from(cpus) * model.usage_factor(job.qos);
                 waiting.remove(id);
-                running.insert(*id, Charged { id: *id, assoc: job.assoc, cpus, start: now });
+                // The log may tell of a start in the second after it.
+                let told = golden.jobs[*id as usize].start + golden.base;
+                let start = if told == now - 1 { told } else { now };
+                running.insert(*id, Charged { id: *id, assoc: job.assoc, cpus, start });
             }
             Happening::Complete(Name::Job(id)) | Happening::Timeout(Name::Job(id)) => {
                 if let Some(job) = running.remove(id).filter(|_| model.rules.charges_ends) {

@@ -527,7 +527,7 @@ impl Backfill {
             ledger.before(job, machine).or_else(|| ledger.after(job, alloc, machine))
         };
         cluster.reset_bytes(job);
-        let alloc = cluster.idle.place(job, free, machine);
+        let alloc = cluster.idle.place(job, free, machine).or_else(|| cluster.place_over(job, free, now));
         if let Some(reason) = limited(alloc.as_ref()) {
             if params.assoc_limit_stop == 0 {
                 return Start::Limited(reason);

@@ -1,6 +1,7 @@
 //! What runs where.
 
 use super::{Alloc, Idle, Ledger, Machine, NodeSet, Pending, Preempting, Reservation, Running};
+use crate::conf::PreemptMode;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -146,6 +147,29 @@ impl Cluster {
             }
             let used = &mut self.licences[at];
             *used = if more { *used + count } else { used.saturating_sub(count) };
+        }
+    }
+
+    /// Where the job goes if the jobs that it suspends give up their processors, but not their
+    /// memory.
+    pub(super) fn place_over(&self, job: &Pending, allowed: &NodeSet, now: i64) -> Option<Alloc> {
+        if !self.preempting.suspends {
+            return None;
+        }
+        let mut idle = self.idle.clone();
+        for slot in self.preempting.candidates(self, job, now) {
+            let Some(running) = self.at(slot) else { continue };
+            if self.preempting.mode_of(&self.machine, &running.job) == PreemptMode::Suspend {
+                idle.give(&Alloc { more: None, ..running.alloc.clone() }, &self.machine);
+            }
+        }
+        idle.place(job, allowed, &self.machine)
+    }
+
+    /// A suspended job goes on: its limit did not run for so many seconds.
+    pub fn resume(&mut self, id: u32, seconds: i64) {
+        if let Some(end) = self.get(id).map(|running| running.end) {
+            self.reschedule(id, end.saturating_add(seconds));
         }
     }
 

@@ -62,6 +62,7 @@ impl Preempting {
             youngest_first: has("preempt_youngest_first"),
             reorder: count("preempt_reorder_count").and_then(|(_, n)| n.parse().ok()).unwrap_or(1),
             strict_order: has("preempt_strict_order"),
+            suspends: false,
         }
     }
 }

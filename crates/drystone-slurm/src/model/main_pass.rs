@@ -143,13 +143,14 @@ impl MainPass {
         if let Some(reason) = before {
             return self.limited(cluster, part, reason, params);
         }
-        let alloc = if self.usable.meets(&cluster.completing) {
+        let done = self.usable.meets(&cluster.completing).then(|| {
             let mut done = self.usable.clone();
             done.subtract(&cluster.completing);
-            cluster.idle.place(job, &done, &cluster.machine)
-        } else {
-            cluster.idle.place(job, &self.usable, &cluster.machine)
-        };
+            done
+        });
+        let usable = done.as_ref().unwrap_or(&self.usable);
+        let alloc = cluster.idle.place(job, usable, &cluster.machine);
+        let alloc = alloc.or_else(|| cluster.place_over(job, usable, now));
         let after = cluster.ledger.as_ref().and_then(|ledger| ledger.after(job, alloc.as_ref(), &cluster.machine));
         if let Some(reason) = after {
             return self.limited(cluster, part, reason, params);

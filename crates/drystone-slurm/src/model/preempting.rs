@@ -24,6 +24,9 @@ pub struct Preempting {
     pub reorder: u32,
     /// Whether that keeps their order.
     pub strict_order: bool,
+    /// Whether jobs start on processors of those that are suspended for them. Only where something
+    /// does suspend them: the contract of policies has no such action.
+    pub suspends: bool,
 }
 
 /// What preemption asks of a QOS.

@@ -139,6 +139,9 @@ impl Table {
 
     /// The end of the first record from `from` to `until` that lacks licences.
     pub(crate) fn licences_until(&self, licences: Licences<'_>, from: i64, until: i64) -> Option<i64> {
+        if self.licences == 0 || licences.is_empty() {
+            return None;
+        }
         let start = self.records.partition_point(|record| record.end <= from);
         let stop = self.records.partition_point(|record| record.begin <= until);
         (start..stop).find(|&index| self.is_short(index, licences)).map(|index| self.records[index].end)
