@@ -169,6 +169,8 @@ pub struct Share {
     pub node: String,
     /// Processors.
     pub cpus: u32,
+    /// Which of the first 64 they are, as bits.
+    pub cores: u64,
     /// Megabytes.
     pub memory: u64,
     /// Generic resources, as written.

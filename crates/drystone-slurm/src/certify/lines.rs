@@ -143,15 +143,17 @@ fn shares(words: &[&str]) -> Result<Vec<Share>, String> {
         let (nodes, rest) = word.split_once(":cpus=").ok_or_else(wrong)?;
         let (cpus, rest) = rest.split_once(":mem=").ok_or_else(wrong)?;
         let (memory, gres) = rest.split_once(":gres=").ok_or_else(wrong)?;
-        let mut count = 0;
+        let (mut count, mut cores) = (0, 0_u64);
         for range in cpus.split(',').filter(|range| !range.is_empty()) {
             let (first, last) = range.split_once('-').unwrap_or((range, range));
             let number = |text: &str| text.parse::<u32>().map_err(|_| wrong());
-            count += number(last)?.saturating_sub(number(first)?) + 1;
+            let (first, last) = (number(first)?, number(last)?);
+            count += last.saturating_sub(first) + 1;
+            (first..=last.min(63)).for_each(|core| cores |= 1 << core);
         }
         let memory = memory.parse().map_err(|_| wrong())?;
         for node in expand_hostlist(nodes)? {
-            shares.push(Share { node, cpus: count, memory, gres: gres.to_string() });
+            shares.push(Share { node, cpus: count, cores, memory, gres: gres.to_string() });
         }
     }
     Ok(shares)

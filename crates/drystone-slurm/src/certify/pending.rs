@@ -124,6 +124,7 @@ impl<'a> Makes<'a> {
         if !machine.resources.memory.is_empty() {
             more.memory = of.iter().map(|(_, share)| share.memory).collect();
         }
+        more.cores = of.iter().map(|(_, share)| share.cores).collect();
         for (node, share) in &of {
             for (name, kind, count) in gres(&share.gres) {
                 let mut left = count;

@@ -1,7 +1,6 @@
 //! What runs where.
 
 use super::{Alloc, Idle, Ledger, Machine, NodeSet, Pending, Preempting, Reservation, Running};
-use crate::conf::PreemptMode;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -150,22 +149,6 @@ impl Cluster {
         }
     }
 
-    /// Where the job goes if the jobs that it suspends give up their processors, but not their
-    /// memory.
-    pub(super) fn place_over(&self, job: &Pending, allowed: &NodeSet, now: i64) -> Option<Alloc> {
-        if !self.preempting.suspends {
-            return None;
-        }
-        let mut idle = self.idle.clone();
-        for slot in self.preempting.candidates(self, job, now) {
-            let Some(running) = self.at(slot) else { continue };
-            if self.preempting.mode_of(&self.machine, &running.job) == PreemptMode::Suspend {
-                idle.give(&Alloc { more: None, ..running.alloc.clone() }, &self.machine);
-            }
-        }
-        idle.place(job, allowed, &self.machine)
-    }
-
     /// A suspended job goes on: its limit did not run for so many seconds.
     pub fn resume(&mut self, id: u32, seconds: i64) {
         if let Some(end) = self.get(id).map(|running| running.end) {
@@ -235,7 +218,8 @@ impl Cluster {
     }
 
     /// A job starts at `now` seconds.
-    pub fn start(&mut self, job: &Pending, now: i64, alloc: Alloc) {
+    pub fn start(&mut self, job: &Pending, now: i64, mut alloc: Alloc) {
+        self.choose_cores(job, &mut alloc, now);
         self.preempted.remove(&job.id);
         let end = now.saturating_add(job.limit);
         self.idle.take(&alloc, &self.machine);
@@ -261,6 +245,16 @@ impl Cluster {
         };
         self.order.insert(self.order.partition_point(|&(e, r, _)| (e, r) < (end, rank)), (end, rank, slot));
         self.end_of.insert(job.id, (end, rank));
+        self.recount_all();
+    }
+
+    /// Where processors are told apart, idle ones are those that no job has.
+    fn recount_all(&mut self) {
+        if self.tells_cores() {
+            let mut idle = self.idle.clone();
+            self.recount(&mut idle, &[]);
+            self.idle = idle;
+        }
     }
 
     /// A job is submitted.
@@ -301,6 +295,7 @@ impl Cluster {
                 self.tasks.remove(&gone.job.array);
             }
         }
+        self.recount_all();
         Some(gone)
     }
 

@@ -12,6 +12,7 @@ mod ledger;
 mod machine;
 mod main_pass;
 mod node_set;
+mod overlaid;
 mod place;
 mod preempting;
 mod reservation;

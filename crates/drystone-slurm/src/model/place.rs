@@ -130,6 +130,14 @@ impl Idle {
         if whole && !self.single { &self.all } else { &self.some }
     }
 
+    /// Sets the idle processors of a node.
+    pub(super) fn set(&mut self, node: usize, cpus: u32, machine: &Machine) {
+        self.cpus[node] = cpus;
+        let set = |set: &mut NodeSet, is: bool| if is { set.insert(node) } else { set.remove(node) };
+        set(&mut self.some, cpus > 0);
+        set(&mut self.all, cpus == machine.cpus[node]);
+    }
+
     /// Whether no processor is idle.
     #[must_use]
     pub fn is_full(&self) -> bool {

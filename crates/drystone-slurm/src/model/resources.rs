@@ -235,6 +235,8 @@ pub struct AllocMore {
     pub memory: Vec<u64>,
     /// Kind, node and number of devices.
     pub gres: Vec<(u16, u32, u32)>,
+    /// Its processors on each node as bits, where jobs may be suspended for others.
+    pub cores: Vec<u64>,
 }
 
 impl AllocMore {

@@ -18,6 +18,8 @@ pub struct Scratch {
     since: Vec<u32>,
     /// Room for the nodes that a job may use.
     free: NodeSet,
+    /// Places of all jobs that were released, where processors are told apart.
+    released: Vec<u32>,
 }
 
 impl Scratch {
@@ -134,6 +136,7 @@ struct Search<'a> {
 impl<'a> Search<'a> {
     fn new(cluster: &'a Cluster, job: &'a Pending, allowed: &'a NodeSet, scratch: &'a mut Scratch) -> Search<'a> {
         scratch.since.clear();
+        scratch.released.clear();
         let usable = cluster.idle.usable(false);
         let single = cluster.idle.is_single() && job.demand == 0;
         let have = if single {
@@ -204,9 +207,13 @@ impl<'a> Search<'a> {
             self.ready = true;
         }
         for slot in self.scratch.since.drain(..) {
+            self.scratch.released.push(slot);
             if let Some(running) = self.cluster.at(slot) {
                 idle.give(&running.alloc, &self.cluster.machine);
             }
+        }
+        if self.cluster.tells_cores() {
+            self.cluster.recount(idle, &self.scratch.released);
         }
         idle.place(self.job, self.allowed, &self.cluster.machine)
     }
