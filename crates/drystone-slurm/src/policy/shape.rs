@@ -4,7 +4,7 @@
 use super::people::Names;
 use crate::accounts::Accounts;
 use crate::conf::{Select, SlurmConf};
-use crate::model::{Cluster, Idle, Ledger, Machine, NodeSet, Pending, Preempting};
+use crate::model::{Cluster, Idle, Ledger, Machine, NodeSet, Pending, Preempting, Resources};
 use drystone_core::model::{Job, Span};
 use serde::{Deserialize, Serialize};
 
@@ -47,7 +47,9 @@ impl Shape {
     /// The shape of a configuration.
     pub(super) fn from_conf(conf: &SlurmConf, accounts: &Accounts, pack: bool) -> Shape {
         let whole = conf.select == Select::Linear;
-        let cluster = Cluster::from_conf(conf, accounts);
+        let mut cluster = Cluster::from_conf(conf, accounts);
+        // A log does not say what its jobs ask for beside processors.
+        cluster.machine.resources = Resources::default();
         let mut ledger = cluster.ledger;
         if let Some(ledger) = &mut ledger {
             ledger.lenient = true;

@@ -4,5 +4,6 @@ mod certify;
 mod conf;
 mod heard;
 mod policy;
+mod resources;
 mod shared;
 mod site;

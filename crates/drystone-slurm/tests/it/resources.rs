@@ -1,0 +1,195 @@
+//! Memory, GPUs, weights, features, licences and reservations by hand, and the general choice of
+//! nodes beside the one for processors alone.
+
+use drystone_slurm::accounts::Accounts;
+use drystone_slurm::conf::{SchedParams, SlurmConf};
+use drystone_slurm::model::{
+    Alloc, Cluster, GpuDemand, Idle, JobDemand, Machine, MemoryDemand, NodeSet, Pass, Pending, Reservation, Verdict,
+    Watch, backfill_pass, main_pass,
+};
+use std::collections::BTreeMap;
+
+fn machine(lines: &str) -> Machine {
+    Machine::from_conf(&conf(lines))
+}
+
+fn conf(lines: &str) -> SlurmConf {
+    let text = format!(
+        "ClusterName=hand\nSelectType=select/cons_tres\nSelectTypeParameters=CR_Core_Memory\nGresTypes=gpu\n{lines}\n\
+         PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE\n"
+    );
+    SlurmConf::parse(&text, "slurm.conf").expect("a configuration")
+}
+
+/// A job with so many tasks of one processor.
+fn job(machine: &mut Machine, id: u32, tasks: u32, demand: JobDemand) -> Pending {
+    let cpus = machine.cpus.clone();
+    let demand = machine.resources.intern(JobDemand { tasks, ..demand }, &cpus);
+    Pending { demand, ..Pending::new(id, tasks, 600) }
+}
+
+fn place(machine: &Machine, idle: &Idle, job: &Pending) -> Option<(Vec<usize>, Alloc)> {
+    let alloc = idle.place(job, &NodeSet::full(machine.nodes()), machine)?;
+    Some((alloc.nodes.iter().collect(), alloc))
+}
+
+#[test]
+fn memory_decides_where_processors_are_free() {
+    let mut machine = machine("NodeName=n[1-2] CPUs=8 RealMemory=8000");
+    let mut idle = Idle::new(&machine);
+    let of_node = |mb| JobDemand { memory: MemoryDemand::PerNode(mb), ..JobDemand::default() };
+    let (large, small) = (job(&mut machine, 0, 2, of_node(6000)), job(&mut machine, 1, 2, of_node(3000)));
+    let (nodes, alloc) = place(&machine, &idle, &large).expect("room");
+    assert_eq!(nodes, [0]);
+    idle.take(&alloc, &machine);
+    // The first node has 6 cores and 2,000 MB left: without memory it would be the tighter one.
+    assert_eq!(place(&machine, &idle, &small).expect("room").0, [1]);
+    // 1,500 MB for each of 6 processors are 9,000 MB, more than a node has: 1 on the first, the
+    // rest on the second, where 5 processors have 7,500 MB.
+    let wide = job(&mut machine, 2, 6, JobDemand { memory: MemoryDemand::PerCpu(1500), ..JobDemand::default() });
+    let (nodes, alloc) = place(&machine, &idle, &wide).expect("room");
+    assert_eq!((nodes, alloc.cpus.clone()), (vec![0, 1], vec![1, 5]));
+    assert_eq!(alloc.more.expect("memory").memory, [1500, 7500]);
+    // All of a node's memory: only where no job has any.
+    let all = job(&mut machine, 3, 1, JobDemand { memory: MemoryDemand::WholeNode, ..JobDemand::default() });
+    assert_eq!(place(&machine, &idle, &all).expect("room").0, [1]);
+}
+
+#[test]
+fn gpus_have_types_and_are_counted_for_nodes_jobs_and_tasks() {
+    let mut machine =
+        machine("NodeName=n1 CPUs=8 RealMemory=8000 Gres=gpu:a:2\nNodeName=n2 CPUs=8 RealMemory=8000 Gres=gpu:b:4");
+    let mut idle = Idle::new(&machine);
+    let (b, any) = (machine.resources.kinds_of("gpu", "b"), machine.resources.kinds_of("gpu", ""));
+    let ask = |gpus: GpuDemand| JobDemand { gpus: Some(gpus), ..JobDemand::default() };
+    let typed = job(&mut machine, 0, 1, ask(GpuDemand { kinds: b, per_node: 3, ..GpuDemand::default() }));
+    let (nodes, alloc) = place(&machine, &idle, &typed).expect("room");
+    assert_eq!(nodes, [1]);
+    idle.take(&alloc, &machine);
+    assert_eq!(place(&machine, &idle, &Pending { id: 1, ..typed }), None);
+    // Three GPUs of any type in all, wherever they are: two are left on one node, one on the other.
+    let mut spread = job(&mut machine, 2, 2, ask(GpuDemand { kinds: any, per_job: 3, ..GpuDemand::default() }));
+    spread.max_nodes = 2;
+    let (nodes, alloc) = place(&machine, &idle, &spread).expect("room");
+    assert_eq!((nodes, alloc.more.expect("devices").devices()), (vec![0, 1], 3));
+    // Two for each of two tasks are more than there are.
+    let tasks = job(&mut machine, 3, 2, ask(GpuDemand { kinds: any, per_task: 2, ..GpuDemand::default() }));
+    assert_eq!(place(&machine, &idle, &tasks), None);
+    // Five processors for each GPU: a node of 8 can serve one.
+    let fed = job(&mut machine, 4, 1, ask(GpuDemand { kinds: any, per_node: 2, cpus_each: 5, ..GpuDemand::default() }));
+    assert_eq!(place(&machine, &idle, &fed), None);
+}
+
+#[test]
+fn light_nodes_come_first_and_features_rule_nodes_out() {
+    let mut machine = machine(
+        "NodeName=n1 CPUs=8 RealMemory=8000 Weight=5 Feature=fast\nNodeName=n2 CPUs=8 RealMemory=8000 Feature=old\n\
+         NodeName=n3 CPUs=4 RealMemory=8000 Weight=5 Feature=fast,big",
+    );
+    let idle = Idle::new(&machine);
+    let with = |features: &str| JobDemand { features: features.to_string(), ..JobDemand::default() };
+    for (features, expected) in
+        [("", Some(vec![1])), ("fast", Some(vec![2])), ("fast&big", Some(vec![2])), ("slow", None), ("old&big", None)]
+    {
+        let wants = job(&mut machine, 0, 2, with(features));
+        assert_eq!(place(&machine, &idle, &wants).map(|found| found.0), expected, "{features}");
+    }
+}
+
+#[test]
+fn a_range_of_nodes_asks_for_its_upper_end() {
+    let mut machine = machine("NodeName=n[1-3] CPUs=8 RealMemory=8000");
+    let idle = Idle::new(&machine);
+    let range = Pending { max_nodes: 2, ..job(&mut machine, 0, 4, JobDemand::default()) };
+    assert_eq!(place(&machine, &idle, &range).expect("room").0, [0, 1]);
+}
+
+/// What a backfill pass said.
+#[derive(Default)]
+struct Heard(BTreeMap<u32, Verdict>);
+
+impl Watch for Heard {
+    fn verdict(&mut self, _: Pass, _: i64, id: u32, verdict: Verdict) {
+        self.0.insert(id, verdict);
+    }
+}
+
+fn cluster(lines: &str) -> Cluster {
+    Cluster::from_conf(&conf(lines), &Accounts::new())
+}
+
+#[test]
+fn a_job_without_its_licence_is_passed_over_and_has_no_plan() {
+    let mut cluster = cluster("Licenses=sim:2\nNodeName=n1 CPUs=8 RealMemory=8000");
+    let licensed = |count| JobDemand { licences: vec![(0, count)], ..JobDemand::default() };
+    let (first, second) = (licensed(2), licensed(1));
+    let mut queue = vec![job(&mut cluster.machine, 0, 2, first), job(&mut cluster.machine, 1, 2, second)];
+    queue.push(job(&mut cluster.machine, 2, 2, JobDemand::default()));
+    let mut heard = Heard::default();
+    let deeds = main_pass(&mut cluster, &queue, 0, true, &SchedParams::default(), &mut heard);
+    assert_eq!((deeds.starts, &heard.0[&1]), (vec![0, 2], &Verdict::Licences));
+    // With plans for licences it is planned for the end of the one that has them, 600 s.
+    let (params, _) = SchedParams::parse("bf_licenses,bf_resolution=1");
+    backfill_pass(&mut cluster, &queue[1..2], 10, &params, &mut heard);
+    assert!(matches!(heard.0[&1], Verdict::Planned { start: 600, .. }), "{:?}", heard.0[&1]);
+    cluster.end(0);
+    backfill_pass(&mut cluster, &queue[1..2], 20, &SchedParams::default(), &mut heard);
+    assert!(matches!(heard.0[&1], Verdict::Started(_)));
+}
+
+/// A maintenance of the whole machine from 1,000 s to 2,000 s.
+#[test]
+fn the_machine_drains_before_a_maintenance() {
+    let mut cluster = cluster("NodeName=n[1-2] CPUs=8 RealMemory=8000");
+    cluster.reservations.push(Reservation {
+        name: "works".to_string(),
+        begin: 1000,
+        end: 2000,
+        nodes: NodeSet::full(2),
+        all: true,
+        maint: true,
+        part: u32::MAX,
+        ..Reservation::default()
+    });
+    let (params, _) = SchedParams::parse("bf_resolution=1");
+    let long = Pending { limit: 1200, ..Pending::new(0, 2, 600) };
+    let queue = [long, Pending::new(1, 2, 600)];
+    let mut heard = Heard::default();
+    let deeds = main_pass(&mut cluster, &queue, 0, true, &params, &mut heard);
+    assert_eq!((deeds.starts, &heard.0[&0]), (vec![1], &Verdict::Reserved));
+    backfill_pass(&mut cluster, &queue[..1], 0, &params, &mut heard);
+    assert!(matches!(heard.0[&0], Verdict::Planned { start: 2000, end: 3200, .. }), "{:?}", heard.0[&0]);
+}
+
+/// Where memory is plenty, the general choice is that for processors alone.
+#[test]
+fn plenty_of_memory_changes_nothing() {
+    let plain = Machine::uniform(12, 8);
+    let rich = machine("NodeName=n[1-12] CPUs=8 RealMemory=1000000");
+    let (mut seed, mut compared) = (1_u64, 0);
+    let mut draw = |below: u64| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 33) % below
+    };
+    for _ in 0..2000 {
+        let (mut alone, mut general) = (Idle::new(&plain), Idle::new(&rich));
+        for node in 0..12 {
+            let cpus = draw(9) as u32;
+            if cpus > 0 {
+                let alloc = Alloc { nodes: NodeSet::of(12, [node]), cpus: vec![cpus], more: None };
+                alone.take(&alloc, &plain);
+                general.take(&alloc, &rich);
+            }
+        }
+        let min_nodes = 1 + draw(3) as u32;
+        let cpus = min_nodes + draw(24) as u32;
+        let max_nodes = if draw(2) == 0 { min_nodes } else { u32::MAX };
+        let wants = Pending { min_nodes, max_nodes, whole: draw(4) == 0, ..Pending::new(0, cpus, 600) };
+        let allowed = NodeSet::of(12, (0..12).filter(|_| draw(5) > 0));
+        let (found, expected) = (general.place(&wants, &allowed, &rich), alone.place(&wants, &allowed, &plain));
+        let bare = |alloc: Alloc| (alloc.nodes, alloc.cpus);
+        compared += usize::from(expected.is_some());
+        assert_eq!(found.map(bare), expected.map(bare), "{wants:?}");
+    }
+    assert!(compared > 500, "{compared}");
+}
