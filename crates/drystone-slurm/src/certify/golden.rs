@@ -267,7 +267,9 @@ impl Golden {
             begins || !job.dependency.is_empty() || !job.reservation.is_empty()
         };
         let acts = self.events.iter().any(|(_, happening)| matches!(happening, Happening::Action(_)));
-        !acts && !self.jobs.iter().any(waits)
+        // What the gang scheduler suspends is not simulated.
+        let gang = self.conf.preempt.mode == PreemptMode::Suspend;
+        !acts && !gang && !self.jobs.iter().any(waits)
     }
 
     /// The jobs that a name means.

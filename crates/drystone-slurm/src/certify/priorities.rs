@@ -4,7 +4,7 @@ use super::golden::{Golden, Happening, Name};
 use super::pending::Makes;
 use crate::model::Pending;
 use crate::site::{Charged, Multifactor, Priorities};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// How far calculated priorities agree.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -40,7 +40,7 @@ pub fn priorities(golden: &Golden) -> Option<PriorityAgreement> {
         next = None;
     }
     let (mut agreement, mut running) = (PriorityAgreement::default(), BTreeMap::<u32, Charged>::new());
-    let mut waiting = BTreeMap::<u32, u32>::new();
+    let (mut waiting, mut unseen) = (BTreeMap::<u32, u32>::new(), BTreeSet::<u32>::new());
     let pending = |id: u32| -> Pending { makes.pending(id, 0, &machine) };
     for (at, happening) in &golden.events {
         let now = second(*at);
@@ -60,14 +60,21 @@ pub fn priorities(golden: &Golden) -> Option<PriorityAgreement> {
                 model.calculate(now, &runs, &waits);
                 last = Some(now);
             }
+            Happening::MainPass(_) | Happening::BackfillPass => unseen.clear(),
             Happening::Submit(Name::Job(id), told) => {
                 let job = pending(*id);
+                unseen.insert(*id);
                 compare(&mut agreement, model.of(&job, now, &machine), *told);
                 waiting.insert(*id, job.assoc);
             }
             Happening::Priority(Name::Job(id), told) => {
                 let when = last.or(next.map(|next| next - period)).unwrap_or(now);
-                compare(&mut agreement, model.of(&pending(*id), when, &machine), *told);
+                let mut job = pending(*id);
+                if unseen.contains(id) {
+                    // A job has no age before a pass has looked at it.
+                    job.accrue = when;
+                }
+                compare(&mut agreement, model.of(&job, when, &machine), *told);
             }
             Happening::MainStart(Name::Job(id), nodes) | Happening::BackfillStart(Name::Job(id), nodes) => {
                 let job = pending(*id);
