@@ -13,6 +13,9 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Milliseconds after an end within which Slurm may still wait for the nodes.
 const COMPLETING: i64 = 25;
 
+/// Milliseconds by which the recorder may be ahead of the log.
+const LOOKED_BEFORE: i64 = 500;
+
 /// Milliseconds within which the nodes of a job that has ended answer on a busy host.
 const ANSWERING: i64 = 60;
 
@@ -117,11 +120,11 @@ impl<'a> Replay<'a> {
                 self.wake(at);
                 self.sleeps();
             }
-            Happening::MainStart(name, nodes) => self.start(*name, at, nodes, behind),
+            Happening::MainStart(name, nodes) => self.start(*name, at, nodes),
             Happening::BackfillStart(name, nodes) => {
                 self.wake(at);
                 self.note(happening);
-                self.start(*name, at, nodes, behind);
+                self.start(*name, at, nodes);
             }
             Happening::Plan(..) => {
                 self.wake(at);
@@ -281,7 +284,7 @@ impl<'a> Replay<'a> {
         }
     }
 
-    fn start(&mut self, name: Name, at: i64, nodes: &[String], behind: &[(i64, Happening)]) {
+    fn start(&mut self, name: Name, at: i64, nodes: &[String]) {
         let is = |job: &Pending| match name {
             Name::Job(id) => job.id == id,
             Name::Tasks(array) => self.golden.jobs[job.id as usize].task.is_some_and(|(of, _)| of == array),
@@ -289,7 +292,10 @@ impl<'a> Replay<'a> {
         let Some(place) = self.queue.iter().position(is) else { return };
         let job = self.queue.remove(place);
         let nodes = self.makes.nodes(nodes);
-        let told: Option<&[Share]> = behind.iter().find_map(|(_, happening)| match happening {
+        // The recorder may see the job before slurmctld logs its start.
+        let events = &self.golden.events;
+        let from = events.partition_point(|&(when, _)| when < at - LOOKED_BEFORE);
+        let told: Option<&[Share]> = events[from..].iter().find_map(|(_, happening)| match happening {
             Happening::Has(Name::Job(id), shares) if *id == job.id => Some(shares.as_slice()),
             _ => None,
         });
