@@ -384,7 +384,6 @@ impl Backfill {
         let limit = if cluster.no_reserve(job) { 60 } else { job.limit };
         let (mut from, mut first) = (self.first_from(cluster, job, now), true);
         let (mut clock, mut resumed) = (now, false);
-        let mut moves = MOST_MOVES;
         if let Some(paused) = self.paused.take() {
             (from, clock, first, resumed) = (paused.from, paused.clock, paused.first, true);
         }
@@ -399,23 +398,9 @@ impl Backfill {
                 return Found::Paused;
             }
             free.assign(part);
-            let mut overlap = None;
-            match cluster.access(job, from, limit) {
-                Access::Free => {}
-                Access::Nodes(left, meets) => {
-                    free.intersect(&left);
-                    if meets {
-                        overlap = cluster.first_reservation_end(from, params.bf_resolution);
-                    }
-                }
-                Access::Until(end) if moves > 0 => {
-                    moves -= 1;
-                    from = end;
-                    continue;
-                }
-                Access::Until(_) | Access::Never => return Found::Verdict(Verdict::Reserved),
-            }
-            moves = MOST_MOVES;
+            let Some(overlap) = reserved(cluster, params, job, &mut from, limit, free) else {
+                return Found::Verdict(Verdict::Reserved);
+            };
             let mut later = self.table.search(free, part, from, from.max(clock).saturating_add(limit));
             if let Some(end) = overlap.filter(|&end| end < self.window_end && (later == 0 || end < later)) {
                 later = end;
@@ -584,6 +569,32 @@ impl Backfill {
         }
         Verdict::Planned { start, end, alloc }
     }
+}
+
+/// Leaves in `free` what reservations leave to the job, and moves `from` behind those that leave
+/// nothing. Answers when it may be otherwise, where that is known; `None`: they leave nothing.
+#[expect(clippy::option_option, reason = "whether there is a way, and until when if that is known")]
+fn reserved(
+    cluster: &Cluster,
+    params: &SchedParams,
+    job: &Pending,
+    from: &mut i64,
+    limit: i64,
+    free: &mut NodeSet,
+) -> Option<Option<i64>> {
+    for _ in 0..=MOST_MOVES {
+        match cluster.access(job, *from, limit) {
+            Access::Free => return Some(None),
+            Access::Nodes(left, meets) => {
+                free.intersect(&left);
+                let end = || cluster.first_reservation_end(*from, params.bf_resolution);
+                return Some(meets.then(end).flatten());
+            }
+            Access::Until(end) => *from = end,
+            Access::Never => return None,
+        }
+    }
+    None
 }
 
 /// Counts one more.
