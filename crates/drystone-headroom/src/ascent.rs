@@ -1,0 +1,314 @@
+//! Ascent: prices that prove more and more.
+
+use crate::certificate::Certificate;
+use crate::evaluate::{PARTS, Sums, Usage, areas};
+use crate::first;
+use crate::grid::Prices;
+use crate::instance::Instance;
+use crate::measure::Task;
+use crate::preemptive;
+use crate::schedule::Schedule;
+
+/// What a job may do in the floor.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Relaxation {
+    /// It runs once, without a break. Schedules that suspend jobs may beat this floor.
+    #[default]
+    Windows,
+    /// It may take any seconds, at any rate up to its width: the floor also holds where jobs are
+    /// suspended.
+    Seconds,
+}
+
+/// How to look for prices.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Ascent {
+    /// What the floor is to hold for.
+    pub relaxation: Relaxation,
+    /// Seconds of a cell and steps at most, one grid after the other; each divides the one before.
+    pub grids: Vec<(i64, u32)>,
+    /// Threads. The result does not depend on it.
+    pub threads: usize,
+}
+
+impl Default for Ascent {
+    fn default() -> Ascent {
+        Ascent { relaxation: Relaxation::Windows, grids: vec![(3600, 800), (900, 600), (300, 400)], threads: 1 }
+    }
+}
+
+/// A step of an ascent.
+#[derive(Clone, Copy, PartialEq, Debug)]
+#[non_exhaustive]
+pub struct Step {
+    /// Seconds of a cell.
+    pub delta: i64,
+    /// Steps on this grid so far.
+    pub steps: u32,
+    /// The best sum so far.
+    pub value: f64,
+}
+
+/// What an ascent came to.
+#[derive(Clone, PartialEq, Debug)]
+#[non_exhaustive]
+pub struct Ascended {
+    /// The best prices.
+    pub prices: Prices,
+    /// The sum that they prove, up to errors of floats: [`Ascended::certify`] has none.
+    pub value: f64,
+    /// Steps on each grid that was reached, with its seconds of a cell.
+    pub steps: Vec<(i64, u32)>,
+    /// Whether it was told to stop.
+    pub stopped: bool,
+    relaxation: Relaxation,
+}
+
+impl Ascended {
+    /// The floor in whole numbers.
+    #[must_use]
+    pub fn certify(&self, instance: &Instance) -> Certificate {
+        Certificate::of(instance, &self.prices, self.relaxation)
+    }
+}
+
+/// Tasks that are evaluated together: their sum is one term of the whole, so that it does not
+/// depend on the threads.
+const CHUNK: usize = 2048;
+/// The step size goes back to the best after so many steps without a gain.
+const PATIENCE: u32 = 25;
+/// A grid is left when so many steps gain less than [`ENOUGH`].
+const STRETCH: u32 = 50;
+const ENOUGH: f64 = 1e-3;
+/// On all grids but the first steps are this much smaller.
+const FINER: f64 = 0.6;
+/// Prices near by that lift a price from 0: so many seconds to either side.
+const NEAR: i64 = 7200;
+/// First prices are tried times these.
+const FACTORS: [f64; 8] = [0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 1.0, 1.3];
+
+/// Improves the dual function by subgradients with momentum, relative to the prices: on coarse
+/// grids first. `schedule` gives the first prices; any will do, and a good one saves steps. `told`
+/// hears of every step and answers whether to go on.
+///
+/// Cost: about steps × jobs × cells that a job may wait.
+#[must_use]
+pub fn ascend(instance: &Instance, schedule: &Schedule, how: &Ascent, told: &dyn Fn(Step) -> bool) -> Ascended {
+    let coarse = how.grids.first().map_or(3600, |grid| grid.0);
+    let first = first::prices(instance, schedule, coarse);
+    let mut evaluator = Evaluator::new(instance, &first, how);
+    let tried = FACTORS.map(|factor| {
+        let prices = first.times(factor);
+        (evaluator.value(&prices), prices)
+    });
+    let zero = (instance_settled(instance), first.times(0.0));
+    let (value, prices) = tried.into_iter().fold(zero, |best, one| if one.0 > best.0 { one } else { best });
+    let mut found = Ascended { prices, value, steps: Vec::new(), stopped: false, relaxation: how.relaxation };
+    if first.cells.iter().all(|&price| price == 0.0) {
+        // No job waits: no floor is above 0.
+        return found;
+    }
+    if found.prices.cells.iter().all(|&price| price == 0.0) {
+        found.prices = first.times(FACTORS[0]);
+        found.value = evaluator.value(&found.prices);
+    }
+    let floor = per_second(instance);
+    for &(delta, steps) in &how.grids {
+        let prices = found.prices.refined(delta);
+        if prices.delta != found.prices.delta || found.steps.is_empty() {
+            evaluator = Evaluator::new(instance, &prices, how);
+            found.prices = prices;
+            let climbed = climb(&mut evaluator, &mut found, (steps, floor), told);
+            found.steps.push((found.prices.delta, climbed));
+        }
+        if found.stopped {
+            break;
+        }
+    }
+    let zero = instance_settled(instance);
+    if found.value < zero {
+        found = Ascended { prices: found.prices.times(0.0), value: zero, ..found };
+    }
+    found
+}
+
+/// What delay that is past already costs: the value without prices.
+fn instance_settled(instance: &Instance) -> f64 {
+    instance.tasks.iter().map(|task| task.weight.as_f64() * task.settled as f64).sum()
+}
+
+/// A price that work of average urgency would pay.
+fn per_second(instance: &Instance) -> f64 {
+    let counted = || instance.tasks.iter().filter(|task| task.weight.over > 0);
+    let worth: f64 = counted().map(|task| task.weight.as_f64() * task.run as f64).sum();
+    let area: f64 = counted().map(|task| f64::from(task.procs) * task.run as f64).sum();
+    if area > 0.0 { worth / area } else { 0.0 }
+}
+
+/// Steps on one grid; answers how many.
+fn climb(
+    evaluator: &mut Evaluator<'_>,
+    found: &mut Ascended,
+    (steps, per_second): (u32, f64),
+    told: &dyn Fn(Step) -> bool,
+) -> u32 {
+    let mut prices = found.prices.clone();
+    let mut momentum = vec![0.0; prices.cells.len()];
+    let (mut scale, mut without, mut before) = (1.0, 0, found.value);
+    let mut fresh = true;
+    // On a finer grid the prices are near their best already: smaller steps.
+    if !found.steps.is_empty() {
+        scale = FINER;
+    }
+    for step in 0..steps {
+        let value = evaluator.value(&prices);
+        if value > found.value || fresh {
+            found.value = value;
+            found.prices.cells.clone_from(&prices.cells);
+            (without, fresh) = (0, false);
+        } else {
+            without += 1;
+        }
+        if !told(Step { delta: prices.delta, steps: step + 1, value: found.value }) {
+            found.stopped = true;
+            return step + 1;
+        }
+        if step > STRETCH && step % STRETCH == 0 {
+            if found.value - before < ENOUGH * found.value.abs() {
+                return step + 1;
+            }
+            before = found.value;
+        }
+        if without >= PATIENCE {
+            prices.cells.clone_from(&found.prices.cells);
+            momentum.fill(0.0);
+            scale *= 0.6;
+            without = 0;
+            evaluator.value(&prices);
+        }
+        let eta = scale * 0.6 / (1.0 + f64::from(step) / 300.0);
+        evaluator.step(&mut prices, &mut momentum, (eta, per_second));
+    }
+    steps
+}
+
+/// Evaluates the dual function, with all that is kept between two evaluations.
+struct Evaluator<'a> {
+    tasks: Vec<&'a Task>,
+    settled: f64,
+    relaxation: Relaxation,
+    areas: Vec<i64>,
+    /// Of each thread; the first has the sum.
+    usage: Vec<Usage>,
+    /// The value of each chunk.
+    parts: Vec<f64>,
+    /// Thresholds of the last evaluation.
+    thresholds: Vec<f64>,
+}
+
+impl<'a> Evaluator<'a> {
+    fn new(instance: &'a Instance, prices: &Prices, how: &Ascent) -> Evaluator<'a> {
+        let tasks: Vec<&Task> = instance.tasks.iter().filter(|task| task.weight.over > 0 && task.run > 0).collect();
+        let chunks = tasks.len().div_ceil(CHUNK).max(1);
+        let threads = how.threads.clamp(1, chunks);
+        Evaluator {
+            settled: instance_settled(instance),
+            relaxation: how.relaxation,
+            areas: areas(&instance.capacity, prices),
+            usage: (0..threads).map(|_| Usage::new(prices)).collect(),
+            parts: vec![0.0; chunks],
+            thresholds: if how.relaxation == Relaxation::Seconds { vec![0.0; tasks.len()] } else { Vec::new() },
+            tasks,
+        }
+    }
+
+    /// The value of these prices; what is used then is kept.
+    fn value(&mut self, prices: &Prices) -> f64 {
+        let sums = Sums::of(prices);
+        self.usage.iter_mut().for_each(Usage::clear);
+        let threads = self.usage.len();
+        let each = self.parts.len().div_ceil(threads);
+        let relaxation = self.relaxation;
+        let work = |tasks: &[&Task], thresholds: &mut [f64], usage: &mut Usage| {
+            let mut total = 0.0;
+            for (at, task) in tasks.iter().enumerate() {
+                let weight = task.weight.as_f64();
+                total += match relaxation {
+                    Relaxation::Windows => {
+                        let (start, value) = sums.cheapest(task, weight);
+                        usage.add(task, start);
+                        value
+                    }
+                    Relaxation::Seconds => {
+                        let (value, theta) = preemptive::seconds(task, weight, prices, thresholds[at], Some(usage));
+                        thresholds[at] = theta;
+                        value
+                    }
+                };
+            }
+            total
+        };
+        let share = |(((tasks, parts), thresholds), usage): (((&[&Task], &mut [f64]), &mut [f64]), &mut Usage)| {
+            let mut left = thresholds;
+            for (chunk, part) in tasks.chunks(CHUNK).zip(parts) {
+                let (own, others) = std::mem::take(&mut left).split_at_mut(match relaxation {
+                    Relaxation::Seconds => chunk.len(),
+                    Relaxation::Windows => 0,
+                });
+                left = others;
+                *part = work(chunk, own, usage);
+            }
+        };
+        let mut thresholds: Vec<&mut [f64]> = Vec::new();
+        let mut left = self.thresholds.as_mut_slice();
+        for tasks in self.tasks.chunks(each * CHUNK) {
+            let own = if left.is_empty() { 0 } else { tasks.len() };
+            let (one, others) = std::mem::take(&mut left).split_at_mut(own);
+            thresholds.push(one);
+            left = others;
+        }
+        let shares = self.tasks.chunks(each * CHUNK).zip(self.parts.chunks_mut(each));
+        let mut shares = shares.zip(thresholds).zip(&mut self.usage);
+        let mine = shares.next();
+        std::thread::scope(|scope| {
+            for other in shares {
+                scope.spawn(|| share(other));
+            }
+            mine.into_iter().for_each(share);
+        });
+        let (first, others) = self.usage.split_at_mut(1);
+        others.iter().for_each(|other| first[0].merge(other));
+        let total: f64 = self.parts.iter().sum();
+        self.settled + total - sums.of_machine(&self.areas)
+    }
+
+    /// Moves the prices along the momentum of how far each cell is over-used.
+    fn step(&self, prices: &mut Prices, momentum: &mut [f64], (eta, per_second): (f64, f64)) {
+        let cells = prices.cells.len();
+        let levels = self.usage[0].levels();
+        let total: f64 = prices.cells.iter().sum();
+        let unit = (total / cells as f64).max(per_second);
+        let near = usize::try_from(NEAR / prices.delta).unwrap_or(0).max(1);
+        let mut sums = Vec::with_capacity(cells + 1);
+        let mut sum = 0.0;
+        sums.push(sum);
+        for &price in &prices.cells {
+            sum += price;
+            sums.push(sum);
+        }
+        for (cell, price) in prices.cells.iter_mut().enumerate() {
+            let (used, there) = (levels[cell] as f64 / PARTS as f64, self.areas[cell] as f64);
+            let over = if there > 0.0 {
+                (used / there - 1.0).min(3.0)
+            } else if used > 0.0 {
+                3.0
+            } else {
+                -1.0
+            };
+            momentum[cell] = 0.95 * momentum[cell] + 0.05 * over;
+            let (from, until) = (cell.saturating_sub(near), (cell + near + 1).min(cells));
+            let around = (sums[until] - sums[from]).max(0.0) / (until - from) as f64;
+            *price = (*price + eta * (*price + 0.05 * around + 0.001 * unit) * momentum[cell]).max(0.0);
+        }
+    }
+}

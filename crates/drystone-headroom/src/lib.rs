@@ -1,0 +1,42 @@
+//! Headroom: how far any schedule of some jobs is from the best possible.
+//!
+//! Two ends of a bracket. The [floor](ascend) is a figure that no non-preemptive schedule of these
+//! jobs can beat, also none by a scheduler that knows all run times: a Lagrangian dual with a price
+//! for each processor-second, evaluated in whole numbers ([`Certificate`]). The
+//! [search](search) starts from a schedule and improves it by ruin and recreate; what it
+//! gives is feasible, so the optimum lies between the two.
+//!
+//! The crate knows jobs as numbers only: an [`Instance`] has releases, sizes, run times and costs.
+//!
+//! ```
+//! use drystone_headroom::{Ascent, Capacity, Instance, Measure, Schedule, ascend};
+//!
+//! // Three jobs of the whole machine at once: one, then two of the others wait.
+//! let tasks = (0..3).map(|_| Measure::Wait.task(0, 4, 100)).collect();
+//! let instance = Instance::new(Capacity::constant(4), tasks).expect("possible");
+//! let schedule = Schedule::in_order(&instance);
+//! assert_eq!(instance.cost(&schedule), 300.0);
+//! let floor = ascend(&instance, &schedule, &Ascent::default(), &|_| true).certify(&instance);
+//! assert!(floor.value() <= 300.0 && floor.value() > 100.0);
+//! ```
+
+mod ascent;
+mod capacity;
+mod certificate;
+mod evaluate;
+mod first;
+mod grid;
+mod instance;
+mod measure;
+mod preemptive;
+mod schedule;
+mod search;
+
+pub use ascent::{Ascent, Ascended, Relaxation, Step, ascend};
+pub use capacity::Capacity;
+pub use certificate::{Certificate, float_value};
+pub use grid::Prices;
+pub use instance::{Impossible, Instance};
+pub use measure::{Measure, Task, Weight};
+pub use schedule::{Infeasible, Schedule};
+pub use search::{Found, Limit, Search, Searching, search};

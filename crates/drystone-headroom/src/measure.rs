@@ -1,0 +1,130 @@
+//! What waiting costs.
+
+/// A measure that sums up over jobs.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Measure {
+    /// Wait: time between submit and start.
+    #[default]
+    Wait,
+    /// Bounded slowdown with a bound of 10 s. The cost is what it is above 1.
+    BoundedSlowdown,
+    /// Wait weighted by processors × run time.
+    AreaWait,
+}
+
+/// Run times below this count as this much in bounded slowdowns, in seconds.
+const BOUND: i64 = 10;
+
+impl Measure {
+    /// All of them.
+    pub const ALL: [Measure; 3] = [Measure::Wait, Measure::BoundedSlowdown, Measure::AreaWait];
+
+    /// The word for it in options and files.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Measure::Wait => "wait",
+            Measure::BoundedSlowdown => "bounded-slowdown",
+            Measure::AreaWait => "area-wait",
+        }
+    }
+
+    /// What a second of delay costs a job.
+    #[must_use]
+    pub fn weight(self, procs: u32, run: i64) -> Weight {
+        let run = run.max(0).unsigned_abs();
+        match self {
+            Measure::Wait => Weight { over: 1, under: 1 },
+            Measure::BoundedSlowdown => Weight { over: 1, under: run.max(BOUND.unsigned_abs()) },
+            Measure::AreaWait => Weight { over: u64::from(procs) * run, under: 1 },
+        }
+    }
+
+    /// Seconds after the submit in which a delay costs nothing.
+    #[must_use]
+    pub fn grace(self, run: i64) -> i64 {
+        match self {
+            Measure::BoundedSlowdown => (BOUND - run).max(0),
+            Measure::Wait | Measure::AreaWait => 0,
+        }
+    }
+
+    /// A job that may start from its submit on.
+    #[must_use]
+    pub fn task(self, submit: i64, procs: u32, run: i64) -> Task {
+        self.task_from(submit, submit, procs, run)
+    }
+
+    /// A job that may start from `release` on, while its delay counts from its submit.
+    #[must_use]
+    pub fn task_from(self, submit: i64, release: i64, procs: u32, run: i64) -> Task {
+        let free_until = submit + self.grace(run);
+        Task {
+            release,
+            procs,
+            run,
+            weight: self.weight(procs, run),
+            grace: (free_until - release).max(0),
+            settled: (release - free_until).max(0),
+            fixed: false,
+        }
+    }
+}
+
+/// What a second of delay costs, as a fraction of whole numbers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Weight {
+    /// Numerator.
+    pub over: u64,
+    /// Denominator, at least 1.
+    pub under: u64,
+}
+
+impl Weight {
+    /// Delay costs nothing.
+    pub const NONE: Weight = Weight { over: 0, under: 1 };
+
+    /// As a number.
+    #[must_use]
+    pub fn as_f64(self) -> f64 {
+        self.over as f64 / self.under as f64
+    }
+
+    /// In units of 2^−q, rounded down.
+    pub(crate) fn scaled(self, q: u32) -> i128 {
+        ((u128::from(self.over) << q) / u128::from(self.under)) as i128
+    }
+}
+
+/// A job, as a number of processors for some time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Task {
+    /// Its earliest start, in seconds.
+    pub release: i64,
+    /// Processors.
+    pub procs: u32,
+    /// Run time in seconds.
+    pub run: i64,
+    /// What a second of delay costs.
+    pub weight: Weight,
+    /// Seconds after the release in which a delay costs nothing.
+    pub grace: i64,
+    /// Delay that is past at the release already, in seconds.
+    pub settled: i64,
+    /// Whether a search must leave it where it is.
+    pub fixed: bool,
+}
+
+impl Task {
+    /// Delay that counts where it starts at this second.
+    #[must_use]
+    pub fn delay(&self, start: i64) -> i64 {
+        self.settled + (start - self.release - self.grace).max(0)
+    }
+
+    /// What its start costs.
+    #[must_use]
+    pub fn cost(&self, start: i64) -> f64 {
+        self.weight.as_f64() * self.delay(start) as f64
+    }
+}

@@ -1,0 +1,146 @@
+//! The floor that also holds where jobs are suspended: a job takes the cheapest seconds.
+//!
+//! A job may work at any rate up to its width at any time from its release on. Its mean time of
+//! work takes the place of its start, which is half its run time earlier. For every threshold the
+//! bound below is valid; bisection looks for the best.
+
+use crate::certificate::Certificate;
+use crate::evaluate::{PARTS, Usage};
+use crate::grid::Prices;
+use crate::measure::Task;
+
+/// How often the threshold is improved at most: any is valid.
+const ROUNDS: u32 = 12;
+
+/// The seconds of a cell below a threshold.
+struct Piece {
+    /// How many.
+    seconds: f64,
+    /// ∫ of what they are cheaper than the threshold.
+    saved: f64,
+    /// Whether the threshold is met within the cell.
+    crossing: bool,
+}
+
+/// Seconds below `theta` in a piece of `length` seconds whose cost rises from `from` by `slope`.
+#[inline]
+fn piece(theta: f64, from: f64, slope: f64, length: f64) -> Piece {
+    let above = theta - from;
+    if above <= 0.0 {
+        return Piece { seconds: 0.0, saved: 0.0, crossing: false };
+    }
+    let seconds = above / slope;
+    if seconds < length {
+        return Piece { seconds, saved: above * seconds / 2.0, crossing: true };
+    }
+    Piece { seconds: length, saved: above * length - slope * length * length / 2.0, crossing: false }
+}
+
+/// What a task pays at this threshold: calls `each` with every cell in which it works, and answers
+/// the seconds, what they save, and how many pieces cross the threshold.
+#[inline]
+fn walk(task: &Task, weight: f64, prices: &Prices, theta: f64, mut each: impl FnMut(usize, f64)) -> (f64, f64, u32) {
+    let slope = weight / task.run as f64;
+    let procs = f64::from(task.procs);
+    let (mut seconds, mut saved, mut crossing) = (0.0, 0.0, 0);
+    let mut cell = usize::try_from((task.release - prices.begin) / prices.delta).unwrap_or(usize::MAX);
+    let mut now = 0.0;
+    while theta > slope * now {
+        let Some(&price) = prices.cells.get(cell) else {
+            let last = piece(theta, slope * now, slope, f64::INFINITY);
+            return (seconds + last.seconds, saved + last.saved, crossing + 1);
+        };
+        let end = (prices.begin + prices.delta * (cell as i64 + 1) - task.release) as f64;
+        let found = piece(theta, slope * now + procs * price, slope, end - now);
+        if found.seconds > 0.0 {
+            seconds += found.seconds;
+            saved += found.saved;
+            crossing += u32::from(found.crossing);
+            each(cell, found.seconds);
+        }
+        (now, cell) = (end, cell + 1);
+    }
+    (seconds, saved, crossing)
+}
+
+/// The bound for a task and the threshold that gives it; `theta` is where to look first.
+pub(crate) fn seconds(task: &Task, weight: f64, prices: &Prices, theta: f64, usage: Option<&mut Usage>) -> (f64, f64) {
+    let run = task.run as f64;
+    if task.run == 0 {
+        return (0.0, 0.0);
+    }
+    let constant = weight * (run / 2.0 + task.grace as f64);
+    // Without prices the first seconds are the cheapest: up to the weight.
+    let (mut low, mut high) = (weight, f64::INFINITY);
+    let mut theta = theta.max(weight);
+    let mut best = (0.0, theta);
+    for _ in 0..ROUNDS {
+        let (seconds, saved, crossing) = walk(task, weight, prices, theta, |_, _| {});
+        let bound = theta * run - saved - constant;
+        if bound > best.0 {
+            best = (bound, theta);
+        }
+        let missing = run - seconds;
+        if missing.abs() <= 1e-3 * run {
+            break;
+        }
+        if missing > 0.0 { low = theta } else { high = theta }
+        let newton = theta + missing * (weight / run) / f64::from(crossing.max(1));
+        theta = if newton > low && newton < high {
+            newton
+        } else if high.is_finite() {
+            f64::midpoint(low, high)
+        } else {
+            2.0 * low
+        };
+    }
+    if let Some(usage) = usage
+        && best.0 > 0.0
+    {
+        let parts = f64::from(task.procs) * PARTS as f64;
+        walk(task, weight, prices, best.1, |cell, seconds| usage.add_parts(cell, (parts * seconds) as i64));
+    }
+    best
+}
+
+/// The bound for a task in units of 2^−q, by whole numbers: `weight` is in these units.
+///
+/// Everything counts twice the run time, so that no fraction is left: the cost of a second at `t`
+/// is w (t − r) + n p λ there, and where the threshold is met within a cell the part is rounded
+/// up. `prices` are those of the certificate as floats, and only suggest a threshold.
+pub(crate) fn whole(task: &Task, weight: i128, certificate: &Certificate, prices: &Prices) -> i128 {
+    let run = i128::from(task.run);
+    if run == 0 {
+        return 0;
+    }
+    let scale = f64::from(certificate.q).exp2();
+    let (_, theta) = seconds(task, weight as f64 / scale, prices, 0.0, None);
+    let theta = (theta * task.run as f64 * scale) as i128;
+    let procs = i128::from(task.procs);
+    let mut saved = 0;
+    let mut cell = usize::try_from((task.release - certificate.begin) / certificate.delta).unwrap_or(usize::MAX);
+    let mut now = 0;
+    while theta > weight * now {
+        let price = certificate.prices.get(cell).map(|&price| i128::from(price));
+        let above = theta - weight * now - procs * run * price.unwrap_or(0);
+        let end = i128::from(certificate.begin + certificate.delta * (cell as i64 + 1) - task.release);
+        let length = if price.is_some() { end - now } else { i128::MAX };
+        if above > 0 {
+            saved += if price.is_none() || above < weight * length {
+                // above² / weight, rounded up.
+                match above.checked_mul(above) {
+                    Some(square) => (square + weight - 1) / weight,
+                    None => (above / weight + 1) * above,
+                }
+            } else {
+                2 * above * length - weight * length * length
+            };
+        }
+        if price.is_none() {
+            break;
+        }
+        (now, cell) = (end, cell + 1);
+    }
+    let twice = 2 * run * theta - saved - weight * run * run - 2 * run * weight * i128::from(task.grace);
+    twice.div_euclid(2 * run).max(0)
+}

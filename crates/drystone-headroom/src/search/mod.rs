@@ -1,0 +1,373 @@
+//! Ruin and recreate: some jobs near one that waits are taken out and put back in another order.
+
+mod place;
+mod timeline;
+
+use crate::instance::Instance;
+use crate::schedule::{Infeasible, Schedule};
+use place::Room;
+use rand::{Rng, RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use std::time::{Duration, Instant};
+use timeline::Timeline;
+
+/// How long to search.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Limit {
+    /// So many trials: the same result wherever it runs.
+    Trials(u64),
+    /// So much time: the result depends on the speed of the machine.
+    Time(Duration),
+}
+
+/// How to search.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Search {
+    /// How long.
+    pub limit: Limit,
+    /// Seed of all random numbers.
+    pub seed: u64,
+    /// At first a schedule may become worse by about this times the mean cost of the tasks that
+    /// wait; it falls linearly to 0.
+    pub heat: f64,
+    /// Tasks that are taken out at most.
+    pub most: usize,
+}
+
+impl Default for Search {
+    fn default() -> Search {
+        Search { limit: Limit::Time(Duration::from_secs(60)), seed: 1, heat: 0.75, most: 40 }
+    }
+}
+
+/// How far a search is.
+#[derive(Clone, Copy, PartialEq, Debug)]
+#[non_exhaustive]
+pub struct Searching {
+    /// Share of the limit that is used.
+    pub done: f64,
+    /// Cost of the best schedule that was kept so far.
+    pub best: f64,
+    /// Cost of the schedule at hand.
+    pub cost: f64,
+}
+
+/// What a search found.
+#[derive(Clone, PartialEq, Debug)]
+#[non_exhaustive]
+pub struct Found {
+    /// The best schedule, never worse than the one it began with.
+    pub schedule: Schedule,
+    /// Its cost.
+    pub cost: f64,
+    /// Trials made.
+    pub trials: u64,
+    /// Time spent. Differs from run to run.
+    pub took: Duration,
+    /// Whether it was told to stop.
+    pub stopped: bool,
+}
+
+/// Trials between two looks at the clock.
+const STRIDE: u64 = 64;
+/// Shares of the limit after which the schedule is kept, if it is the best.
+const KEEPS: f64 = 50.0;
+
+/// Improves a schedule. `told` hears how far it is some fifty times and answers whether to go on;
+/// it is asked more often.
+///
+/// # Errors
+/// A schedule that is infeasible.
+#[expect(clippy::disallowed_methods, reason = "how long to search, where that was asked for")]
+pub fn search(
+    instance: &Instance,
+    begin: &Schedule,
+    how: &Search,
+    told: &dyn Fn(Searching) -> bool,
+) -> Result<Found, Infeasible> {
+    begin.check(instance)?;
+    let since = Instant::now();
+    let released = Schedule { starts: released(instance, begin) };
+    let first = instance.cost(begin);
+    if released.check(instance).is_ok() && instance.cost(&released) <= first && room_for_instants(instance, &released)
+    {
+        let cost = instance.cost(&released);
+        return Ok(Found { schedule: released, cost, trials: 0, took: since.elapsed(), stopped: false });
+    }
+    let mut at_work = AtWork::new(instance, begin, how);
+    let mut best = (first, None);
+    let (mut trials, mut kept, mut stopped) = (0, 0.0, false);
+    while !at_work.waiting.list.is_empty() {
+        let done = match how.limit {
+            Limit::Trials(most) => trials as f64 / most.max(1) as f64,
+            Limit::Time(time) => since.elapsed().as_secs_f64() / time.as_secs_f64().max(1e-9),
+        };
+        if done >= 1.0 {
+            break;
+        }
+        if (done * KEEPS).floor() > kept {
+            kept = (done * KEEPS).floor();
+            if at_work.cost < best.0 {
+                best = (at_work.cost, Some(at_work.starts.clone()));
+            }
+        }
+        if !told(Searching { done, best: best.0, cost: at_work.cost }) {
+            stopped = true;
+            break;
+        }
+        let heat = at_work.heat * (1.0 - done);
+        let stride = match how.limit {
+            Limit::Trials(most) => STRIDE.min(most - trials),
+            Limit::Time(_) => STRIDE,
+        };
+        for _ in 0..stride {
+            at_work.trial(heat);
+        }
+        trials += stride;
+    }
+    let mut found = best.1.filter(|_| best.0 < at_work.cost).unwrap_or(at_work.starts);
+    settle_instants(instance, &mut found);
+    let schedule = Schedule { starts: found };
+    schedule.check(instance)?;
+    let cost = instance.cost(&schedule);
+    // Costs are summed up in another order here.
+    let (schedule, cost) = if cost < first { (schedule, cost) } else { (begin.clone(), first) };
+    Ok(Found { schedule, cost, trials, took: since.elapsed(), stopped })
+}
+
+/// All tasks at their releases, but for those that stay.
+fn released(instance: &Instance, begin: &Schedule) -> Vec<i64> {
+    let both = instance.tasks.iter().zip(&begin.starts);
+    both.map(|(task, &start)| if task.fixed { start } else { task.release }).collect()
+}
+
+/// Whether tasks that run for no time find their processors free at their starts.
+fn room_for_instants(instance: &Instance, schedule: &Schedule) -> bool {
+    let mut starts = schedule.starts.clone();
+    settle_instants(instance, &mut starts);
+    starts == schedule.starts
+}
+
+/// Tasks that run for no time take nothing, yet a machine starts them only where their processors
+/// are free: the earliest such second, once all others have their places.
+fn settle_instants(instance: &Instance, starts: &mut [i64]) {
+    let instants = |at: &usize| instance.tasks[*at].run == 0 && !instance.tasks[*at].fixed;
+    if !(0..starts.len()).any(|at| instants(&at)) {
+        return;
+    }
+    let timeline = Timeline::new(instance, starts);
+    for at in (0..starts.len()).filter(instants) {
+        let task = &instance.tasks[at];
+        // Where it was, it could start.
+        starts[at] = timeline.first_room(task.release, i64::from(task.procs)).unwrap_or(starts[at]);
+    }
+}
+
+/// Tasks that wait and may be moved, any of them in no time.
+struct Waiting {
+    list: Vec<u32>,
+    /// Place of each task in the list.
+    place: Vec<u32>,
+}
+
+const NOWHERE: u32 = u32::MAX;
+
+impl Waiting {
+    fn set(&mut self, task: u32, waits: bool) {
+        let place = self.place[task as usize];
+        if waits == (place != NOWHERE) {
+            return;
+        }
+        if waits {
+            self.place[task as usize] = self.list.len() as u32;
+            self.list.push(task);
+        } else {
+            self.list.swap_remove(place as usize);
+            self.place[task as usize] = NOWHERE;
+            if let Some(&moved) = self.list.get(place as usize) {
+                self.place[moved as usize] = place;
+            }
+        }
+    }
+}
+
+/// A search at work.
+struct AtWork<'a> {
+    instance: &'a Instance,
+    weights: Vec<f64>,
+    starts: Vec<i64>,
+    cost: f64,
+    heat: f64,
+    most: usize,
+    waiting: Waiting,
+    timeline: Timeline,
+    random: ChaCha8Rng,
+    room: Room,
+    out: Vec<u32>,
+    order: Vec<(f64, u32)>,
+    placed: Vec<(u32, i64)>,
+}
+
+/// The shortest and the longest window before an anchor, in seconds.
+const WINDOW: (f64, f64) = (600.0, 118_800.0);
+/// No task comes back earlier than this before the first that was taken out, in seconds.
+const EARLIER: i64 = 86_400;
+
+impl<'a> AtWork<'a> {
+    fn new(instance: &'a Instance, begin: &Schedule, how: &Search) -> AtWork<'a> {
+        let weights: Vec<f64> = instance.tasks.iter().map(|task| task.weight.as_f64()).collect();
+        let mut waiting = Waiting { list: Vec::new(), place: vec![NOWHERE; begin.starts.len()] };
+        let mut of_waiting = 0.0;
+        for (at, (task, &start)) in instance.tasks.iter().zip(&begin.starts).enumerate() {
+            if movable(instance, at) && weights[at] > 0.0 && start > task.release + task.grace {
+                waiting.set(at as u32, true);
+                of_waiting += task.cost(start);
+            }
+        }
+        let heat = how.heat * of_waiting / waiting.list.len().max(1) as f64;
+        AtWork {
+            instance,
+            weights,
+            starts: begin.starts.clone(),
+            cost: instance.cost(begin),
+            heat,
+            most: how.most.max(1),
+            waiting,
+            timeline: Timeline::new(instance, &begin.starts),
+            random: ChaCha8Rng::seed_from_u64(how.seed),
+            room: Room::default(),
+            out: Vec::new(),
+            order: Vec::new(),
+            placed: Vec::new(),
+        }
+    }
+
+    #[inline]
+    fn cost_of(&self, task: u32, start: i64) -> f64 {
+        let of = &self.instance.tasks[task as usize];
+        self.weights[task as usize] * of.delay(start) as f64
+    }
+
+    fn below(&mut self, most: usize) -> usize {
+        self.random.random_range(0..most as u32) as usize
+    }
+
+    fn unit(&mut self) -> f64 {
+        // Never 0.
+        (f64::from(self.random.next_u32()) + 0.5) / 4_294_967_296.0
+    }
+
+    /// Takes some tasks out, puts them back, and keeps that if it is good enough.
+    fn trial(&mut self, heat: f64) {
+        if self.waiting.list.is_empty() {
+            return;
+        }
+        let drawn = self.below(self.waiting.list.len());
+        let anchor = self.waiting.list[drawn];
+        let (low, high) = (libm::log(WINDOW.0), libm::log(WINDOW.1));
+        let window = libm::exp(low + (high - low) * self.unit()) as i64;
+        let until = self.starts[anchor as usize];
+        self.take_out(anchor, until - window, until);
+        let allowed = -heat * libm::log(self.unit());
+        let before: f64 = self.out.iter().map(|&task| self.cost_of(task, self.starts[task as usize])).sum();
+        if let Some(after) = self.put_back(anchor, before + allowed) {
+            self.keep();
+            self.cost += after - before;
+        }
+    }
+
+    /// Chooses what is taken out.
+    fn take_out(&mut self, anchor: u32, from: i64, until: i64) {
+        let AtWork { out, timeline, instance, .. } = self;
+        out.clear();
+        timeline.running(from, until, |task| {
+            if task != anchor && !instance.tasks[task as usize].fixed {
+                out.push(task);
+            }
+        });
+        // Some of many, the anchor always.
+        let most = (self.most - 1).min(self.out.len());
+        for at in 0..most {
+            let other = at + self.below(self.out.len() - at);
+            self.out.swap(at, other);
+        }
+        self.out.truncate(most);
+        self.out.push(anchor);
+    }
+
+    /// Puts them back in some order, one by one at their earliest places; the cost, unless it is
+    /// above what is allowed.
+    fn put_back(&mut self, anchor: u32, allowed: f64) -> Option<f64> {
+        let span = |task: &u32| {
+            let start = self.starts[*task as usize];
+            (start, start + self.instance.tasks[*task as usize].run)
+        };
+        let first = self.out.iter().map(|task| span(task).0).min()?;
+        let last = self.out.iter().map(|task| span(task).1).max()?;
+        let release = self.out.iter().map(|&task| self.instance.tasks[task as usize].release).min()?;
+        let from = (first - EARLIER).max(release.min(first));
+        self.timeline.cut_out(from, last, &mut self.room);
+        for &task in &self.out {
+            let of = &self.instance.tasks[task as usize];
+            let start = self.starts[task as usize];
+            self.room.change(start, start + of.run, i64::from(of.procs));
+        }
+        self.arrange(anchor);
+        let mut cost = 0.0;
+        self.placed.clear();
+        for at in 0..self.order.len() {
+            let task = self.order[at].1;
+            let of = &self.instance.tasks[task as usize];
+            let start = self.room.place(of.release.max(from), i64::from(of.procs), of.run)?;
+            cost += self.cost_of(task, start);
+            if cost > allowed {
+                return None;
+            }
+            self.placed.push((task, start));
+        }
+        Some(cost)
+    }
+
+    /// The order in which they come back.
+    fn arrange(&mut self, anchor: u32) {
+        let kind = self.below(4);
+        let noise = if self.below(2) == 0 { 0.0 } else { 0.5 };
+        let anchor_first = self.below(2) == 0;
+        self.order.clear();
+        let first = self.out.iter().map(|&task| self.starts[task as usize]).min().unwrap_or(0);
+        for at in 0..self.out.len() {
+            let task = self.out[at];
+            let of = self.instance.tasks[task as usize];
+            let weight = self.weights[task as usize].max(1e-12);
+            let key = match kind {
+                0 => (self.starts[task as usize] - first) as f64,
+                1 => f64::from(of.procs) * of.run as f64 / weight,
+                2 => of.run as f64 / weight,
+                _ => self.unit(),
+            };
+            let key = if noise > 0.0 { key * (1.0 + noise * (2.0 * self.unit() - 1.0)) } else { key };
+            self.order.push((if anchor_first && task == anchor { -1.0 } else { key }, task));
+        }
+        self.order.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    }
+
+    /// Moves what was placed elsewhere.
+    fn keep(&mut self) {
+        for at in 0..self.placed.len() {
+            let (task, start) = self.placed[at];
+            let old = self.starts[task as usize];
+            if start != old {
+                let of = &self.instance.tasks[task as usize];
+                self.timeline.shift(task, of, old, start);
+                self.starts[task as usize] = start;
+                let waits = self.weights[task as usize] > 0.0 && start > of.release + of.grace;
+                self.waiting.set(task, waits);
+            }
+        }
+    }
+}
+
+fn movable(instance: &Instance, at: usize) -> bool {
+    let task = &instance.tasks[at];
+    !task.fixed && task.run > 0
+}

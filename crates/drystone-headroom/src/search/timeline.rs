@@ -1,0 +1,152 @@
+//! What is free over time, cut into hours: a part of it is found and changed in little time.
+
+use super::place::Room;
+use crate::instance::Instance;
+use crate::measure::Task;
+
+/// Seconds of a piece.
+const HOUR: i64 = 3600;
+/// More pieces than this are not worth their memory: pieces become longer.
+const MOST: i64 = 1 << 21;
+/// A task that began more pieces ago is left where it is: a few that run for weeks would make every
+/// look long.
+const BACK: usize = 48;
+/// Not a task: the machine itself changes.
+const MACHINE: u32 = u32::MAX;
+
+/// A change of what is free.
+#[derive(Clone, Copy)]
+struct Change {
+    time: i64,
+    free: i64,
+    task: u32,
+}
+
+/// What is free over time.
+pub(super) struct Timeline {
+    begin: i64,
+    piece: i64,
+    /// What is free just before each piece.
+    before: Vec<i64>,
+    /// Changes within each piece, in order of time.
+    changes: Vec<Vec<Change>>,
+    /// Tasks that start within each piece, with their ends.
+    starts: Vec<Vec<(i64, u32)>>,
+    /// How many pieces back a task may have begun that still runs.
+    back: usize,
+}
+
+impl Timeline {
+    pub(super) fn new(instance: &Instance, starts: &[i64]) -> Timeline {
+        let both = || instance.tasks().iter().zip(starts);
+        let begin = instance.begin().min(starts.iter().copied().min().unwrap_or(0));
+        let end = both().map(|(task, &start)| start + task.run).max().unwrap_or(0).max(begin);
+        let piece = HOUR.max((end - begin) / MOST + 1);
+        let pieces = usize::try_from((end - begin) / piece).unwrap_or(0) + 1;
+        let longest = instance.tasks().iter().map(|task| task.run).max().unwrap_or(0);
+        let mut timeline = Timeline {
+            begin,
+            piece,
+            before: vec![instance.capacity().at(begin - 1); pieces],
+            changes: vec![Vec::new(); pieces],
+            starts: vec![Vec::new(); pieces],
+            back: usize::try_from(longest / piece).unwrap_or(0).min(BACK) + 1,
+        };
+        let mut level = instance.capacity().at(begin - 1);
+        for &(time, next) in instance.capacity().steps().iter().filter(|(time, _)| (begin..=end).contains(time)) {
+            timeline.insert(Change { time, free: next - level, task: MACHINE });
+            level = next;
+        }
+        for (at, (task, &start)) in both().enumerate() {
+            timeline.add(at as u32, task, start);
+        }
+        timeline
+    }
+
+    fn place(&self, time: i64) -> usize {
+        usize::try_from((time - self.begin).max(0) / self.piece).unwrap_or(0).min(self.before.len() - 1)
+    }
+
+    fn insert(&mut self, change: Change) {
+        let at = self.place(change.time);
+        let list = &mut self.changes[at];
+        let behind = list.partition_point(|other| other.time <= change.time);
+        list.insert(behind, change);
+        // Changes of tasks come in pairs; only the pieces between are touched then.
+        if change.task == MACHINE {
+            self.before[at + 1..].iter_mut().for_each(|level| *level += change.free);
+        }
+    }
+
+    fn remove(&mut self, time: i64, task: u32) {
+        let at = self.place(time);
+        let list = &mut self.changes[at];
+        if let Some(found) = list.iter().position(|change| change.time == time && change.task == task) {
+            list.remove(found);
+        }
+    }
+
+    fn add(&mut self, id: u32, task: &Task, start: i64) {
+        if task.run == 0 {
+            return;
+        }
+        let (end, procs) = (start + task.run, i64::from(task.procs));
+        self.insert(Change { time: start, free: -procs, task: id });
+        self.insert(Change { time: end, free: procs, task: id });
+        let (from, until) = (self.place(start), self.place(end));
+        self.before[from + 1..=until].iter_mut().for_each(|level| *level -= procs);
+        self.starts[from].push((end, id));
+    }
+
+    /// A task starts at another time.
+    pub(super) fn shift(&mut self, id: u32, task: &Task, old: i64, new: i64) {
+        let (end, procs) = (old + task.run, i64::from(task.procs));
+        self.remove(old, id);
+        self.remove(end, id);
+        let (from, until) = (self.place(old), self.place(end));
+        self.before[from + 1..=until].iter_mut().for_each(|level| *level += procs);
+        self.starts[from].retain(|&(_, other)| other != id);
+        self.add(id, task, new);
+    }
+
+    /// Calls `each` with tasks that start in the pieces up to that of `until` and end after `from`.
+    pub(super) fn running(&self, from: i64, until: i64, mut each: impl FnMut(u32)) {
+        let first = self.place(from).saturating_sub(self.back);
+        for list in &self.starts[first..=self.place(until)] {
+            list.iter().filter(|(end, _)| *end > from).for_each(|&(_, task)| each(task));
+        }
+    }
+
+    /// What is free between two times.
+    pub(super) fn cut_out(&self, from: i64, until: i64, room: &mut Room) {
+        let first = self.place(from);
+        let mut level = self.before[first];
+        room.clear(from, until, level);
+        for list in &self.changes[first..=self.place(until)] {
+            for change in list {
+                if change.time >= until {
+                    break;
+                }
+                level += change.free;
+                room.level(change.time, level);
+            }
+        }
+    }
+
+    /// The first second from `from` on at which so many processors are free.
+    pub(super) fn first_room(&self, from: i64, procs: i64) -> Option<i64> {
+        let first = self.place(from);
+        let mut level = self.before[first];
+        let mut since = from;
+        for list in &self.changes[first..] {
+            for change in list {
+                if change.time > since && level >= procs {
+                    return Some(since);
+                }
+                level += change.free;
+                since = since.max(change.time);
+            }
+        }
+        (level >= procs).then_some(since)
+    }
+}
