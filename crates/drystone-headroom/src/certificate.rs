@@ -10,6 +10,8 @@ use crate::preemptive;
 const BITS: u32 = 40;
 /// More bits behind the point than these leave too few before it.
 const MOST: u32 = 62;
+/// Bits of the greatest weight, so that no sum over delays and jobs overflows.
+const WEIGHT: u32 = 64;
 
 /// Prices in whole numbers with the floor that they prove.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -43,6 +45,10 @@ impl Certificate {
             while q < MOST && most * f64::from(q + 1).exp2() < f64::from(BITS).exp2() {
                 q += 1;
             }
+        }
+        let weight = instance.tasks.iter().map(|task| task.weight.as_f64()).fold(0.0, f64::max);
+        while q > 0 && weight * f64::from(q).exp2() >= f64::from(WEIGHT).exp2() {
+            q -= 1;
         }
         let scale = f64::from(q).exp2();
         let whole: Vec<u64> = prices.cells.iter().map(|&price| (price.max(0.0) * scale) as u64).collect();

@@ -6,7 +6,8 @@
 //! [search](search) starts from a schedule and improves it by ruin and recreate; what it
 //! gives is feasible, so the optimum lies between the two.
 //!
-//! The crate knows jobs as numbers only: an [`Instance`] has releases, sizes, run times and costs.
+//! Both know jobs as numbers only: an [`Instance`] has releases, sizes, run times and costs. A
+//! [`Case`] makes one of a schedule that was simulated.
 //!
 //! ```
 //! use drystone_headroom::{Ascent, Capacity, Instance, Measure, Schedule, ascend};
@@ -22,6 +23,7 @@
 
 mod ascent;
 mod capacity;
+mod case;
 mod certificate;
 mod evaluate;
 mod first;
@@ -34,6 +36,7 @@ mod search;
 
 pub use ascent::{Ascent, Ascended, Relaxation, Step, ascend};
 pub use capacity::Capacity;
+pub use case::{Case, Refused, replay};
 pub use certificate::{Certificate, float_value};
 pub use grid::Prices;
 pub use instance::{Impossible, Instance};

@@ -36,7 +36,7 @@ impl Measure {
         match self {
             Measure::Wait => Weight { over: 1, under: 1 },
             Measure::BoundedSlowdown => Weight { over: 1, under: run.max(BOUND.unsigned_abs()) },
-            Measure::AreaWait => Weight { over: u64::from(procs) * run, under: 1 },
+            Measure::AreaWait => Weight { over: u64::from(procs).saturating_mul(run), under: 1 },
         }
     }
 

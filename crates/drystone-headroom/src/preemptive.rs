@@ -72,7 +72,14 @@ pub(crate) fn seconds(task: &Task, weight: f64, prices: &Prices, theta: f64, usa
     let constant = weight * (run / 2.0 + task.grace as f64);
     // Without prices the first seconds are the cheapest: up to the weight.
     let (mut low, mut high) = (weight, f64::INFINITY);
-    let mut theta = theta.max(weight);
+    if theta <= weight {
+        // At the most that its first seconds cost it works for its run time at least.
+        let first = usize::try_from((task.release - prices.begin) / prices.delta).unwrap_or(usize::MAX);
+        let last = usize::try_from((task.release + task.run - prices.begin) / prices.delta).unwrap_or(usize::MAX);
+        let near = prices.cells.iter().take(last.saturating_add(1)).skip(first);
+        high = (weight + f64::from(task.procs) * near.copied().fold(0.0, f64::max)) * (1.0 + 1e-9);
+    }
+    let mut theta = if theta > weight { theta } else { high };
     let mut best = (0.0, theta);
     for _ in 0..ROUNDS {
         let (seconds, saved, crossing) = walk(task, weight, prices, theta, |_, _| {});

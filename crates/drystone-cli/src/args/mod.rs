@@ -8,6 +8,7 @@ mod evolve;
 mod explain;
 mod fidelity;
 mod gantt;
+mod headroom;
 mod import;
 #[cfg(all(unix, feature = "live"))]
 mod live;
@@ -38,6 +39,7 @@ pub(crate) use evolve::{EvolveArgs, Method};
 pub(crate) use explain::{ExplainArgs, StoryFormat};
 pub(crate) use fidelity::FidelityArgs;
 pub(crate) use gantt::GanttArgs;
+pub(crate) use headroom::{Grid, HeadroomArgs};
 pub(crate) use import::{ImportArgs, ImportFormat};
 #[cfg(all(unix, feature = "live"))]
 pub(crate) use live::{
@@ -98,6 +100,7 @@ Examples:
   drystone run --workload LOG.swf.gz --policy easy     # one policy, in depth
   drystone explain -w LOG.swf.gz --job 4711 -p slack   # why this job started when it did
   drystone gantt --workload LOG.swf.gz --policy ss     # the schedule, drawn
+  drystone headroom LOG.swf.gz                         # how much is left to gain, at most
   drystone predict LOG.swf.gz                          # how well run times can be foreseen
   drystone evolve -w LOG.swf.gz --for 10m              # a better order, found by search
   drystone advise site/ --guard 'maxW<+20%'            # what to change in slurm.conf
@@ -143,6 +146,8 @@ pub(crate) enum Command {
     Evolve(AbsentArgs),
     /// Draw the schedule of a policy, processors by time.
     Gantt(Box<GanttArgs>),
+    /// Say how far policies are from the best possible: a proven floor, and the best schedule found.
+    Headroom(Box<HeadroomArgs>),
     /// Judge predictors of run times on a log, without a schedule.
     Predict(Box<PredictArgs>),
     /// Simulate published tables again and compare cell by cell.

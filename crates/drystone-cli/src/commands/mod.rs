@@ -7,6 +7,7 @@ mod evolve;
 pub(crate) mod explain;
 pub(crate) mod fidelity;
 pub(crate) mod gantt;
+pub(crate) mod headroom;
 pub(crate) mod import;
 #[cfg(all(unix, feature = "live"))]
 mod live;
@@ -46,6 +47,7 @@ pub(crate) fn run(cli: Cli) -> Outcome {
         #[cfg(not(feature = "evolve"))]
         Command::Evolve(_) => Err(crate::output::format::without("drystone evolve", "evolve")),
         Command::Gantt(args) => gantt::gantt(&args),
+        Command::Headroom(args) => headroom::headroom(&args),
         Command::Predict(args) => predict::predict(&args),
         #[cfg(feature = "reproduce")]
         Command::Reproduce(args) => reproduce::reproduce_studies(&args),

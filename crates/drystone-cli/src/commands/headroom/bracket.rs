@@ -1,0 +1,278 @@
+//! Both ends of a bracket for some jobs, and where policies stand in it.
+
+use crate::exit::Failure;
+use crate::output::message;
+use crate::output::number::{fixed, percent, plural};
+use crate::progress::Progress;
+use drystone::metrics::JobRow;
+use drystone_headroom::{
+    Ascended, Ascent, Case, Certificate, Limit, Measure, Relaxation, Schedule, Search, ascend, search,
+};
+use serde::Serialize;
+use std::cell::Cell;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// What is proven, what was found, and what policies come to.
+#[derive(Clone, Serialize)]
+pub(crate) struct Bracket {
+    pub(crate) measure: &'static str,
+    /// Of all figures: `s`, or nothing for slowdowns.
+    unit: &'static str,
+    /// Fingerprint of the jobs: submit, processors and run time of each.
+    jobs_hash: String,
+    /// No schedule that runs every job without a break is below it.
+    pub(crate) floor: Floor,
+    /// No schedule that may suspend jobs is below it, where a policy suspends.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) floor_with_suspension: Option<Floor>,
+    pub(crate) found: FoundMeta,
+    /// 1 − floor/found, of what is above the least that is possible.
+    gap: Option<f64>,
+    pub(crate) policies: Vec<Against>,
+}
+
+/// A proven floor.
+#[derive(Clone, Serialize)]
+pub(crate) struct Floor {
+    pub(crate) value: f64,
+    /// Seconds of a cell of the prices.
+    pub(crate) grid: i64,
+    pub(crate) steps: u32,
+    q: u32,
+    prices_hash: String,
+    /// Whether the ascent was told to stop: with more steps it would be higher.
+    pub(crate) stopped: bool,
+}
+
+/// The best schedule found.
+#[derive(Clone, Serialize)]
+pub(crate) struct FoundMeta {
+    pub(crate) value: f64,
+    /// The schedule that the search began with.
+    pub(crate) begun_from: String,
+    begun_at: f64,
+    seed: u64,
+    /// Seconds spent. Differs from run to run.
+    pub(crate) seconds: f64,
+    pub(crate) trials: u64,
+    pub(crate) stopped: bool,
+}
+
+/// A policy beside the bracket.
+#[derive(Clone, Serialize)]
+pub(crate) struct Against {
+    pub(crate) policy: String,
+    pub(crate) value: f64,
+    /// Whether it suspends jobs.
+    pub(crate) suspends: bool,
+    /// What the schedule found has less, as a share.
+    pub(crate) saved: Option<f64>,
+    /// What no schedule can have less, as a share.
+    pub(crate) at_most: Option<f64>,
+}
+
+/// How a bracket is sought.
+pub(crate) struct Seek<'a> {
+    pub(crate) grids: Vec<(i64, u32)>,
+    pub(crate) limit: Option<Limit>,
+    pub(crate) seed: u64,
+    pub(crate) threads: usize,
+    pub(crate) stop: &'a AtomicBool,
+}
+
+/// A schedule that was simulated.
+pub(crate) struct Simulated<'a> {
+    pub(crate) policy: &'a str,
+    pub(crate) rows: &'a [JobRow],
+    /// Whether it is set beside the bracket, or only a beginning.
+    pub(crate) shown: bool,
+}
+
+/// A bracket with all that is written of it.
+pub(crate) struct Sought {
+    pub(crate) bracket: Bracket,
+    pub(crate) certificate: Certificate,
+    pub(crate) schedule: Schedule,
+}
+
+/// Seeks a bracket for the jobs of a case; each of `all` has these jobs.
+pub(crate) fn seek(case: &Case, all: &[Simulated<'_>], how: &Seek<'_>) -> Result<Sought, Failure> {
+    let (begun_from, begin) = beginning(case, all)?;
+    let ascended = floor(case, &begin, Relaxation::Windows, how);
+    let certificate = ascended.certify(&case.instance);
+    let suspends = |one: &Simulated<'_>| one.rows.iter().any(|row| row.suspensions > 0);
+    let suspended = all.iter().any(|one| one.shown && suspends(one)).then(|| {
+        let ascended = floor(case, &begin, Relaxation::Seconds, how);
+        meta(case, &ascended, &ascended.certify(&case.instance))
+    });
+    let begun_at = case.instance.cost(&begin);
+    let mut found = FoundMeta {
+        value: case.mean(begun_at),
+        begun_from,
+        begun_at: case.mean(begun_at),
+        seed: how.seed,
+        seconds: 0.0,
+        trials: 0,
+        stopped: false,
+    };
+    let mut schedule = begin;
+    if let Some(limit) = how.limit.filter(|_| !how.stop.load(Ordering::Relaxed)) {
+        let best = searched(case, &schedule, limit, how)?;
+        found.value = case.mean(best.cost);
+        (found.seconds, found.trials, found.stopped) = (best.took.as_secs_f64(), best.trials, best.stopped);
+        schedule = best.schedule;
+    }
+    let floor = meta(case, &ascended, &certificate);
+    let share = |below: f64, of: f64| {
+        let (below, of) = (below - least(case.measure), of - least(case.measure));
+        (of > 0.0).then(|| (1.0 - below / of).max(0.0))
+    };
+    let policies = all.iter().filter(|one| one.shown).map(|one| {
+        let (value, suspends) = (case.judged(one.rows), suspends(one));
+        let lowest = if suspends { suspended.as_ref() } else { Some(&floor) };
+        Against {
+            policy: one.policy.to_string(),
+            value,
+            suspends,
+            saved: share(found.value, value).filter(|_| !suspends),
+            at_most: lowest.and_then(|lowest| share(lowest.value, value)),
+        }
+    });
+    let bracket = Bracket {
+        measure: case.measure.word(),
+        unit: if case.measure == Measure::BoundedSlowdown { "" } else { "s" },
+        jobs_hash: jobs_hash(case),
+        gap: share(floor.value, found.value),
+        policies: policies.collect(),
+        floor_with_suspension: suspended.clone(),
+        floor,
+        found,
+    };
+    Ok(Sought { bracket, certificate, schedule })
+}
+
+/// The least that a measure can be.
+pub(crate) fn least(measure: Measure) -> f64 {
+    if measure == Measure::BoundedSlowdown { 1.0 } else { 0.0 }
+}
+
+/// The best of the schedules that run every job once, else one in order of arrival.
+fn beginning(case: &Case, all: &[Simulated<'_>]) -> Result<(String, Schedule), Failure> {
+    let starts = all.iter().filter_map(|one| Some((one.policy.to_string(), case.starts(one.rows)?)));
+    let cost = |(_, schedule): &(String, Schedule)| case.instance.cost(schedule);
+    let best = starts.min_by(|a, b| cost(a).total_cmp(&cost(b)));
+    let plain = || {
+        let schedule = case.plain(all.first()?.rows)?;
+        Some(("the order of arrival".to_string(), schedule))
+    };
+    best.or_else(plain).ok_or_else(|| {
+        Failure::usage("no schedule to begin with: under every policy some job is suspended or is cut by an outage; --policy names more")
+    })
+}
+
+fn floor(case: &Case, begin: &Schedule, relaxation: Relaxation, how: &Seek<'_>) -> Ascended {
+    let steps = how.grids.iter().map(|&(_, steps)| u64::from(steps)).sum();
+    let progress = Progress::new("proving a floor", "steps", Some(steps));
+    let told = |step: drystone_headroom::Step| {
+        progress.add(1);
+        if step.steps % 10 == 1 {
+            let value = figure(case.measure, case.mean(step.value.max(0.0)));
+            progress.say(format!(": cells of {} s, nothing below {value}", step.delta));
+        }
+        !how.stop.load(Ordering::Relaxed)
+    };
+    let grids = match relaxation {
+        Relaxation::Windows => how.grids.clone(),
+        // A coarse grid is as good as it gets, and each step takes ten times as long.
+        Relaxation::Seconds => vec![(3600, 200)],
+    };
+    ascend(&case.instance, begin, &Ascent { relaxation, grids, threads: how.threads }, &told)
+}
+
+fn searched(case: &Case, begin: &Schedule, limit: Limit, how: &Seek<'_>) -> Result<drystone_headroom::Found, Failure> {
+    let progress = Progress::new("searching", "%", Some(100));
+    let told_of = Cell::new(0_u64);
+    let told = |step: drystone_headroom::Searching| {
+        let done = (step.done * 100.0) as u64;
+        if done > told_of.get() {
+            progress.say(format!(": at hand {}", figure(case.measure, case.mean(step.cost))));
+            progress.add(done - told_of.replace(done));
+        }
+        !how.stop.load(Ordering::Relaxed)
+    };
+    let search_for = Search { limit, seed: how.seed, ..Search::default() };
+    search(&case.instance, begin, &search_for, &told).map_err(Failure::because)
+}
+
+fn meta(case: &Case, ascended: &Ascended, certificate: &Certificate) -> Floor {
+    Floor {
+        value: least(case.measure) + certificate.per(case.divisor()),
+        grid: certificate.delta,
+        steps: ascended.steps.iter().map(|&(_, steps)| steps).sum(),
+        q: certificate.q,
+        prices_hash: prices_hash(certificate),
+        stopped: ascended.stopped,
+    }
+}
+
+/// 128 bits tell jobs apart.
+fn short(hasher: &blake3::Hasher) -> String {
+    format!("blake3:{}", &hasher.finalize().to_hex()[..32])
+}
+
+/// Fingerprint of the jobs.
+pub(crate) fn jobs_hash(case: &Case) -> String {
+    let mut hasher = blake3::Hasher::new();
+    case.bytes().for_each(|bytes| {
+        hasher.update(&bytes);
+    });
+    short(&hasher)
+}
+
+fn prices_hash(certificate: &Certificate) -> String {
+    let mut hasher = blake3::Hasher::new();
+    for value in [i64::from(certificate.q), certificate.begin, certificate.delta] {
+        hasher.update(&value.to_le_bytes());
+    }
+    for price in &certificate.prices {
+        hasher.update(&price.to_le_bytes());
+    }
+    short(&hasher)
+}
+
+/// A figure of the measure as people read it, without its unit: minutes, or a slowdown.
+pub(crate) fn figure(measure: Measure, value: f64) -> String {
+    match measure {
+        Measure::BoundedSlowdown => fixed(value, 2),
+        Measure::Wait | Measure::AreaWait => fixed(value / 60.0, 1),
+    }
+}
+
+/// The same of a floor: rounded down.
+pub(crate) fn figure_below(measure: Measure, value: f64) -> String {
+    match measure {
+        Measure::BoundedSlowdown => fixed((value * 1_000.0).floor() / 1_000.0, 3),
+        Measure::Wait | Measure::AreaWait => fixed((value / 6.0).floor() / 10.0, 1),
+    }
+}
+
+/// A share that can be saved, rounded to what is sure.
+pub(crate) fn share_below(share: f64) -> String {
+    percent(Some((share * 100.0).floor() / 100.0), 0)
+}
+
+/// A share that cannot be exceeded, rounded up.
+pub(crate) fn share_above(share: f64) -> String {
+    percent(Some((share * 100.0).ceil() / 100.0), 0)
+}
+
+/// Says which schedules have other jobs, and so no place in the bracket.
+pub(crate) fn say_others(policies: &[(String, usize)]) {
+    for (policy, others) in policies {
+        message::warning(&format!(
+            "{policy} has no place in the bracket: {} there have another submit time, size or run time, and the floor belongs to one \
+             set of jobs",
+            plural(*others as u64, "job")
+        ));
+    }
+}

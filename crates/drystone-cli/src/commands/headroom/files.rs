@@ -1,0 +1,146 @@
+//! The files that `drystone headroom` writes.
+
+use super::Answer;
+use crate::args::HeadroomArgs;
+use crate::exit::Failure;
+use crate::input::{self, Input};
+use crate::meta::{Determined, VERSION};
+use crate::output::charts::{Chart, Charts};
+use crate::output::file::{self, Output};
+use crate::output::format::Target;
+use crate::output::schedules::{self, Schedule, ScheduleFile};
+use crate::output::{ReportFile, json};
+use drystone::engine::Segments;
+use drystone::model::Time;
+use drystone_headroom::{Case, Certificate, replay};
+use drystone_report::{Colour, Gantt};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Every file that was asked for, opened before the work begins.
+pub(super) struct HeadroomFiles {
+    schedule: Option<ScheduleFile>,
+    chart: Option<Target<Charts>>,
+    window: (Option<Time>, Option<Time>),
+    prices: Option<Output>,
+    report: Option<ReportFile>,
+}
+
+impl HeadroomFiles {
+    /// Opens them; no two may be the same, and none that is read.
+    pub(super) fn open(args: &HeadroomArgs) -> Result<HeadroomFiles, Failure> {
+        let [outages, circumstances] = args.real.files();
+        let beside = args.jobs.as_deref().and_then(schedules::beside);
+        let written: [(&str, Option<&Path>); 6] = [
+            ("--jobs", args.jobs.as_deref()),
+            ("--jobs", beside.as_deref()),
+            ("--gantt", args.gantt.as_deref()),
+            ("--prices", args.prices.as_deref()),
+            ("--report", args.report.as_deref()),
+            ("--audit", args.cleaning.audit.as_deref()),
+        ];
+        file::distinct(&[args.log.as_deref(), outages, circumstances], &written)?;
+        let window = args.window.as_deref().map_or(Ok((None, None)), |text| input::limits("--window", text))?;
+        Ok(HeadroomFiles {
+            schedule: args.jobs.as_deref().map(ScheduleFile::open).transpose()?,
+            chart: args.gantt.as_deref().map(Target::open).transpose()?,
+            window,
+            prices: args.prices.as_deref().map(Output::create).transpose()?,
+            report: args.report.as_deref().map(ReportFile::open_plain).transpose()?,
+        })
+    }
+
+    /// Whether the schedule needs the original records.
+    pub(super) fn need_records(&self) -> bool {
+        self.schedule.as_ref().is_some_and(ScheduleFile::needs_records)
+    }
+
+    /// Writes all of them. All are complete then, or none of them is new.
+    pub(super) fn write(self, args: &HeadroomArgs, input: &Input, answer: &Answer) -> Result<(), Failure> {
+        let mut files = Vec::new();
+        let result = &answer.result;
+        let determined = Determined {
+            schema: "drystone/schedule/1",
+            drystone: VERSION,
+            workload: &result.workload,
+            policy: &result.found.policy,
+            experiment: &result.experiment,
+        };
+        if let Some(schedule) = self.schedule {
+            files.extend(schedule.write(&Schedule { rows: &answer.rows, input, determined: &determined })?);
+        }
+        if let Some(out) = self.chart {
+            let mut segments = Segments::default();
+            replay(&input.workload, &answer.rows, &answer.outages, &mut segments);
+            let gantt = Gantt::new(&input.workload, "best found (knows run times)", &segments.list, self.window, None);
+            let mut determined = serde_json::to_value(&determined).map_err(Failure::usage)?;
+            determined["chart"] = serde_json::json!({ "window": args.window });
+            let gantt = gantt.determined_by(determined);
+            files.push(out.write(&Chart { gantt: &gantt, colour: Colour::ALL[0], pixels: (1200, 600) })?);
+        }
+        if let Some(out) = self.prices {
+            let document = PricesDocument::of(answer, &answer.case, &answer.sought.certificate);
+            files.push(out.write_whole(&json(&document)?)?);
+        }
+        if let Some(file) = self.report {
+            files.push(file.write(result)?);
+        }
+        file::publish(files)
+    }
+}
+
+/// All that is needed, beside the schedule, to check a floor.
+#[derive(Serialize)]
+struct PricesDocument<'a> {
+    schema: &'static str,
+    drystone: &'static str,
+    measure: &'static str,
+    jobs_hash: String,
+    /// The floor of the mean.
+    floor: f64,
+    /// The floor of the sum over all jobs, in 2^−q.
+    floor_of_sum: String,
+    /// The sum is divided by this for the mean.
+    divisor: f64,
+    q: u32,
+    begin: i64,
+    delta: i64,
+    /// Processors before the first change.
+    procs: i64,
+    /// From when on how many processors there are.
+    capacity: &'a [(i64, i64)],
+    /// Rows of the schedule, from 0, whose jobs may start later than at their submit, with when.
+    releases: BTreeMap<usize, i64>,
+    /// Rows whose jobs ran at the first instant: `capacity` is without their processors.
+    ran_already: Vec<usize>,
+    /// In 2^−q per processor-second, one for each cell of `delta` seconds from `begin` on.
+    prices: &'a [u64],
+}
+
+impl<'a> PricesDocument<'a> {
+    fn of(answer: &'a Answer, case: &'a Case, certificate: &'a Certificate) -> PricesDocument<'a> {
+        let both = || answer.rows.iter().zip(case.instance.tasks()).enumerate();
+        let ran = |(_, (row, task)): &(usize, (&drystone::metrics::JobRow, &drystone_headroom::Task))| {
+            task.fixed && task.run == 0 && row.ran.0 > 0
+        };
+        let later = both().filter(|one| !ran(one) && one.1.1.release != one.1.0.submit.0);
+        PricesDocument {
+            schema: "drystone/prices/1",
+            drystone: VERSION,
+            measure: case.measure.word(),
+            jobs_hash: super::bracket::jobs_hash(case),
+            floor: answer.result.bracket.floor.value,
+            floor_of_sum: certificate.floor.to_string(),
+            divisor: case.divisor(),
+            q: certificate.q,
+            begin: certificate.begin,
+            delta: certificate.delta,
+            procs: case.instance.capacity().first(),
+            capacity: case.instance.capacity().steps(),
+            releases: later.map(|(at, (_, task))| (at, task.release)).collect(),
+            ran_already: both().filter(ran).map(|(at, _)| at).collect(),
+            prices: &certificate.prices,
+        }
+    }
+}

@@ -1,0 +1,242 @@
+//! `drystone headroom`: what no schedule can beat, and the best that a search finds.
+
+pub(crate) mod bracket;
+mod files;
+mod result;
+
+use self::bracket::{Seek, Simulated, Sought, seek};
+use self::files::HeadroomFiles;
+use self::result::{Beside, HeadroomResult};
+use crate::args::{Grid, HeadroomArgs};
+use crate::exit::{DONE, Failure, Outcome};
+use crate::input::{self, Files, Input};
+use crate::interrupt;
+use crate::meta::{ExperimentMeta, PolicyMeta, VERSION};
+use crate::output::number::{count, plural};
+use crate::output::{self, message, report};
+use crate::parallel;
+use crate::progress::Progress;
+use drystone::experiment::{self, Experiment};
+use drystone::metrics::{Collector, Config, JobRow, Report, Scope};
+use drystone::model::{Outages, Span, Workload};
+use drystone::policy::PolicySpec;
+use drystone_headroom::{Case, Limit, replay};
+use drystone_report::meta::Pairs;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// What is set beside a bracket where nothing else is asked for.
+const SHOWN: [&str; 2] = ["easy", "easy++"];
+/// What else may be a good beginning of a search: policies that know run times.
+const BEGINNINGS: [&str; 3] = [
+    "sjf-perfect",
+    "easy(order=saf,backfill=saf,predict=perfect)",
+    "easy(order=lxf,backfill=lxf,predict=perfect)",
+];
+/// From so many jobs on the finest cells are longer, unless others are asked for.
+const MANY: usize = 100_000;
+
+pub(crate) fn headroom(args: &HeadroomArgs) -> Outcome {
+    message::be_quiet(args.quiet);
+    let files = HeadroomFiles::open(args)?;
+    let cut = (&args.cleaning, &args.cut, &args.real);
+    let input = Input::part(args.log.as_deref(), cut, args.seed, files.need_records())?;
+    let stop = interrupt::stop_in_order();
+    let Some(answer) = answer(args, &input, stop)? else {
+        message::note("interrupted before a policy was simulated");
+        return Ok(interrupt::code());
+    };
+    let stopped = interrupt::stop_at_once();
+    files.write(args, &input, &answer)?;
+    output::print(&answer.result, args.format)?;
+    Ok(if stopped { interrupt::code() } else { DONE })
+}
+
+/// What came of it, with the schedule found.
+pub(crate) struct Answer {
+    pub(crate) result: HeadroomResult,
+    /// A row per job of the schedule found.
+    pub(crate) rows: Vec<JobRow>,
+    sought: Sought,
+    case: Case,
+    outages: Outages,
+}
+
+impl Answer {
+    /// Writes what the options name: schedule, chart, prices, report.
+    pub(crate) fn write(&self, args: &HeadroomArgs, input: &Input) -> Result<(), Failure> {
+        HeadroomFiles::open(args)?.write(args, input, self)
+    }
+}
+
+/// A policy that was simulated.
+struct Ran {
+    spec: PolicySpec,
+    report: Report,
+    rows: Vec<JobRow>,
+    shown: bool,
+}
+
+/// Simulates, proves and searches; `None` where it was told to stop before a policy was done.
+pub(crate) fn answer(args: &HeadroomArgs, input: &Input, stop: &AtomicBool) -> Result<Option<Answer>, Failure> {
+    if input.division().is_some() {
+        return Err(Failure::usage("a bracket is one of one machine, and the site has several pools; SITE#POOL names one"));
+    }
+    let workload = &input.workload;
+    let selection = args.trim.unwrap_or_else(|| experiment::selection(args.cleaning.study));
+    let mut experiment = input::untrimmed(args.cleaning.study, args.seed, &input.header);
+    experiment.trim = selection.to_string();
+    let (ran, outages) = simulated(args, input, &mut experiment, stop)?;
+    let Some(first) = ran.iter().find(|one| one.shown) else { return Ok(None) };
+    report::warn_if_none_counts(&first.report);
+    let case = Case::of(workload, &first.rows, (&outages, args.real.feedback), (args.measure, selection));
+    let case = case.map_err(Failure::because)?;
+    refuse_others(&case, &ran)?;
+    let all: Vec<Simulated<'_>> = ran
+        .iter()
+        .filter(|one| case.others(&one.rows) == 0)
+        .map(|one| Simulated { policy: one.spec.text(), rows: &one.rows, shown: one.shown })
+        .collect();
+    let how = Seek {
+        grids: args.grid.unwrap_or(if workload.len() < MANY { Grid::FiveMinutes } else { Grid::Quarter }).steps(),
+        limit: limit(args),
+        seed: args.seed,
+        threads: threads(args.threads),
+        stop,
+    };
+    let sought = seek(&case, &all, &how)?;
+    let rows = case.rows(&first.rows, &sought.schedule);
+    let found = measured(workload, &rows, &outages, selection);
+    let beside = |one: &Ran| Beside { policy: PolicyMeta::of(&one.spec), report: one.report.clone() };
+    let result = HeadroomResult {
+        schema: "drystone/headroom/1",
+        drystone: VERSION,
+        workload: input.meta(),
+        experiment,
+        floor_of_slowdown: args.floor,
+        measure: args.measure,
+        bracket: sought.bracket.clone(),
+        policies: ran.iter().filter(|one| one.shown).map(beside).collect(),
+        found: Beside { policy: found_meta(args, &sought), report: found },
+    };
+    Ok(Some(Answer { result, rows, sought, case, outages }))
+}
+
+/// How long to search; `None` for not at all.
+fn limit(args: &HeadroomArgs) -> Option<Limit> {
+    match args.trials {
+        Some(trials) => Some(Limit::Trials(trials)),
+        None if args.search_for > Span::ZERO => {
+            Some(Limit::Time(Duration::from_secs(args.search_for.0.unsigned_abs())))
+        }
+        None => None,
+    }
+}
+
+/// As many threads as were asked for, else as there are processors.
+pub(crate) fn threads(asked: Option<u16>) -> usize {
+    asked.map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), usize::from)
+}
+
+/// The floor belongs to one set of jobs.
+fn refuse_others(case: &Case, ran: &[Ran]) -> Result<(), Failure> {
+    let Some((one, others)) = ran.iter().filter(|one| one.shown).map(|one| (one, case.others(&one.rows))).find(|o| o.1 > 0)
+    else {
+        return Ok(());
+    };
+    Err(Failure::usage(format_args!(
+        "{}: {} of {} have another submit time, size or run time than under {}, and a floor belongs to one set of jobs; leave the \
+         policy out, or --overrun run-on, under which no policy ends a job before its time",
+        one.spec,
+        plural(others as u64, "job"),
+        count(one.rows.len() as u64),
+        ran.first().map_or_else(String::new, |first| first.spec.to_string())
+    )))
+}
+
+/// Simulates what is set beside the bracket, and what else may be a good beginning. Those that were
+/// not done when it was told to stop are left out.
+fn simulated(
+    args: &HeadroomArgs,
+    input: &Input,
+    experiment: &mut ExperimentMeta,
+    stop: &AtomicBool,
+) -> Result<(Vec<Ran>, Outages), Failure> {
+    let workload = &input.workload;
+    let study = args.cleaning.study;
+    let asked: Vec<PolicySpec> = if args.policy.is_empty() {
+        SHOWN.iter().filter_map(|text| text.parse().ok()).collect()
+    } else {
+        args.policy.clone()
+    };
+    let mut specs: Vec<(PolicySpec, bool)> = Vec::new();
+    let others = BEGINNINGS.iter().filter_map(|text| text.parse().ok()).map(|spec: PolicySpec| (spec, false));
+    for (spec, shown) in asked.into_iter().map(|spec| (spec, true)).chain(others) {
+        let spec = input.policy(&input::in_study(&spec, study)?)?;
+        if !specs.iter().any(|(other, _)| other.text() == spec.text()) {
+            specs.push((spec, shown));
+        }
+    }
+    input.fits(specs.iter().map(|(spec, _)| spec))?;
+    let mut outages = Outages::default();
+    for (spec, _) in &specs {
+        outages = Files::read((None, None), &args.real, spec, input, experiment)?.outages;
+    }
+    let selection = args.trim.unwrap_or_else(|| experiment::selection(study));
+    let progress = Progress::new("simulating", "jobs", Some((specs.len() * workload.len()) as u64));
+    let one = |_: usize, (spec, shown): (PolicySpec, bool)| -> Result<Option<Ran>, Failure> {
+        let config = Config { selection, keep_jobs: true, ..Config::default() };
+        let told = |jobs| progress.add(jobs);
+        let simulation = Experiment::new(&spec, workload)
+            .losing(Some(&outages))
+            .feeding_back(args.real.feedback)
+            .measuring(config)
+            .telling(&told)
+            .until(stop);
+        let measured = simulation.run(&mut ()).map_err(|e| Failure::experiment(spec.text(), e))?;
+        Ok(measured.map(|measured| {
+            let mut report = measured.report;
+            let rows = report.take_schedule().unwrap_or_default();
+            Ran { spec, report, rows, shown }
+        }))
+    };
+    let ran: Result<Vec<Option<Ran>>, Failure> = parallel::map(specs, threads(args.threads), one).into_iter().collect();
+    Ok((ran?.into_iter().flatten().collect(), outages))
+}
+
+/// Every measure of the schedule found.
+fn measured(
+    workload: &Workload,
+    rows: &[JobRow],
+    outages: &Outages,
+    selection: drystone::metrics::Selection,
+) -> Report {
+    let config = Config { selection, predictability: false, ..Config::default() };
+    let mut collector = Collector::new(Scope::of(workload), config);
+    replay(workload, rows, outages, &mut collector);
+    collector.finish()
+}
+
+/// What stands for the policy of the schedule found.
+fn found_meta(args: &HeadroomArgs, sought: &Sought) -> PolicyMeta {
+    let pair = |name: &str, value: String| (name.to_string(), value);
+    let found = &sought.bracket.found;
+    let parameters = vec![
+        pair("measure", args.measure.word().to_string()),
+        pair("begun-from", found.begun_from.clone()),
+        pair("trials", found.trials.to_string()),
+        pair("seed", found.seed.to_string()),
+    ];
+    PolicyMeta {
+        text: "best found".to_string(),
+        kind: "headroom".to_string(),
+        parameters: Pairs(parameters),
+        clairvoyant: true,
+        preemptive: false,
+    }
+}
+
+/// Whether it was told to stop.
+pub(crate) fn is_stopped(stop: &AtomicBool) -> bool {
+    stop.load(Ordering::Relaxed)
+}

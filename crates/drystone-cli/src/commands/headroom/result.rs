@@ -1,0 +1,204 @@
+//! The result of `drystone headroom`, as it is written.
+
+use super::bracket::{Against, Bracket, figure, figure_below, share_above, share_below};
+use crate::meta::{ExperimentMeta, PolicyMeta, WorkloadMeta};
+use crate::output::Printable;
+use crate::output::columns::{self, OVERVIEW};
+use crate::output::document::{Document, Table, Value};
+use crate::output::flat::{Row, Rows};
+use crate::output::number::{NONE, count, duration};
+use crate::output::report;
+use drystone::metrics::Report;
+use drystone_headroom::Measure;
+use serde::Serialize;
+
+/// What stands beside the bracket, by every measure.
+#[derive(Serialize)]
+pub(crate) struct Beside {
+    pub(crate) policy: PolicyMeta,
+    pub(crate) report: Report,
+}
+
+/// A bracket with the policies beside it.
+#[derive(Serialize)]
+pub(crate) struct HeadroomResult {
+    pub(crate) schema: &'static str,
+    pub(crate) drystone: &'static str,
+    pub(crate) workload: WorkloadMeta,
+    pub(crate) experiment: ExperimentMeta,
+    #[serde(skip)]
+    pub(crate) floor_of_slowdown: bool,
+    #[serde(skip)]
+    pub(crate) measure: Measure,
+    pub(crate) bracket: Bracket,
+    pub(crate) policies: Vec<Beside>,
+    pub(crate) found: Beside,
+}
+
+impl HeadroomResult {
+    /// Whether the floor is worth a place: that of bounded slowdowns is next to 1.
+    fn shows_floor(&self) -> bool {
+        self.measure != Measure::BoundedSlowdown || self.floor_of_slowdown
+    }
+
+    /// Policies, the schedule found and the floor, and what follows for the first policy.
+    fn lines(&self) -> String {
+        lines(&self.bracket, self.measure, self.shows_floor()).join("\n")
+    }
+
+    fn table(&self) -> Table {
+        let (mut heads, beside) = columns::heads(&["policy"], &OVERVIEW);
+        heads.push("found saves");
+        if self.shows_floor() {
+            heads.push("at most");
+        }
+        let mut table = Table::new(heads).beside(&beside);
+        let row = |name: String, report: &Report, against: Option<&Against>| {
+            let mut row: Vec<Value> = vec![name.into()];
+            row.extend(OVERVIEW.iter().map(|column| Value::from((column.show)(column.metric.of(report)))));
+            row.push(against.and_then(|one| one.saved).map_or_else(|| NONE.to_string(), share_below).into());
+            if self.shows_floor() {
+                row.push(against.and_then(|one| one.at_most).map_or_else(|| NONE.to_string(), share_above).into());
+            }
+            row
+        };
+        for (one, against) in self.policies.iter().zip(&self.bracket.policies) {
+            table.row(row(one.policy.marked(), &one.report, Some(against)));
+        }
+        table.row(row(self.found.policy.marked(), &self.found.report, None));
+        table
+    }
+
+    fn facts(&self) -> Vec<(String, String)> {
+        let Bracket { floor, floor_with_suspension, found, .. } = &self.bracket;
+        let mut facts = report::determined_facts(&self.workload, &self.experiment);
+        let pair = |name: &str, value: String| (name.to_string(), value);
+        if let Some(first) = self.policies.first() {
+            facts.push(pair("jobs that count", report::counted(&first.report)));
+        }
+        let cut = |stopped: bool| if stopped { ", interrupted" } else { "" };
+        if self.shows_floor() {
+            facts.push(pair(
+                "floor",
+                format!(
+                    "prices per {}, {} steps{}, certified in whole numbers",
+                    duration(floor.grid as f64),
+                    count(u64::from(floor.steps)),
+                    cut(floor.stopped)
+                ),
+            ));
+        }
+        if let Some(floor) = floor_with_suspension {
+            let value = figure_below(self.measure, floor.value);
+            facts.push(pair("floor with suspension", format!("{value}: what no schedule beats that may suspend jobs")));
+        }
+        facts.push(pair(
+            "search",
+            match found.trials {
+                0 => format!("none: the schedule of {}", found.begun_from),
+                trials => format!(
+                    "{} from {}, {} trials, seed {}{}",
+                    duration(found.seconds),
+                    found.begun_from,
+                    count(trials),
+                    found.seed,
+                    cut(found.stopped)
+                ),
+            },
+        ));
+        facts
+    }
+}
+
+/// What is measured, in words.
+fn named(measure: Measure) -> &'static str {
+    match measure {
+        Measure::Wait => "mean wait, min",
+        Measure::BoundedSlowdown => "mean bounded slowdown",
+        Measure::AreaWait => "mean wait weighted by area, min",
+    }
+}
+
+/// What the shares are of.
+fn of_what(measure: Measure) -> &'static str {
+    match measure {
+        Measure::Wait => "of the wait",
+        Measure::BoundedSlowdown => "of what the bounded slowdown has above 1",
+        Measure::AreaWait => "of the weighted wait",
+    }
+}
+
+/// Policies, the schedule found and the floor in a line, and what follows for the first policy.
+pub(crate) fn lines(bracket: &Bracket, measure: Measure, with_floor: bool) -> Vec<String> {
+    let mut parts: Vec<String> = bracket
+        .policies
+        .iter()
+        .map(|one| {
+            let suspends = if one.suspends { " (suspends jobs)" } else { "" };
+            format!("{} {}{suspends}", one.policy, figure(measure, one.value))
+        })
+        .collect();
+    let found = &bracket.found;
+    parts.push(match found.trials {
+        0 => format!("best found {} (knows all run times)", figure(measure, found.value)),
+        _ => format!(
+            "best found {} (knows all run times; {} of search)",
+            figure(measure, found.value),
+            duration(found.seconds.max(1.0))
+        ),
+    });
+    if with_floor {
+        parts.push(format!("no non-preemptive schedule below {}", figure_below(measure, bracket.floor.value)));
+    }
+    let mut lines = vec![format!("{}   {}", named(measure), parts.join(" | "))];
+    lines.extend(bracket.policies.first().and_then(|first| sentence(first, measure, with_floor)));
+    lines
+}
+
+/// What could be saved of a policy's measure.
+pub(crate) fn sentence(one: &Against, measure: Measure, with_floor: bool) -> Option<String> {
+    let (what, policy) = (of_what(measure), &one.policy);
+    let most = one.at_most.filter(|_| with_floor).map(share_above);
+    match (one.saved.map(share_below), most) {
+        (Some(saved), Some(most)) => Some(format!(
+            "{what} under {policy} {saved} could be saved by a scheduler that knows all; at most {most} by any"
+        )),
+        (Some(saved), None) => Some(format!("{what} under {policy} {saved} could be saved by a scheduler that knows all")),
+        (None, Some(most)) => {
+            Some(format!("{what} under {policy} at most {most} could be saved by any schedule, with or without suspension"))
+        }
+        (None, None) => None,
+    }
+}
+
+impl Printable for HeadroomResult {
+    fn document(&self) -> Document {
+        let mut document = Document::default();
+        document.heading(self.workload.line());
+        document.text(self.lines());
+        document.facts(self.facts());
+        document.table(self.table());
+        let all = self.policies.iter().map(|one| &one.report).chain([&self.found.report]);
+        report::say_if_inexact(&mut document, all.flat_map(report::summaries));
+        document
+    }
+
+    fn rows(&self) -> Rows {
+        let mut rows = Rows::default();
+        let Bracket { measure, floor, found, .. } = &self.bracket;
+        let against = self.bracket.policies.iter().map(Some).chain([None]);
+        for (one, against) in self.policies.iter().chain([&self.found]).zip(against) {
+            let mut row = report::determined(&self.workload, &one.policy, &self.experiment);
+            row.text("measure", measure);
+            row.number("value", Some(against.map_or(found.value, |against| against.value)));
+            row.number("found", Some(found.value));
+            row.number("floor", Some(floor.value));
+            row.number("saved", against.and_then(|against| against.saved));
+            row.number("at_most", against.and_then(|against| against.at_most));
+            row.number("search_seconds", Some(found.seconds));
+            row.number("search_trials", Some(found.trials as f64));
+            rows.push(row);
+        }
+        rows
+    }
+}

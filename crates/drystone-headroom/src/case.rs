@@ -1,0 +1,351 @@
+//! From a simulated schedule to an instance, and from starts to a schedule.
+
+use crate::capacity::Capacity;
+use crate::instance::{Impossible, Instance};
+use crate::measure::{Measure, Task, Weight};
+use crate::schedule::Schedule;
+use drystone::engine::{Levels, Observer};
+use drystone::metrics::{JobRow, Selection};
+use drystone::model::{Adopted, Circumstances, Ended, Hit, How, JobId, Outages, Outcome, Span, Time, Workload};
+use drystone::policy::Why;
+use std::collections::BTreeSet;
+use std::fmt;
+
+/// Times beyond this many seconds are none of a workload.
+const FAR: i64 = 1 << 41;
+
+/// Why no floor is common to all schedules of a workload.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum Refused {
+    /// Submit times depend on the schedule.
+    Feedback,
+    /// Which jobs run, and for how long, depends on the schedule.
+    Withdrawn(i64),
+    /// A job is suspended at the first instant.
+    Suspended(i64),
+    /// Which jobs count depends on the schedule.
+    Trim(Selection),
+    /// A job did not run as long as it would have.
+    Cut(i64),
+    /// No job counts.
+    NoneCounts,
+    /// Jobs that no schedule can have.
+    Impossible(Impossible),
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Refused::Feedback => f.write_str(
+                "jobs arrive when others have ended, so that each schedule has submit times of its own and no floor is common \
+                 to them: leave out --feedback",
+            ),
+            Refused::Withdrawn(job) => write!(
+                f,
+                "job {job} is withdrawn at a fixed time, so that it depends on the schedule how long it runs and no floor is \
+                 common to them: leave such jobs out"
+            ),
+            Refused::Suspended(job) => write!(
+                f,
+                "job {job} is suspended at the first instant, and the floor is one of jobs that run once: begin at another time"
+            ),
+            Refused::Trim(selection) => write!(
+                f,
+                "which jobs count depends on the schedule with --trim {selection}, so that no floor is common to them: use all, \
+                 completed, submitted(FROM,UNTIL) or window(WARM_UP,COOL_DOWN)"
+            ),
+            Refused::Cut(job) => write!(
+                f,
+                "job {job} was ended before its time, so that run times depend on the schedule and no floor is common to them: \
+                 use --overrun run-on or exact, and outages that requeue or drain"
+            ),
+            Refused::NoneCounts => f.write_str("no job counts, so there is nothing to bracket"),
+            Refused::Impossible(problem) => problem.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for Refused {}
+
+/// The jobs of a workload as an instance, by a schedule that was simulated.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// The jobs, the machine, what delays cost.
+    pub instance: Instance,
+    /// What is counted.
+    pub measure: Measure,
+    /// Number of jobs that count.
+    pub counted: u64,
+    /// What sums are divided by: jobs, or their area.
+    divisor: f64,
+    /// The first submit, processors and run time of each job.
+    jobs: Vec<(JobId, Time, u32, Span)>,
+}
+
+impl Case {
+    /// The instance of these rows, in order of arrival: submit times, sizes and run times are as
+    /// they were simulated. Jobs that do not count cost nothing. Those that ran at the first instant
+    /// hold their processors until they end; drained processors are gone once no job can run on
+    /// there.
+    ///
+    /// # Errors
+    /// Jobs or measures that depend on the schedule.
+    pub fn of(
+        workload: &Workload,
+        rows: &[JobRow],
+        (outages, feedback): (&Outages, bool),
+        (measure, selection): (Measure, Selection),
+    ) -> Result<Case, Refused> {
+        let none = Circumstances::default();
+        let known = workload.circumstances().unwrap_or(&none);
+        refuse(workload, rows, known, feedback, selection)?;
+        let bound: BTreeSet<JobId> = known
+            .after
+            .iter()
+            .flat_map(|(&job, after)| after.jobs.iter().copied().chain([job]))
+            .chain(known.throttles.iter().flat_map(|throttle| throttle.jobs.iter().copied()))
+            .collect();
+        let longest = rows.iter().map(|row| row.ran.0).max().unwrap_or(0);
+        let mut taken: Vec<(i64, i64, u32)> = outages
+            .list()
+            .iter()
+            .map(|outage| {
+                let drained = if outage.hit == Hit::Drain { longest } else { 0 };
+                (outage.begin.0 + drained, outage.until().0.min(FAR), outage.procs())
+            })
+            .collect();
+        let begin = known.begin.map_or(-FAR, |begin| begin.0);
+        let mut tasks = Vec::with_capacity(rows.len());
+        for row in rows {
+            let (submit, run) = (row.submit.0, row.ran.0);
+            let ran_then = matches!(known.here.get(&row.id), Some(Adopted::Running { .. }));
+            let task = if ran_then {
+                taken.push((-FAR, row.end.0, row.procs));
+                let settled = (row.wait().0 - measure.grace(run)).max(0);
+                Task {
+                    release: row.start.0,
+                    run: 0,
+                    grace: 0,
+                    settled,
+                    fixed: true,
+                    ..measure.task(submit, row.procs, run)
+                }
+            } else {
+                let eligible = known.eligible.get(&row.id).map_or(submit, |time| time.0);
+                let release = submit.max(eligible).max(begin);
+                let task = measure.task_from(submit, release, row.procs, run);
+                Task { fixed: bound.contains(&row.id) || !row.counted, ..task }
+            };
+            tasks.push(if row.counted { task } else { Task { weight: Weight::NONE, ..task } });
+        }
+        let counted = || rows.iter().filter(|row| row.counted);
+        let jobs = counted().count() as u64;
+        let divisor = match measure {
+            Measure::Wait | Measure::BoundedSlowdown => jobs as f64,
+            Measure::AreaWait => counted().map(|row| f64::from(row.procs) * row.ran.as_f64()).sum(),
+        };
+        if divisor == 0.0 {
+            return Err(Refused::NoneCounts);
+        }
+        let capacity = Capacity::less(workload.machine().procs, &taken);
+        let instance = Instance::new(capacity, tasks).map_err(Refused::Impossible)?;
+        Ok(Case { instance, measure, counted: jobs, divisor, jobs: rows.iter().map(identity).collect() })
+    }
+
+    /// A sum over all jobs as the measure has it: its mean. Bounded slowdowns are at least 1.
+    #[must_use]
+    pub fn mean(&self, sum: f64) -> f64 {
+        let least = if self.measure == Measure::BoundedSlowdown { 1.0 } else { 0.0 };
+        least + sum / self.divisor
+    }
+
+    /// What [`Case::mean`] divides by.
+    #[must_use]
+    pub fn divisor(&self) -> f64 {
+        self.divisor
+    }
+
+    /// The mean of the measure under a schedule of the same jobs, whether or not jobs were
+    /// suspended.
+    #[must_use]
+    pub fn judged(&self, rows: &[JobRow]) -> f64 {
+        let sum = rows.iter().filter(|row| row.counted).map(|row| {
+            let (run, wait) = (row.ran.0, row.wait().0);
+            self.measure.weight(row.procs, run).as_f64() * (wait - self.measure.grace(run)).max(0) as f64
+        });
+        self.mean(sum.sum())
+    }
+
+    /// How many jobs of a schedule are others than those of this case: by submit, size and run
+    /// time. The floor says nothing of it unless this is 0.
+    #[must_use]
+    pub fn others(&self, rows: &[JobRow]) -> usize {
+        let both = self.jobs.iter().zip(rows).filter(|(job, row)| **job != identity(row)).count();
+        both + self.jobs.len().abs_diff(rows.len())
+    }
+
+    /// The bytes that stand for the jobs in fingerprints: id, submit, processors, run time.
+    pub fn bytes(&self) -> impl Iterator<Item = [u8; 32]> {
+        self.jobs.iter().map(|&(id, submit, procs, run)| {
+            let mut bytes = [0; 32];
+            let values = [i64::from(id.0), submit.0, i64::from(procs), run.0];
+            bytes.chunks_exact_mut(8).zip(values).for_each(|(at, value)| at.copy_from_slice(&value.to_le_bytes()));
+            bytes
+        })
+    }
+
+    /// The starts of a simulated schedule; `None` where it is none that runs every job once within
+    /// this capacity.
+    #[must_use]
+    pub fn starts(&self, rows: &[JobRow]) -> Option<Schedule> {
+        let schedule = Schedule { starts: rows.iter().map(|row| row.start.0).collect() };
+        let whole = rows.iter().all(|row| row.suspensions == 0);
+        (whole && self.others(rows) == 0 && schedule.check(&self.instance).is_ok()).then_some(schedule)
+    }
+
+    /// A schedule to begin with where none was simulated that can be: in order of release. `None`
+    /// where that cannot be, either.
+    #[must_use]
+    pub fn plain(&self, rows: &[JobRow]) -> Option<Schedule> {
+        let schedule = Schedule::in_order(&self.instance);
+        let stays = |(task, (start, row)): (&Task, (&i64, &JobRow))| !task.fixed || *start == row.start.0;
+        let both = self.instance.tasks().iter().zip(schedule.starts.iter().zip(rows));
+        (both.into_iter().all(stays) && schedule.check(&self.instance).is_ok()).then_some(schedule)
+    }
+
+    /// These starts as rows of a schedule that knows all run times.
+    #[must_use]
+    pub fn rows(&self, rows: &[JobRow], schedule: &Schedule) -> Vec<JobRow> {
+        let found = rows.iter().zip(&schedule.starts).zip(self.instance.tasks()).map(|((row, &start), task)| {
+            // One that ran at the first instant ran on.
+            let end = if task.fixed { row.end } else { Time(start + row.ran.0) };
+            JobRow {
+                start: if task.fixed { row.start } else { Time(start) },
+                end,
+                suspensions: 0,
+                suspended: Span::ZERO,
+                overhead: Span::ZERO,
+                first_reservation: None,
+                first_prediction: row.ran,
+                corrections: 0,
+                accuracy: Some(1.0),
+                requeues: 0,
+                ..row.clone()
+            }
+        });
+        found.collect()
+    }
+}
+
+fn identity(row: &JobRow) -> (JobId, Time, u32, Span) {
+    (row.id, row.submit, row.procs, row.ran)
+}
+
+fn refuse(
+    workload: &Workload,
+    rows: &[JobRow],
+    known: &Circumstances,
+    feedback: bool,
+    selection: Selection,
+) -> Result<(), Refused> {
+    let number = |job: JobId| workload.truth()[job.index()].number;
+    if feedback {
+        return Err(Refused::Feedback);
+    }
+    if selection == Selection::Tsafrir {
+        return Err(Refused::Trim(selection));
+    }
+    if let Some(withdrawal) = known.withdrawn.first() {
+        return Err(Refused::Withdrawn(number(withdrawal.job)));
+    }
+    let suspended = known.here.iter().find(|(_, here)| matches!(here, Adopted::Suspended { .. }));
+    if let Some((&job, _)) = suspended {
+        return Err(Refused::Suspended(number(job)));
+    }
+    let cut = |row: &&JobRow| row.ended == How::MachineFailed || row.ran != workload.truth()[row.id.index()].run;
+    match rows.iter().find(cut) {
+        Some(row) => Err(Refused::Cut(row.number)),
+        None => Ok(()),
+    }
+}
+
+/// What happens at an instant, in this order.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Happens {
+    Ends,
+    Arrives,
+    Starts,
+    /// It runs for no time.
+    StartsAndEnds,
+}
+
+/// Tells an observer what a simulation with these rows would have told: arrivals, starts, ends and
+/// levels.
+pub fn replay(workload: &Workload, rows: &[JobRow], outages: &Outages, observer: &mut impl Observer) {
+    let mut events: Vec<(Time, Happens, usize)> = Vec::with_capacity(3 * rows.len());
+    for (at, row) in rows.iter().enumerate() {
+        events.push((row.submit, Happens::Arrives, at));
+        if row.end > row.start {
+            events.push((row.start, Happens::Starts, at));
+            events.push((row.end, Happens::Ends, at));
+        } else {
+            events.push((row.start, Happens::StartsAndEnds, at));
+        }
+    }
+    events.sort_unstable();
+    let procs = i64::from(workload.machine().procs);
+    let out = outages.list().iter().map(|outage| (outage.begin.0, outage.until().0.min(FAR), outage.procs()));
+    let capacity = Capacity::less(workload.machine().procs, &out.collect::<Vec<_>>());
+    let (mut used, mut running, mut waiting, mut waiting_procs) = (0_i64, 0_u32, 0_u32, 0_u64);
+    let mut at = 0;
+    while at < events.len() {
+        let now = events[at].0;
+        while let Some(&(_, happens, which)) = events.get(at).filter(|event| event.0 == now) {
+            let row = &rows[which];
+            let ends = |observer: &mut dyn FnMut(&Ended<'_>)| observer(&ended(workload, row, &outcome(row)));
+            match happens {
+                Happens::Arrives => {
+                    (waiting, waiting_procs) = (waiting + 1, waiting_procs + u64::from(row.procs));
+                    observer.arrived(now, row.id);
+                }
+                Happens::Starts | Happens::StartsAndEnds => {
+                    waiting = waiting.saturating_sub(1);
+                    waiting_procs = waiting_procs.saturating_sub(u64::from(row.procs));
+                    observer.started(now, row.id, Why::Planned);
+                    if happens == Happens::Starts {
+                        (used, running) = (used + i64::from(row.procs), running + 1);
+                    } else {
+                        ends(&mut |ended| observer.ended(ended));
+                    }
+                }
+                Happens::Ends => {
+                    (used, running) = (used - i64::from(row.procs), running.saturating_sub(1));
+                    ends(&mut |ended| observer.ended(ended));
+                }
+            }
+            at += 1;
+        }
+        let there = capacity.at(now.0).clamp(0, procs);
+        let free = u32::try_from((there - used).max(0)).unwrap_or(0);
+        let mut levels = Levels::new(free, running).with_waiting(waiting, waiting_procs);
+        levels.down = u32::try_from(procs - there).unwrap_or(0);
+        observer.settled(now, levels);
+    }
+}
+
+fn outcome(row: &JobRow) -> Outcome {
+    Outcome {
+        start: row.start,
+        end: row.end,
+        ran: row.ran,
+        first_prediction: row.first_prediction,
+        held: row.held,
+        how: row.ended,
+        ..Outcome::default()
+    }
+}
+
+fn ended<'a>(workload: &'a Workload, row: &JobRow, outcome: &'a Outcome) -> Ended<'a> {
+    Ended { id: row.id, job: workload.job(row.id), truth: &workload.truth()[row.id.index()], outcome }
+}

@@ -1,0 +1,156 @@
+//! Every policy against the floors of its jobs, on busy machines, with and without outages.
+
+use drystone::engine::Segments;
+use drystone::experiment::Experiment;
+use drystone::generate::{Params, generate};
+use drystone::metrics::{Config, JobRow, Selection};
+use drystone::model::{Adopted, Circumstances, JobId, Machine, Outage, Outages, Span, Time, Which, Workload};
+use drystone::policy::{Kind, PolicySpec};
+use drystone_headroom::{Ascent, Case, Limit, Measure, Refused, Relaxation, Search, ascend, replay, search};
+
+/// A busy workload whose jobs run no longer than their estimates.
+fn workload(seed: u64, load: f64) -> Workload {
+    let params = Params { load: Some(load), seed, ..Params::new(64, 500) };
+    generate(&params).expect("possible")
+}
+
+fn rows(policy: &str, workload: &Workload, outages: &Outages) -> Vec<JobRow> {
+    let spec: PolicySpec = policy.parse().expect("a policy");
+    let config = Config { keep_jobs: true, ..Config::light() };
+    let experiment = Experiment::new(&spec, workload).losing(Some(outages)).measuring(config);
+    let mut measured = experiment.run(&mut ()).expect("simulates").expect("not stopped");
+    measured.report.take_schedule().expect("asked for")
+}
+
+fn floors(case: &Case, rows: &[JobRow]) -> [f64; 2] {
+    let begin = case.starts(rows).or_else(|| case.plain(rows)).expect("a schedule to begin with");
+    [Relaxation::Windows, Relaxation::Seconds].map(|relaxation| {
+        let how = Ascent { relaxation, grids: vec![(3600, 60), (900, 40)], threads: 1 };
+        case.mean(ascend(&case.instance, &begin, &how, &|_| true).certify(&case.instance).value())
+    })
+}
+
+fn kinds() -> impl Iterator<Item = &'static Kind> {
+    drystone::policy::kinds().into_iter()
+}
+
+#[test]
+fn no_policy_beats_its_floor() {
+    let none = Outages::default();
+    let mut compared = 0;
+    for seed in 1..=6 {
+        for load in [0.8, 1.2] {
+            let workload = workload(seed, load);
+            let easy = rows("easy", &workload, &none);
+            for measure in Measure::ALL {
+                let case = Case::of(&workload, &easy, (&none, false), (measure, Selection::All)).expect("a floor");
+                let [windows, seconds] = floors(&case, &easy);
+                assert!(windows > 0.0 && windows >= seconds * 0.8, "{windows} {seconds}");
+                let names = kinds().map(|kind| kind.name.to_string());
+                let clairvoyant = ["sjf-perfect", "easy(order=saf,backfill=saf,predict=perfect)", "perfect"];
+                for policy in names.chain(clairvoyant.map(String::from)) {
+                    let rows = rows(&policy, &workload, &none);
+                    assert_eq!(case.others(&rows), 0, "{policy}");
+                    let suspends = rows.iter().any(|row| row.suspensions > 0);
+                    let floor = if suspends { seconds } else { windows };
+                    let judged = case.judged(&rows);
+                    assert!(judged >= floor, "{policy} {judged} beats {floor} by {measure:?}");
+                    compared += 1;
+                }
+            }
+        }
+    }
+    assert!(compared >= 6 * 2 * 3 * 10, "{compared}");
+}
+
+/// Outages, a busy beginning and eligible times: floors hold for every policy that hears of them.
+#[test]
+fn floors_hold_where_more_happens() {
+    for seed in 1..=4 {
+        let plain = workload(seed, 1.0);
+        let (first, last) = plain.submits().expect("jobs");
+        let begin = Time(first.0 + (last.0 - first.0) / 4);
+        let third = |n: i64| Time(first.0 + (last.0 - first.0) * n / 9);
+        let outages = Outages::new(
+            Machine::new(64),
+            vec![
+                Outage::failure(Which::Count(24), third(4), Some(third(5))),
+                Outage::window(Which::Count(64), third(2), third(6), Time((third(6).0 + third(7).0) / 2)),
+                Outage::drain(Which::Count(16), third(7), Some(third(8))),
+            ],
+        );
+        let outages = outages.expect("possible");
+        let mut known = Circumstances { begin: Some(begin), ..Circumstances::default() };
+        let mut busy = 0;
+        for at in 0..plain.len() {
+            let id = JobId(at as u32);
+            let (job, truth) = (plain.job(id), &plain.truth()[at]);
+            if job.submit <= begin && job.submit + truth.run > begin && busy + job.procs <= 64 {
+                busy += job.procs;
+                known.here.insert(id, Adopted::Running { since: job.submit, on: None });
+            } else if at % 5 == 0 {
+                known.eligible.insert(id, job.submit + Span(1_000 * (at as i64 % 13)));
+            }
+        }
+        assert!(busy > 0);
+        let workload = plain.with(known).expect("possible");
+        let easy = rows("easy", &workload, &outages);
+        for measure in [Measure::Wait, Measure::BoundedSlowdown] {
+            let case = Case::of(&workload, &easy, (&outages, false), (measure, Selection::All)).expect("a floor");
+            let [windows, seconds] = floors(&case, &easy);
+            assert!(windows > 0.0);
+            for policy in ["easy", "conservative", "sjf-perfect", "fcfs", "easy++", "slack", "ss"] {
+                let rows = rows(policy, &workload, &outages);
+                assert_eq!(case.others(&rows), 0, "{policy}");
+                let suspends = rows.iter().any(|row| row.suspensions > 0);
+                let (judged, floor) = (case.judged(&rows), if suspends { seconds } else { windows });
+                assert!(judged >= floor, "{policy} {judged} beats {floor} by {measure:?}, seed {seed}");
+            }
+            if let Some(begin) = case.starts(&easy).or_else(|| case.plain(&easy)) {
+                let how = Search { limit: Limit::Trials(2_000), ..Search::default() };
+                let found = search(&case.instance, &begin, &how, &|_| true).expect("feasible");
+                let found_rows = case.rows(&easy, &found.schedule);
+                let judged = case.judged(&found_rows);
+                assert!((judged - case.mean(found.cost)).abs() <= 1e-6 * judged.max(1.0), "{judged} {found:?}");
+                assert!(judged >= windows);
+            }
+        }
+    }
+}
+
+/// The schedule found, told as a simulation would: every job once, never too many at a time.
+#[test]
+fn a_replay_tells_what_the_rows_say() {
+    let (none, workload) = (Outages::default(), workload(3, 1.1));
+    let easy = rows("easy", &workload, &none);
+    let mut simulated = Segments::default();
+    let spec: PolicySpec = "easy".parse().expect("a policy");
+    Experiment::new(&spec, &workload).run(&mut simulated).expect("simulates");
+    let mut replayed = Segments::default();
+    replay(&workload, &easy, &none, &mut replayed);
+    let sorted = |segments: Segments| {
+        let mut list: Vec<_> = segments.list.into_iter().map(|s| (s.job, s.start, s.end, s.procs)).collect();
+        list.sort_unstable();
+        list
+    };
+    assert_eq!(sorted(replayed), sorted(simulated));
+}
+
+#[test]
+fn what_has_no_common_floor_is_refused() {
+    let (none, workload) = (Outages::default(), workload(1, 0.9));
+    let easy = rows("easy", &workload, &none);
+    let of = |workload: &Workload, feedback, selection| {
+        Case::of(workload, &easy, (&none, feedback), (Measure::Wait, selection)).map(|_| ())
+    };
+    assert_eq!(of(&workload, true, Selection::All), Err(Refused::Feedback));
+    assert_eq!(of(&workload, false, Selection::Tsafrir), Err(Refused::Trim(Selection::Tsafrir)));
+    assert_eq!(of(&workload, false, Selection::All), Ok(()));
+    // Other run times are other jobs.
+    let case = Case::of(&workload, &easy, (&none, false), (Measure::Wait, Selection::All)).expect("a floor");
+    let mut longer = easy.clone();
+    longer[7].ran = longer[7].ran + Span(1);
+    longer[7].end = longer[7].end + Span(1);
+    assert_eq!((case.others(&longer), case.starts(&longer)), (1, None));
+    assert_eq!(case.others(&easy[1..]), easy.len());
+}

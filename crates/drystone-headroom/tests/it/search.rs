@@ -1,0 +1,76 @@
+//! What a search finds is feasible and never worse than what it began with.
+
+use crate::oracle::{Random, instance, optimum};
+use drystone_headroom::{Capacity, Infeasible, Instance, Limit, Measure, Schedule, Search, Task, search};
+
+fn trials(most: u64) -> Search {
+    Search { limit: Limit::Trials(most), ..Search::default() }
+}
+
+#[test]
+fn small_instances_are_solved() {
+    let mut solved = 0;
+    for seed in 0..200 {
+        let mut random = Random::new(20_000 + seed);
+        let instance = instance(&mut random, seed % 3 == 0);
+        let begin = Schedule::in_order(&instance);
+        assert_eq!(begin.check(&instance), Ok(()), "{instance:?}");
+        let found = search(&instance, &begin, &trials(2_000), &|_| true).expect("feasible");
+        assert_eq!(found.schedule.check(&instance), Ok(()));
+        assert!(found.cost <= instance.cost(&begin));
+        let (best, _) = optimum(&instance);
+        assert!(found.cost >= best * (1.0 - 1e-9) - 1e-9, "{} below the optimum {best}: {instance:?}", found.cost);
+        solved += i32::from(found.cost <= best + 1e-6);
+    }
+    // Jobs that run for no time find no processors free in some, and no job ends after the last end
+    // of the beginning.
+    assert!(solved >= 150, "{solved} of 200");
+}
+
+#[test]
+fn where_all_can_start_at_once_they_do() {
+    let tasks: Vec<Task> = (0..50).map(|at| Measure::Wait.task(10 * at, 1 + (at % 4) as u32, at % 7)).collect();
+    let instance = Instance::new(Capacity::constant(100), tasks).expect("possible");
+    let late = Schedule { starts: instance.tasks().iter().map(|task| task.release + 500).collect() };
+    let found = search(&instance, &late, &trials(1), &|_| true).expect("feasible");
+    assert_eq!(found.cost, 0.0);
+}
+
+#[test]
+fn the_same_trials_give_the_same_schedule_and_more_are_no_worse_than_the_beginning() {
+    let mut random = Random::new(5);
+    let tasks: Vec<Task> = (0..600)
+        .map(|at| {
+            let task = Measure::Wait.task(at * 60, 1 + random.below(16) as u32, random.below(3_000));
+            Task { fixed: random.below(20) == 0, ..task }
+        })
+        .collect();
+    let instance = Instance::new(Capacity::less(24, &[(5_000, 9_000, 8)]), tasks).expect("possible");
+    let begin = Schedule::in_order(&instance);
+    let of = |seed, most| {
+        let how = Search { seed, ..trials(most) };
+        search(&instance, &begin, &how, &|_| true).expect("feasible")
+    };
+    let (one, again, other) = (of(1, 3_000), of(1, 3_000), of(2, 3_000));
+    assert_eq!((&one.schedule, one.cost), (&again.schedule, again.cost));
+    assert_ne!(one.schedule, other.schedule);
+    assert!(one.cost < 0.8 * instance.cost(&begin), "{} of {}", one.cost, instance.cost(&begin));
+    for (at, task) in instance.tasks().iter().enumerate().filter(|(_, task)| task.fixed) {
+        assert_eq!(one.schedule.starts[at], begin.starts[at], "{task:?}");
+    }
+    // Stopped at once it gives back the beginning.
+    let how = trials(3_000);
+    let stopped = search(&instance, &begin, &how, &|_| false).expect("feasible");
+    assert!(stopped.stopped && stopped.cost == instance.cost(&begin));
+}
+
+#[test]
+fn what_is_infeasible_is_said() {
+    let tasks = vec![Measure::Wait.task(0, 3, 10); 2];
+    let instance = Instance::new(Capacity::constant(4), tasks).expect("possible");
+    let both = Schedule { starts: vec![0, 9] };
+    assert_eq!(both.check(&instance), Err(Infeasible::TooMany { time: 9, used: 6, there: 4 }));
+    assert!(search(&instance, &both, &trials(1), &|_| true).is_err());
+    let early = Schedule { starts: vec![-1, 10] };
+    assert_eq!(early.check(&instance), Err(Infeasible::TooEarly { task: 0 }));
+}
