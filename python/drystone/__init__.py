@@ -45,7 +45,7 @@ from drystone._policy import (
 )
 from drystone._result import Comparison, Figure, Result, Story, compare, metrics, simulate
 from drystone._session import Session
-from drystone._site import Account, Site, import_accounting, predict
+from drystone._site import Account, Site, headroom, import_accounting, predict
 from drystone._sweep import Store, sweep
 from drystone._table import Table
 from drystone._workload import Workload, from_arrow, generate, read
@@ -98,6 +98,7 @@ __all__ = [
     "describe_policy",
     "from_arrow",
     "generate",
+    "headroom",
     "import_accounting",
     "metrics",
     "policies",

@@ -237,3 +237,47 @@ def predict(workload: Workload | PathLike, predictors: Sequence[str] = ()) -> Ac
         workload = read(workload)
     registered()
     return Account(_drystone.predict(workload._log, options({"predictor": list(predictors)})))
+
+
+def headroom(
+    workload: Workload | PathLike,
+    policies: str | Sequence[str] = (),
+    *,
+    measure: Literal["wait", "bounded-slowdown", "area-wait"] = "wait",
+    seconds: int = 60,
+    trials: int | None = None,
+    grid: Literal[3600, 900, 300, 60] | None = None,
+    trim: str | None = None,
+    seed: int = 1,
+    threads: int | None = None,
+    jobs: PathLike | None = None,
+    prices: PathLike | None = None,
+) -> Account:
+    """How far policies are from the best possible: ``drystone headroom``.
+
+    ``data["bracket"]`` has the floor, below which no schedule is that runs each job once without a break, and the best schedule
+    that a search found, which knows all run times. ``trials`` makes the search the same on every machine; otherwise it takes
+    ``seconds``. ``jobs`` and ``prices`` are files to write: the schedule found, and the prices that prove the floor.
+
+    >>> import drystone as ds
+    >>> log = ds.generate(jobs=500, procs=64, load=0.9, seed=1)
+    >>> bracket = ds.headroom(log, "easy", trials=5000).data["bracket"]
+    >>> bracket["floor"]["value"] <= bracket["found"]["value"] <= bracket["policies"][0]["value"]
+    True
+    """
+    if not isinstance(workload, Workload):
+        workload = read(workload)
+    registered()
+    given = {
+        "policy": [policies] if isinstance(policies, str) else list(policies),
+        "measure": measure,
+        "for": None if trials is not None else f"{seconds}s",
+        "trials": trials,
+        "grid": grid,
+        "trim": trim,
+        "seed": seed,
+        "threads": threads,
+        "jobs": jobs,
+        "prices": prices,
+    }
+    return Account(_drystone.headroom(workload._log, options(given)))

@@ -85,7 +85,7 @@ const FINER: f64 = 0.6;
 /// Prices near by that lift a price from 0: so many seconds to either side.
 const NEAR: i64 = 7200;
 /// First prices are tried times these.
-const FACTORS: [f64; 8] = [0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 1.0, 1.3];
+const FACTORS: [f64; 10] = [0.002, 0.01, 0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 1.0, 1.3];
 
 /// Improves the dual function by subgradients with momentum, relative to the prices: on coarse
 /// grids first. `schedule` gives the first prices; any will do, and a good one saves steps. `told`

@@ -189,12 +189,13 @@ impl Usage {
         }
         let into = |at: usize, time: i64| time - self.delta * at as i64;
         if first == end {
-            self.single[first] += procs * (until - from) * PARTS;
+            self.add_parts(first, procs.wrapping_mul((until - from) * PARTS));
             return;
         }
-        self.single[first] += procs * (self.delta - into(first, from)) * PARTS;
+        // Where this overflows, steps go astray; no price makes a floor wrong.
+        self.add_parts(first, procs.wrapping_mul((self.delta - into(first, from)) * PARTS));
         if end < last {
-            self.single[end] += procs * into(end, until) * PARTS;
+            self.add_parts(end, procs.wrapping_mul(into(end, until) * PARTS));
         }
         self.change[first + 1] += procs;
         self.change[end] -= procs;
@@ -208,12 +209,12 @@ impl Usage {
 
     /// Some parts in one cell.
     pub(crate) fn add_parts(&mut self, cell: usize, parts: i64) {
-        self.single[cell] += parts;
+        self.single[cell] = self.single[cell].wrapping_add(parts);
     }
 
     /// The sum of both.
     pub(crate) fn merge(&mut self, other: &Usage) {
-        self.single.iter_mut().zip(&other.single).for_each(|(a, b)| *a += b);
+        self.single.iter_mut().zip(&other.single).for_each(|(a, b)| *a = a.wrapping_add(*b));
         self.change.iter_mut().zip(&other.change).for_each(|(a, b)| *a += b);
     }
 
@@ -222,7 +223,7 @@ impl Usage {
         let mut procs = 0;
         let levels = self.single.iter().zip(&self.change).map(|(&single, &change)| {
             procs += change;
-            single + procs * self.delta * PARTS
+            single.wrapping_add(procs.wrapping_mul(self.delta * PARTS))
         });
         levels.take(self.single.len() - 1).collect()
     }

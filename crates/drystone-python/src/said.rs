@@ -73,6 +73,14 @@ pub(crate) fn predict(py: Python<'_>, log: &Log, options: Vec<String>) -> PyResu
     Ok(interruptible(py, move |_| library::predict(&input, &options))?.map_err(failed)?.into())
 }
 
+/// Brackets the best possible schedule; the options are those of the command `headroom`.
+#[pyfunction]
+pub(crate) fn headroom(py: Python<'_>, log: &Log, options: Vec<String>) -> PyResult<Said> {
+    let input = Arc::clone(&log.input);
+    let told = interruptible(py, move |stop| library::headroom(&input, &options, stop))?;
+    Ok(told.map_err(failed)?.ok_or_else(stopped)?.into())
+}
+
 /// Holds a simulation of a site against what happened; the options are those of the command
 /// `fidelity`.
 #[pyfunction]

@@ -4,12 +4,13 @@ use super::{Failure, Input, Told, command, one_machine, overheard};
 use crate::args::Command;
 use crate::commands::fidelity::held;
 use crate::commands::gantt::drawn;
+use crate::commands::headroom::answer;
 use crate::commands::import::imported;
 use crate::commands::predict::judged;
 use crate::output::{Printable, ReportFile, file};
 use drystone_report::Gantt;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What a command has to say, in every form it is printed and written in.
 pub struct Said(Box<dyn Printable + Send + Sync>);
@@ -65,6 +66,26 @@ pub fn gantt(input: &Input, options: &[String], stop: &AtomicBool) -> Result<Opt
     one_machine(input, "a chart")?;
     let told = overheard(|| drawn(&args, input, Some(stop)))?;
     Ok(told.what.map(|what| Told { what, messages: told.messages }))
+}
+
+/// The bracket of a log: what no schedule beats, and the best schedule found; writes the files that
+/// the options name. `None` where it was told to stop before it was done. `options` are those of
+/// `drystone headroom`.
+///
+/// # Errors
+/// Options that are wrong; policies under which jobs differ; a site with several pools; a place that
+/// cannot be written.
+pub fn headroom(input: &Input, options: &[String], stop: &AtomicBool) -> Result<Option<Told<Said>>, Failure> {
+    let Command::Headroom(args) = command("headroom", &[], options)? else {
+        return Err(Failure::usage("no options of a bracket"));
+    };
+    one_machine(input, "a bracket")?;
+    let told = overheard(|| {
+        let answer = answer(&args, input, stop)?.filter(|_| !stop.load(Ordering::Relaxed));
+        answer.iter().try_for_each(|answer| answer.write(&args, input))?;
+        Ok(answer)
+    })?;
+    Ok(told.what.map(|answer| Told { what: Said(Box::new(answer.result)), messages: told.messages }))
 }
 
 /// Predictors alone on a log; `options` are those of `drystone predict`.

@@ -29,7 +29,10 @@ fn no_floor_is_above_the_optimum() {
             below(found.value, "ascent");
             let floor = found.certify(&instance).value();
             below(floor, "certificate");
-            assert!((floor - found.value.max(0.0)).abs() <= 1e-6 * found.value.abs().max(1e-3), "{floor} {found:?}");
+            // With any seconds the certificate chooses thresholds of its own.
+            if relaxation == Relaxation::Windows {
+                assert!((floor - found.value.max(0.0)).abs() <= 1e-6 * found.value.abs().max(1e-3), "{floor} {found:?}");
+            }
             if best > 0.0 {
                 shares[at] += floor / best;
             }
@@ -120,15 +123,15 @@ fn the_refuted_greedy_stays_refuted() {
 #[test]
 fn threads_change_nothing() {
     let mut random = Random::new(77);
-    let tasks = (0..9_000)
-        .map(|at| Measure::BoundedSlowdown.task(at * 40, 1 + random.below(16) as u32, random.below(4_000)))
+    let tasks = (0..5_000)
+        .map(|at| Measure::BoundedSlowdown.task(at * 40, 1 + random.below(16) as u32, random.below(350)))
         .collect();
     let instance = Instance::new(Capacity::constant(40), tasks).expect("possible");
     let schedule = Schedule::in_order(&instance);
     assert_eq!(schedule.check(&instance), Ok(()));
     for relaxation in [Relaxation::Windows, Relaxation::Seconds] {
         let of = |threads| {
-            let how = Ascent { relaxation, grids: vec![(3600, 20), (900, 20)], threads };
+            let how = Ascent { relaxation, grids: vec![(3600, 8), (900, 8)], threads };
             ascend(&instance, &schedule, &how, &|_| true)
         };
         let one = of(1);
@@ -148,7 +151,8 @@ fn extreme_jobs_stay_below() {
     let schedule = Schedule::in_order(&instance);
     let cost = instance.cost(&schedule);
     for relaxation in [Relaxation::Windows, Relaxation::Seconds] {
-        let floor = ascend(&instance, &schedule, &quick(relaxation, 3600), &|_| true).certify(&instance).value();
+        let how = Ascent { relaxation, grids: vec![(1 << 20, 6)], threads: 1 };
+        let floor = ascend(&instance, &schedule, &how, &|_| true).certify(&instance).value();
         assert!((0.0..=cost).contains(&floor), "{floor} {cost}");
     }
 }

@@ -9,8 +9,8 @@ fn trials(most: u64) -> Search {
 
 #[test]
 fn small_instances_are_solved() {
-    let mut solved = 0;
-    for seed in 0..200 {
+    let (mut solved, mut of) = (0, 0);
+    for seed in 0..300 {
         let mut random = Random::new(20_000 + seed);
         let instance = instance(&mut random, seed % 3 == 0);
         let begin = Schedule::in_order(&instance);
@@ -20,11 +20,13 @@ fn small_instances_are_solved() {
         assert!(found.cost <= instance.cost(&begin));
         let (best, _) = optimum(&instance);
         assert!(found.cost >= best * (1.0 - 1e-9) - 1e-9, "{} below the optimum {best}: {instance:?}", found.cost);
-        solved += i32::from(found.cost <= best + 1e-6);
+        // The optimum starts jobs that run for no time where no processor is free.
+        if instance.tasks().iter().all(|task| task.run > 0) {
+            of += 1;
+            solved += i32::from(found.cost <= best * (1.0 + 1e-9) + 1e-9);
+        }
     }
-    // Jobs that run for no time find no processors free in some, and no job ends after the last end
-    // of the beginning.
-    assert!(solved >= 150, "{solved} of 200");
+    assert!(of > 50 && 10 * solved >= 9 * of, "{solved} of {of}");
 }
 
 #[test]

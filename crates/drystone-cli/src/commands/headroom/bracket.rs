@@ -51,7 +51,7 @@ pub(crate) struct FoundMeta {
     /// The schedule that the search began with.
     pub(crate) begun_from: String,
     begun_at: f64,
-    seed: u64,
+    pub(crate) seed: u64,
     /// Seconds spent. Differs from run to run.
     pub(crate) seconds: f64,
     pub(crate) trials: u64,

@@ -22,7 +22,7 @@ use drystone::model::{Outages, Span, Workload};
 use drystone::policy::PolicySpec;
 use drystone_headroom::{Case, Limit, replay};
 use drystone_report::meta::Pairs;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 /// What is set beside a bracket where nothing else is asked for.
@@ -115,6 +115,7 @@ pub(crate) fn answer(args: &HeadroomArgs, input: &Input, stop: &AtomicBool) -> R
         experiment,
         floor_of_slowdown: args.floor,
         measure: args.measure,
+        verdict: result::lines(&sought.bracket, args.measure, result::shows_floor(args.measure, args.floor)),
         bracket: sought.bracket.clone(),
         policies: ran.iter().filter(|one| one.shown).map(beside).collect(),
         found: Beside { policy: found_meta(args, &sought), report: found },
@@ -236,7 +237,3 @@ fn found_meta(args: &HeadroomArgs, sought: &Sought) -> PolicyMeta {
     }
 }
 
-/// Whether it was told to stop.
-pub(crate) fn is_stopped(stop: &AtomicBool) -> bool {
-    stop.load(Ordering::Relaxed)
-}

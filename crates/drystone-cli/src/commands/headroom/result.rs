@@ -5,7 +5,7 @@ use crate::meta::{ExperimentMeta, PolicyMeta, WorkloadMeta};
 use crate::output::Printable;
 use crate::output::columns::{self, OVERVIEW};
 use crate::output::document::{Document, Table, Value};
-use crate::output::flat::{Row, Rows};
+use crate::output::flat::Rows;
 use crate::output::number::{NONE, count, duration};
 use crate::output::report;
 use drystone::metrics::Report;
@@ -30,6 +30,8 @@ pub(crate) struct HeadroomResult {
     pub(crate) floor_of_slowdown: bool,
     #[serde(skip)]
     pub(crate) measure: Measure,
+    /// What it comes to.
+    pub(crate) verdict: Vec<String>,
     pub(crate) bracket: Bracket,
     pub(crate) policies: Vec<Beside>,
     pub(crate) found: Beside,
@@ -38,12 +40,7 @@ pub(crate) struct HeadroomResult {
 impl HeadroomResult {
     /// Whether the floor is worth a place: that of bounded slowdowns is next to 1.
     fn shows_floor(&self) -> bool {
-        self.measure != Measure::BoundedSlowdown || self.floor_of_slowdown
-    }
-
-    /// Policies, the schedule found and the floor, and what follows for the first policy.
-    fn lines(&self) -> String {
-        lines(&self.bracket, self.measure, self.shows_floor()).join("\n")
+        shows_floor(self.measure, self.floor_of_slowdown)
     }
 
     fn table(&self) -> Table {
@@ -108,6 +105,11 @@ impl HeadroomResult {
         ));
         facts
     }
+}
+
+/// Whether a floor is worth a place: that of bounded slowdowns is next to 1.
+pub(super) fn shows_floor(measure: Measure, asked: bool) -> bool {
+    measure != Measure::BoundedSlowdown || asked
 }
 
 /// What is measured, in words.
@@ -175,7 +177,7 @@ impl Printable for HeadroomResult {
     fn document(&self) -> Document {
         let mut document = Document::default();
         document.heading(self.workload.line());
-        document.text(self.lines());
+        document.text(self.verdict.join("\n"));
         document.facts(self.facts());
         document.table(self.table());
         let all = self.policies.iter().map(|one| &one.report).chain([&self.found.report]);
