@@ -1,12 +1,14 @@
 //! A bracket for the schedule in a file of `--jobs`, by measure, processors and seconds of search.
 
-use drystone_headroom::{Ascent, Capacity, Instance, Limit, Measure, Relaxation, Schedule, Search, ascend, search};
+use drystone_headroom::{
+    Ascent, Capacity, DelayMeasure, Instance, Limit, Relaxation, Schedule, Search, ascend, search,
+};
 use std::time::{Duration, Instant};
 
 fn main() {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let procs: u32 = args[1].parse().unwrap();
-    let measure = Measure::ALL.into_iter().find(|m| m.word() == args[2]).unwrap();
+    let measure = DelayMeasure::ALL.into_iter().find(|m| m.word() == args[2]).unwrap();
     let seconds: f64 = args[3].parse().unwrap();
     let text = std::fs::read_to_string(&args[0]).unwrap();
     let mut tasks = Vec::new();
@@ -20,7 +22,7 @@ fn main() {
     let jobs = tasks.len() as f64;
     let instance = Instance::new(Capacity::constant(procs), tasks).unwrap();
     let schedule = Schedule { starts };
-    let unit = if measure == Measure::Wait { 60.0 } else { 1.0 } * jobs;
+    let unit = if measure == DelayMeasure::Wait { 60.0 } else { 1.0 } * jobs;
     println!("begin {:.4}", instance.cost(&schedule) / unit);
     let mut best = schedule.clone();
     if seconds > 0.0 {
@@ -46,13 +48,27 @@ fn main() {
         let a = ascend(&instance, &best, &Ascent::default(), &told);
         let t = since.elapsed().as_secs_f64();
         let c = a.certify(&instance);
-        println!("(b) {:.4} certified {:.6} steps {:?} {:.1} s, certificate {:.1} s q {}", a.value / unit, c.value() / unit, a.steps, t, since.elapsed().as_secs_f64() - t, c.q);
+        println!(
+            "(b) {:.4} certified {:.6} steps {:?} {:.1} s, certificate {:.1} s q {}",
+            a.value / unit,
+            c.value() / unit,
+            a.steps,
+            t,
+            since.elapsed().as_secs_f64() - t,
+            c.q
+        );
     }
     if mode.contains('a') {
         let since = Instant::now();
         let how = Ascent { relaxation: Relaxation::Seconds, grids: vec![(3600, 400)], threads: 1 };
         let a = ascend(&instance, &best, &how, &|_| true);
         let c = a.certify(&instance);
-        println!("(a) {:.4} certified {:.6} {:?} {:.1} s", a.value / unit, c.value() / unit, a.steps, since.elapsed().as_secs_f64());
+        println!(
+            "(a) {:.4} certified {:.6} {:?} {:.1} s",
+            a.value / unit,
+            c.value() / unit,
+            a.steps,
+            since.elapsed().as_secs_f64()
+        );
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::capacity::Capacity;
 use crate::instance::{Impossible, Instance};
-use crate::measure::{Measure, Task, Weight};
+use crate::measure::{DelayMeasure, Task, Weight};
 use crate::schedule::Schedule;
 use drystone::engine::{Levels, Observer};
 use drystone::metrics::{JobRow, Selection};
@@ -74,7 +74,7 @@ pub struct Case {
     /// The jobs, the machine, what delays cost.
     pub instance: Instance,
     /// What is counted.
-    pub measure: Measure,
+    pub measure: DelayMeasure,
     /// Number of jobs that count.
     pub counted: u64,
     /// What sums are divided by: jobs, or their area.
@@ -95,7 +95,7 @@ impl Case {
         workload: &Workload,
         rows: &[JobRow],
         (outages, feedback): (&Outages, bool),
-        (measure, selection): (Measure, Selection),
+        (measure, selection): (DelayMeasure, Selection),
     ) -> Result<Case, Refused> {
         let none = Circumstances::default();
         let known = workload.circumstances().unwrap_or(&none);
@@ -142,8 +142,8 @@ impl Case {
         let counted = || rows.iter().filter(|row| row.counted);
         let jobs = counted().count() as u64;
         let divisor = match measure {
-            Measure::Wait | Measure::BoundedSlowdown => jobs as f64,
-            Measure::AreaWait => counted().map(|row| f64::from(row.procs) * row.ran.as_f64()).sum(),
+            DelayMeasure::Wait | DelayMeasure::BoundedSlowdown => jobs as f64,
+            DelayMeasure::AreaWait => counted().map(|row| f64::from(row.procs) * row.ran.as_f64()).sum(),
         };
         if divisor == 0.0 {
             return Err(Refused::NoneCounts);
@@ -156,7 +156,7 @@ impl Case {
     /// A sum over all jobs as the measure has it: its mean. Bounded slowdowns are at least 1.
     #[must_use]
     pub fn mean(&self, sum: f64) -> f64 {
-        let least = if self.measure == Measure::BoundedSlowdown { 1.0 } else { 0.0 };
+        let least = if self.measure == DelayMeasure::BoundedSlowdown { 1.0 } else { 0.0 };
         least + sum / self.divisor
     }
 
@@ -218,11 +218,11 @@ impl Case {
     #[must_use]
     pub fn rows(&self, rows: &[JobRow], schedule: &Schedule) -> Vec<JobRow> {
         let found = rows.iter().zip(&schedule.starts).zip(self.instance.tasks()).map(|((row, &start), task)| {
-            // One that ran at the first instant ran on.
-            let end = if task.fixed { row.end } else { Time(start + row.ran.0) };
+            // One that ran at the first instant takes nothing of the machine that is left, and ran on.
+            let ran_on = task.run == 0 && row.ran.0 > 0;
             JobRow {
-                start: if task.fixed { row.start } else { Time(start) },
-                end,
+                start: Time(start),
+                end: if ran_on { row.end } else { Time(start + row.ran.0) },
                 suspensions: 0,
                 suspended: Span::ZERO,
                 overhead: Span::ZERO,

@@ -181,19 +181,19 @@ impl Usage {
     #[inline]
     pub(crate) fn add(&mut self, task: &Task, start: i64) {
         let (from, until) = (start - self.begin, start + task.run - self.begin);
-        let (procs, last) = (i64::from(task.procs), self.single.len() - 1);
-        let cell = |time: i64| usize::try_from(time / self.delta).unwrap_or(usize::MAX).min(last);
+        let (procs, delta, last) = (i64::from(task.procs), self.delta, self.single.len() - 1);
+        let cell = |time: i64| usize::try_from(time / delta).unwrap_or(usize::MAX).min(last);
         let (first, end) = (cell(from), cell(until));
         if first == last {
             return;
         }
-        let into = |at: usize, time: i64| time - self.delta * at as i64;
+        let into = |at: usize, time: i64| time - delta * at as i64;
         if first == end {
             self.add_parts(first, procs.wrapping_mul((until - from) * PARTS));
             return;
         }
         // Where this overflows, steps go astray; no price makes a floor wrong.
-        self.add_parts(first, procs.wrapping_mul((self.delta - into(first, from)) * PARTS));
+        self.add_parts(first, procs.wrapping_mul((delta - into(first, from)) * PARTS));
         if end < last {
             self.add_parts(end, procs.wrapping_mul(into(end, until) * PARTS));
         }

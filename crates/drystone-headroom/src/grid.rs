@@ -29,7 +29,9 @@ impl Prices {
     /// The same prices on a finer grid, one whose cells divide those of this.
     #[must_use]
     pub fn refined(&self, delta: i64) -> Prices {
-        if delta >= self.delta || self.delta % delta != 0 || (self.cells.len() as i64) * (self.delta / delta) > MOST_CELLS
+        if delta >= self.delta
+            || self.delta % delta != 0
+            || (self.cells.len() as i64) * (self.delta / delta) > MOST_CELLS
         {
             return self.clone();
         }

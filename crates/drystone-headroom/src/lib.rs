@@ -10,10 +10,10 @@
 //! [`Case`] makes one of a schedule that was simulated.
 //!
 //! ```
-//! use drystone_headroom::{Ascent, Capacity, Instance, Measure, Schedule, ascend};
+//! use drystone_headroom::{Ascent, Capacity, Instance, DelayMeasure, Schedule, ascend};
 //!
 //! // Three jobs of the whole machine at once: one, then two of the others wait.
-//! let tasks = (0..3).map(|_| Measure::Wait.task(0, 4, 100)).collect();
+//! let tasks = (0..3).map(|_| DelayMeasure::Wait.task(0, 4, 100)).collect();
 //! let instance = Instance::new(Capacity::constant(4), tasks).expect("possible");
 //! let schedule = Schedule::in_order(&instance);
 //! assert_eq!(instance.cost(&schedule), 300.0);
@@ -34,12 +34,12 @@ mod preemptive;
 mod schedule;
 mod search;
 
-pub use ascent::{Ascent, Ascended, Relaxation, Step, ascend};
+pub use ascent::{Ascended, Ascent, Relaxation, Step, ascend};
 pub use capacity::Capacity;
 pub use case::{Case, Refused, replay};
 pub use certificate::{Certificate, float_value};
 pub use grid::Prices;
 pub use instance::{Impossible, Instance};
-pub use measure::{Measure, Task, Weight};
+pub use measure::{DelayMeasure, Task, Weight};
 pub use schedule::{Infeasible, Schedule};
 pub use search::{Found, Limit, Search, Searching, search};

@@ -2,7 +2,7 @@
 
 /// A measure that sums up over jobs.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-pub enum Measure {
+pub enum DelayMeasure {
     /// Wait: time between submit and start.
     #[default]
     Wait,
@@ -15,17 +15,17 @@ pub enum Measure {
 /// Run times below this count as this much in bounded slowdowns, in seconds.
 const BOUND: i64 = 10;
 
-impl Measure {
+impl DelayMeasure {
     /// All of them.
-    pub const ALL: [Measure; 3] = [Measure::Wait, Measure::BoundedSlowdown, Measure::AreaWait];
+    pub const ALL: [DelayMeasure; 3] = [DelayMeasure::Wait, DelayMeasure::BoundedSlowdown, DelayMeasure::AreaWait];
 
     /// The word for it in options and files.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
-            Measure::Wait => "wait",
-            Measure::BoundedSlowdown => "bounded-slowdown",
-            Measure::AreaWait => "area-wait",
+            DelayMeasure::Wait => "wait",
+            DelayMeasure::BoundedSlowdown => "bounded-slowdown",
+            DelayMeasure::AreaWait => "area-wait",
         }
     }
 
@@ -34,9 +34,9 @@ impl Measure {
     pub fn weight(self, procs: u32, run: i64) -> Weight {
         let run = run.max(0).unsigned_abs();
         match self {
-            Measure::Wait => Weight { over: 1, under: 1 },
-            Measure::BoundedSlowdown => Weight { over: 1, under: run.max(BOUND.unsigned_abs()) },
-            Measure::AreaWait => Weight { over: u64::from(procs).saturating_mul(run), under: 1 },
+            DelayMeasure::Wait => Weight { over: 1, under: 1 },
+            DelayMeasure::BoundedSlowdown => Weight { over: 1, under: run.max(BOUND.unsigned_abs()) },
+            DelayMeasure::AreaWait => Weight { over: u64::from(procs).saturating_mul(run), under: 1 },
         }
     }
 
@@ -44,8 +44,8 @@ impl Measure {
     #[must_use]
     pub fn grace(self, run: i64) -> i64 {
         match self {
-            Measure::BoundedSlowdown => (BOUND - run).max(0),
-            Measure::Wait | Measure::AreaWait => 0,
+            DelayMeasure::BoundedSlowdown => (BOUND - run).max(0),
+            DelayMeasure::Wait | DelayMeasure::AreaWait => 0,
         }
     }
 

@@ -91,7 +91,11 @@ pub(crate) fn seconds(task: &Task, weight: f64, prices: &Prices, theta: f64, usa
         if missing.abs() <= 1e-3 * run {
             break;
         }
-        if missing > 0.0 { low = theta } else { high = theta }
+        if missing > 0.0 {
+            low = theta
+        } else {
+            high = theta
+        }
         let newton = theta + missing * (weight / run) / f64::from(crossing.max(1));
         theta = if newton > low && newton < high {
             newton

@@ -4,6 +4,7 @@ use super::SimulationArgs;
 use crate::exit::CODES;
 use clap::Args;
 use drystone::log::transform::Factor;
+use drystone::model::Span;
 use drystone::policy::PolicySpec;
 use std::time::Duration;
 
@@ -15,6 +16,7 @@ Examples:
   drystone compare --workload LOG.swf.gz --all --within 10min
   drystone compare --workload LOG.swf.gz --policy easy --policy easy++ --policy conservative
   drystone compare --workload LOG.swf.gz --baseline fcfs --by sixteen
+  drystone compare --workload LOG.swf.gz --headroom=2min
   drystone compare --workload LOG.swf.gz --loads 0.8,0.9,1,1.1 --report out.html
   drystone compare --workload LOG.swf.gz --as tsafrir2007 --format markdown
   drystone compare --format json | jq '.results[] | [.policy.text, .report.measures.wait.mean]'
@@ -57,6 +59,13 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "FACTOR,...", value_delimiter = ',', help_heading = "Measuring", conflicts_with = "each_month",
           value_parser = super::values::value::<Factor>)]
     pub(crate) loads: Vec<Factor>,
+
+    /// Also bracket the best possible mean wait: a floor that no schedule is below, and the best
+    /// schedule that a search finds in this time [default: 30s; 0 for none]. What it finds depends
+    /// on the speed of the machine.
+    #[arg(long, value_name = "TIME", num_args = 0..=1, default_missing_value = "30s", require_equals = true,
+          help_heading = "Measuring", conflicts_with = "each_month", value_parser = super::values::span)]
+    pub(crate) headroom: Option<Span>,
 
     /// Print the verdict and the best policies only: at most twenty lines, with the queue over time
     /// as sparklines.

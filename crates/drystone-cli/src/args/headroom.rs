@@ -8,7 +8,7 @@ use clap::Args;
 use drystone::metrics::Selection;
 use drystone::model::Span;
 use drystone::policy::PolicySpec;
-use drystone_headroom::Measure;
+use drystone_headroom::DelayMeasure;
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
@@ -35,8 +35,8 @@ pub(crate) struct HeadroomArgs {
 
     /// What is bracketed: the mean wait, the mean bounded slowdown (bound 10 s), or the mean wait
     /// weighted by processors × run time.
-    #[arg(long, value_name = "MEASURE", default_value = "wait", value_parser = words(&Measure::ALL, Measure::word))]
-    pub(crate) measure: Measure,
+    #[arg(long, value_name = "MEASURE", default_value = "wait", value_parser = words(&DelayMeasure::ALL, DelayMeasure::word))]
+    pub(crate) measure: DelayMeasure,
 
     /// A policy to set beside the bracket; repeatable [default: easy and easy++].
     #[arg(long, short, value_name = "SPEC", value_parser = super::values::policy)]
@@ -136,7 +136,12 @@ impl Grid {
 
     /// Seconds of a cell and steps at most, one grid after the other.
     pub(crate) fn steps(self) -> Vec<(i64, u32)> {
-        let all = [(Grid::Hour, 3600, 800), (Grid::Quarter, 900, 600), (Grid::FiveMinutes, 300, 400), (Grid::Minute, 60, 300)];
+        let all = [
+            (Grid::Hour, 3600, 800),
+            (Grid::Quarter, 900, 600),
+            (Grid::FiveMinutes, 300, 400),
+            (Grid::Minute, 60, 300),
+        ];
         all.iter().filter(|(grid, ..)| *grid <= self).map(|&(_, delta, steps)| (delta, steps)).collect()
     }
 }

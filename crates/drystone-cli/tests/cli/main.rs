@@ -13,6 +13,7 @@ mod evolve;
 mod explain;
 mod faults;
 mod golden;
+mod headroom;
 mod help;
 mod inputs;
 mod library;

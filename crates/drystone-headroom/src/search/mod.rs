@@ -89,8 +89,7 @@ pub fn search(
     let since = Instant::now();
     let released = Schedule { starts: released(instance, begin) };
     let first = instance.cost(begin);
-    if released.check(instance).is_ok() && instance.cost(&released) <= first && room_for_instants(instance, &released)
-    {
+    if released.check(instance).is_ok() && instance.cost(&released) <= first && room_for_instants(instance, &released) {
         let cost = instance.cost(&released);
         return Ok(Found { schedule: released, cost, trials: 0, took: since.elapsed(), stopped: false });
     }
@@ -212,6 +211,8 @@ struct AtWork<'a> {
 const WINDOW: (f64, f64) = (600.0, 118_800.0);
 /// No task comes back earlier than this before the first that was taken out, in seconds.
 const EARLIER: i64 = 86_400;
+/// Nor later than this behind the last end of those that were taken out.
+const LATER: i64 = 3_600;
 
 impl<'a> AtWork<'a> {
     fn new(instance: &'a Instance, begin: &Schedule, how: &Search) -> AtWork<'a> {
@@ -306,7 +307,7 @@ impl<'a> AtWork<'a> {
         let last = self.out.iter().map(|task| span(task).1).max()?;
         let release = self.out.iter().map(|&task| self.instance.tasks[task as usize].release).min()?;
         let from = (first - EARLIER).max(release.min(first));
-        self.timeline.cut_out(from, last, &mut self.room);
+        self.timeline.cut_out(from, last + LATER, &mut self.room);
         for &task in &self.out {
             let of = &self.instance.tasks[task as usize];
             let start = self.starts[task as usize];

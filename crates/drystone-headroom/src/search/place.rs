@@ -117,7 +117,8 @@ mod tests {
             let mut seconds = vec![procs; until as usize];
             for _ in 0..20 {
                 let (from, need, run) = (draw(until as u64), 1 + draw(procs as u64), 1 + draw(15));
-                let fits = |s: i64| s + run <= until && seconds[s as usize..(s + run) as usize].iter().all(|&f| f >= need);
+                let fits =
+                    |s: i64| s + run <= until && seconds[s as usize..(s + run) as usize].iter().all(|&f| f >= need);
                 let earliest = (from..until).find(|&s| fits(s));
                 assert_eq!(room.place(from, need, run), earliest);
                 if let Some(start) = earliest {

@@ -2,7 +2,8 @@
 
 use crate::oracle::{Random, instance, optimum, optimum_by_starts};
 use drystone_headroom::{
-    Ascent, Capacity, Certificate, Instance, Measure, Prices, Relaxation, Schedule, Task, Weight, ascend, float_value,
+    Ascent, Capacity, Certificate, DelayMeasure, Instance, Prices, Relaxation, Schedule, Task, Weight, ascend,
+    float_value,
 };
 
 const INSTANCES: u64 = 1_000;
@@ -31,7 +32,10 @@ fn no_floor_is_above_the_optimum() {
             below(floor, "certificate");
             // With any seconds the certificate chooses thresholds of its own.
             if relaxation == Relaxation::Windows {
-                assert!((floor - found.value.max(0.0)).abs() <= 1e-6 * found.value.abs().max(1e-3), "{floor} {found:?}");
+                assert!(
+                    (floor - found.value.max(0.0)).abs() <= 1e-6 * found.value.abs().max(1e-3),
+                    "{floor} {found:?}"
+                );
             }
             if best > 0.0 {
                 shares[at] += floor / best;
@@ -59,7 +63,7 @@ fn orders_find_what_all_starts_find() {
     for seed in 0..250 {
         let mut random = Random::new(4_000 + seed);
         let procs = [4, 7][random.below(2) as usize];
-        let measure = Measure::ALL[random.below(3) as usize];
+        let measure = DelayMeasure::ALL[random.below(3) as usize];
         let tasks = (0..4).map(|_| {
             let width = if random.below(3) == 0 { procs } else { 1 + random.below(procs) };
             measure.task(random.below(8), width as u32, random.below(6))
@@ -111,7 +115,8 @@ fn a_certificate_is_what_trying_every_second_gives() {
 /// The preemptive greedy exceeds this optimum; the floor for suspended jobs must not.
 #[test]
 fn the_refuted_greedy_stays_refuted() {
-    let tasks = [(0, 2, 3), (0, 3, 2), (3, 1, 8)].map(|(submit, procs, run)| Measure::Wait.task(submit, procs, run));
+    let tasks =
+        [(0, 2, 3), (0, 3, 2), (3, 1, 8)].map(|(submit, procs, run)| DelayMeasure::Wait.task(submit, procs, run));
     let instance = Instance::new(Capacity::constant(3), tasks.to_vec()).expect("possible");
     let (best, schedule) = optimum(&instance);
     assert_eq!(best, 2.0);
@@ -124,7 +129,7 @@ fn the_refuted_greedy_stays_refuted() {
 fn threads_change_nothing() {
     let mut random = Random::new(77);
     let tasks = (0..5_000)
-        .map(|at| Measure::BoundedSlowdown.task(at * 40, 1 + random.below(16) as u32, random.below(350)))
+        .map(|at| DelayMeasure::BoundedSlowdown.task(at * 40, 1 + random.below(16) as u32, random.below(350)))
         .collect();
     let instance = Instance::new(Capacity::constant(40), tasks).expect("possible");
     let schedule = Schedule::in_order(&instance);
@@ -146,7 +151,7 @@ fn threads_change_nothing() {
 #[test]
 fn extreme_jobs_stay_below() {
     let far = 1 << 40;
-    let wide = Task { weight: Weight { over: 1 << 60, under: 3 }, ..Measure::AreaWait.task(-far, u32::MAX, far) };
+    let wide = Task { weight: Weight { over: 1 << 60, under: 3 }, ..DelayMeasure::AreaWait.task(-far, u32::MAX, far) };
     let instance = Instance::new(Capacity::constant(u32::MAX), vec![wide, wide]).expect("possible");
     let schedule = Schedule::in_order(&instance);
     let cost = instance.cost(&schedule);

@@ -1,6 +1,6 @@
 //! Small random instances and their optima, by trying everything.
 
-use drystone_headroom::{Capacity, Instance, Measure, Schedule, Task};
+use drystone_headroom::{Capacity, DelayMeasure, Instance, Schedule, Task};
 
 /// Random numbers, the same in every run.
 pub(crate) struct Random(u64);
@@ -27,7 +27,7 @@ impl Random {
 pub(crate) fn instance(random: &mut Random, outages: bool) -> Instance {
     let procs = [4, 7, 10, 100][random.below(4) as usize];
     let jobs = 4 + random.below(3);
-    let measure = Measure::ALL[random.below(3) as usize];
+    let measure = DelayMeasure::ALL[random.below(3) as usize];
     let ties = random.below(3) == 0;
     let tasks = (0..jobs).map(|_| {
         let submit = if ties { 5 * random.below(3) } else { random.below(40) };

@@ -6,7 +6,7 @@ use drystone::generate::{Params, generate};
 use drystone::metrics::{Config, JobRow, Selection};
 use drystone::model::{Adopted, Circumstances, JobId, Machine, Outage, Outages, Span, Time, Which, Workload};
 use drystone::policy::{Kind, PolicySpec};
-use drystone_headroom::{Ascent, Case, Limit, Measure, Refused, Relaxation, Search, ascend, replay, search};
+use drystone_headroom::{Ascent, Case, DelayMeasure, Limit, Refused, Relaxation, Search, ascend, replay, search};
 
 /// A busy workload whose jobs run no longer than their estimates.
 fn workload(seed: u64, load: f64) -> Workload {
@@ -42,7 +42,7 @@ fn no_policy_beats_its_floor() {
         for load in [0.8, 1.2] {
             let workload = workload(seed, load);
             let easy = rows("easy", &workload, &none);
-            for measure in Measure::ALL {
+            for measure in DelayMeasure::ALL {
                 let case = Case::of(&workload, &easy, (&none, false), (measure, Selection::All)).expect("a floor");
                 let [windows, seconds] = floors(&case, &easy);
                 assert!(windows > 0.0 && windows >= seconds * 0.8, "{windows} {seconds}");
@@ -95,7 +95,7 @@ fn floors_hold_where_more_happens() {
         assert!(busy > 0);
         let workload = plain.with(known).expect("possible");
         let easy = rows("easy", &workload, &outages);
-        for measure in [Measure::Wait, Measure::BoundedSlowdown] {
+        for measure in [DelayMeasure::Wait, DelayMeasure::BoundedSlowdown] {
             let case = Case::of(&workload, &easy, (&outages, false), (measure, Selection::All)).expect("a floor");
             let [windows, seconds] = floors(&case, &easy);
             assert!(windows > 0.0);
@@ -141,13 +141,13 @@ fn what_has_no_common_floor_is_refused() {
     let (none, workload) = (Outages::default(), workload(1, 0.9));
     let easy = rows("easy", &workload, &none);
     let of = |workload: &Workload, feedback, selection| {
-        Case::of(workload, &easy, (&none, feedback), (Measure::Wait, selection)).map(|_| ())
+        Case::of(workload, &easy, (&none, feedback), (DelayMeasure::Wait, selection)).map(|_| ())
     };
     assert_eq!(of(&workload, true, Selection::All), Err(Refused::Feedback));
     assert_eq!(of(&workload, false, Selection::Tsafrir), Err(Refused::Trim(Selection::Tsafrir)));
     assert_eq!(of(&workload, false, Selection::All), Ok(()));
     // Other run times are other jobs.
-    let case = Case::of(&workload, &easy, (&none, false), (Measure::Wait, Selection::All)).expect("a floor");
+    let case = Case::of(&workload, &easy, (&none, false), (DelayMeasure::Wait, Selection::All)).expect("a floor");
     let mut longer = easy.clone();
     longer[7].ran = longer[7].ran + Span(1);
     longer[7].end = longer[7].end + Span(1);

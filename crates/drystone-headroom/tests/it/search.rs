@@ -1,7 +1,7 @@
 //! What a search finds is feasible and never worse than what it began with.
 
 use crate::oracle::{Random, instance, optimum};
-use drystone_headroom::{Capacity, Infeasible, Instance, Limit, Measure, Schedule, Search, Task, search};
+use drystone_headroom::{Capacity, DelayMeasure, Infeasible, Instance, Limit, Schedule, Search, Task, search};
 
 fn trials(most: u64) -> Search {
     Search { limit: Limit::Trials(most), ..Search::default() }
@@ -31,7 +31,7 @@ fn small_instances_are_solved() {
 
 #[test]
 fn where_all_can_start_at_once_they_do() {
-    let tasks: Vec<Task> = (0..50).map(|at| Measure::Wait.task(10 * at, 1 + (at % 4) as u32, at % 7)).collect();
+    let tasks: Vec<Task> = (0..50).map(|at| DelayMeasure::Wait.task(10 * at, 1 + (at % 4) as u32, at % 7)).collect();
     let instance = Instance::new(Capacity::constant(100), tasks).expect("possible");
     let late = Schedule { starts: instance.tasks().iter().map(|task| task.release + 500).collect() };
     let found = search(&instance, &late, &trials(1), &|_| true).expect("feasible");
@@ -43,7 +43,7 @@ fn the_same_trials_give_the_same_schedule_and_more_are_no_worse_than_the_beginni
     let mut random = Random::new(5);
     let tasks: Vec<Task> = (0..600)
         .map(|at| {
-            let task = Measure::Wait.task(at * 60, 1 + random.below(16) as u32, random.below(3_000));
+            let task = DelayMeasure::Wait.task(at * 60, 1 + random.below(16) as u32, random.below(3_000));
             Task { fixed: random.below(20) == 0, ..task }
         })
         .collect();
@@ -68,7 +68,7 @@ fn the_same_trials_give_the_same_schedule_and_more_are_no_worse_than_the_beginni
 
 #[test]
 fn what_is_infeasible_is_said() {
-    let tasks = vec![Measure::Wait.task(0, 3, 10); 2];
+    let tasks = vec![DelayMeasure::Wait.task(0, 3, 10); 2];
     let instance = Instance::new(Capacity::constant(4), tasks).expect("possible");
     let both = Schedule { starts: vec![0, 9] };
     assert_eq!(both.check(&instance), Err(Infeasible::TooMany { time: 9, used: 6, there: 4 }));

@@ -85,6 +85,9 @@ fn figures(result: &CompareResult, shown: &[&PolicyResult]) -> Table {
     let timed = result.results.iter().any(|r| r.timing.is_some());
     let (mut heads, beside) = columns::heads(&["policy"], &OVERVIEW);
     heads.push("period utilisation");
+    if result.headroom.is_some() {
+        heads.extend(["found saves", "at most"]);
+    }
     if timed {
         heads.push("jobs/s");
     }
@@ -93,6 +96,9 @@ fn figures(result: &CompareResult, shown: &[&PolicyResult]) -> Table {
         let mut row: Vec<Value> = vec![one.name().into()];
         row.extend(OVERVIEW.iter().map(|column| figure(shown, one, column)));
         row.push(percent(Metric::Utilisation.of(&one.report), 1).into());
+        if let Some(bracket) = &result.headroom {
+            row.extend(bracket.columns(&one.policy.text).map(Value::from));
+        }
         if let Some(timing) = one.timing {
             row.push(speed(timing.jobs_per_second).into());
         }

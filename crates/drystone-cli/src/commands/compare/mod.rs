@@ -7,6 +7,7 @@ pub(crate) mod candidates;
 mod choices;
 mod document;
 mod estimates;
+mod headroom;
 mod loads;
 mod policies;
 mod readings;
@@ -31,6 +32,8 @@ use self::result::CompareResult;
 use self::simulate::{Done, Watched};
 use self::summary::Sheet;
 use crate::args::{CompareArgs, SimulationArgs};
+use crate::commands::headroom::bracket::Bracket;
+use crate::commands::headroom::result::remark;
 use crate::exit::{DONE, FINDING, Failure, Outcome};
 use crate::input::{self, Files, Input, Parts};
 use crate::interrupt;
@@ -44,6 +47,7 @@ use drystone::log::transform::Factor;
 use drystone::metrics::{Comparison, Measure, Metric, Options, Report, Selection, compare as compare_reports};
 use drystone::model::Workload;
 use drystone::policy::PolicySpec;
+use drystone_headroom::DelayMeasure;
 use drystone_report::Timing;
 use drystone_report::{PolicyResult, PoolResult, Results};
 use std::path::Path;
@@ -79,7 +83,7 @@ pub(crate) fn compare(args: &CompareArgs) -> Outcome {
         input: &input,
         stop,
         detailed: common.details || args.brief || common.plots.is_some() || page,
-        keep: false,
+        keep: args.headroom.is_some(),
     };
     let question = Question { input: &input, parts: parts.as_slice(), specs, recorded, experiment };
     // What is left to do is soon done, and a second interrupt ends it at once.
@@ -129,6 +133,7 @@ fn answer(bench: &Bench<'_>, question: Question<'_>, stopped: impl Fn() -> bool)
         done.merge_equals(&baseline);
     }
     let specs = done.specs.clone();
+    let headroom = headroom::headroom(bench, &done, &baseline)?;
     let replay = replay(input, &done, &baseline);
     let timings: Vec<Timing> = done.watched.iter().map(|w| Timing::of(&w.measured)).collect();
     let results = results(bench, done, &baseline, &timings);
@@ -154,6 +159,7 @@ fn answer(bench: &Bench<'_>, question: Question<'_>, stopped: impl Fn() -> bool)
         readings: readings.as_ref(),
         recorded,
         replay: replay.as_ref(),
+        headroom: headroom.as_ref(),
         too_long: &too_long,
         left_out: stopped.then_some((left_out.as_slice(), loads_left_out.as_slice())),
     };
@@ -186,6 +192,7 @@ fn answer(bench: &Bench<'_>, question: Question<'_>, stopped: impl Fn() -> bool)
         readings,
         recorded,
         replay,
+        headroom,
         not_tried: [left_out, too_long].concat(),
         comparison,
         results,
@@ -235,7 +242,7 @@ pub(crate) fn judged(args: &CompareArgs, input: &Input, stop: &AtomicBool) -> Re
         input,
         stop,
         detailed: common.details,
-        keep: false,
+        keep: args.headroom.is_some(),
     };
     let recorded = records.and_then(Recorded::of);
     let question = Question { input, parts: parts.as_slice(), specs, recorded, experiment };
@@ -325,6 +332,7 @@ struct Told<'a> {
     readings: Option<&'a Readings>,
     recorded: Option<Recorded>,
     replay: Option<&'a Replay>,
+    headroom: Option<&'a Bracket>,
     too_long: &'a [String],
     /// Which policies and loads are missing, where the work was stopped.
     left_out: Option<(&'a [String], &'a [Factor])>,
@@ -351,6 +359,7 @@ impl Told<'_> {
         all.extend(self.readings.into_iter().flat_map(Readings::sentences));
         all.extend(verdict::suspension(results, self.suspension_is_free, self.asked));
         all.extend(bounded(results));
+        all.extend(self.headroom.and_then(|bracket| remark(bracket, DelayMeasure::Wait, &comparison.baseline)));
         all.extend(verdict::not_tried(self.too_long));
         all.extend(self.left_out());
         all

@@ -4,6 +4,7 @@ use super::choices::Choices;
 use super::readings::Readings;
 use super::recorded::Recorded;
 use super::replay::Replay;
+use crate::commands::headroom::bracket::Bracket;
 use crate::meta::{ExperimentMeta, WorkloadMeta};
 use crate::output::number::count;
 use crate::output::report;
@@ -37,6 +38,9 @@ pub(super) struct CompareResult {
     /// How far the simulated baseline is from what the site recorded, where it is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) replay: Option<Replay>,
+    /// How far the policies are from the best possible, where that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) headroom: Option<Bracket>,
     /// Policies that were not tried, or not to the end.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) not_tried: Vec<String>,

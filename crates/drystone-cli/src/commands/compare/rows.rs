@@ -20,6 +20,13 @@ pub(super) fn rows(result: &CompareResult) -> Rows {
             row.number(format!("{}_change_high", measure.id()), change.interval.map(|i| i.1));
             row.text(format!("{}_verdict", measure.id()), verdict::word(change.verdict));
         }
+        if let Some(bracket) = &result.headroom {
+            let against = bracket.policies.iter().find(|against| against.policy == one.policy.text);
+            row.number("headroom_found", Some(bracket.found.value));
+            row.number("headroom_floor", Some(bracket.floor.value));
+            row.number("headroom_saved", against.and_then(|against| against.saved));
+            row.number("headroom_at_most", against.and_then(|against| against.at_most));
+        }
         if let Some(timing) = one.timing {
             row.number("jobs_per_second", Some(timing.jobs_per_second));
         }

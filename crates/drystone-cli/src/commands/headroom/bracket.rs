@@ -2,11 +2,11 @@
 
 use crate::exit::Failure;
 use crate::output::message;
-use crate::output::number::{fixed, percent, plural};
+use crate::output::number::{NONE, fixed, percent, plural};
 use crate::progress::Progress;
 use drystone::metrics::JobRow;
 use drystone_headroom::{
-    Ascended, Ascent, Case, Certificate, Limit, Measure, Relaxation, Schedule, Search, ascend, search,
+    Ascended, Ascent, Case, Certificate, DelayMeasure, Limit, Relaxation, Schedule, Search, ascend, search,
 };
 use serde::Serialize;
 use std::cell::Cell;
@@ -29,6 +29,15 @@ pub(crate) struct Bracket {
     /// 1 − floor/found, of what is above the least that is possible.
     gap: Option<f64>,
     pub(crate) policies: Vec<Against>,
+}
+
+impl Bracket {
+    /// What the schedule found saves of a policy's measure, and what any could at most, for tables.
+    pub(crate) fn columns(&self, policy: &str) -> [String; 2] {
+        let one = self.policies.iter().find(|one| one.policy == policy);
+        let text = |share: Option<f64>, show: fn(f64) -> String| share.map_or_else(|| NONE.to_string(), show);
+        [text(one.and_then(|one| one.saved), share_below), text(one.and_then(|one| one.at_most), share_above)]
+    }
 }
 
 /// A proven floor.
@@ -140,7 +149,7 @@ pub(crate) fn seek(case: &Case, all: &[Simulated<'_>], how: &Seek<'_>) -> Result
     });
     let bracket = Bracket {
         measure: case.measure.word(),
-        unit: if case.measure == Measure::BoundedSlowdown { "" } else { "s" },
+        unit: if case.measure == DelayMeasure::BoundedSlowdown { "" } else { "s" },
         jobs_hash: jobs_hash(case),
         gap: share(floor.value, found.value),
         policies: policies.collect(),
@@ -152,8 +161,8 @@ pub(crate) fn seek(case: &Case, all: &[Simulated<'_>], how: &Seek<'_>) -> Result
 }
 
 /// The least that a measure can be.
-pub(crate) fn least(measure: Measure) -> f64 {
-    if measure == Measure::BoundedSlowdown { 1.0 } else { 0.0 }
+pub(crate) fn least(measure: DelayMeasure) -> f64 {
+    if measure == DelayMeasure::BoundedSlowdown { 1.0 } else { 0.0 }
 }
 
 /// The best of the schedules that run every job once, else one in order of arrival.
@@ -241,18 +250,18 @@ fn prices_hash(certificate: &Certificate) -> String {
 }
 
 /// A figure of the measure as people read it, without its unit: minutes, or a slowdown.
-pub(crate) fn figure(measure: Measure, value: f64) -> String {
+pub(crate) fn figure(measure: DelayMeasure, value: f64) -> String {
     match measure {
-        Measure::BoundedSlowdown => fixed(value, 2),
-        Measure::Wait | Measure::AreaWait => fixed(value / 60.0, 1),
+        DelayMeasure::BoundedSlowdown => fixed(value, 2),
+        DelayMeasure::Wait | DelayMeasure::AreaWait => fixed(value / 60.0, 1),
     }
 }
 
 /// The same of a floor: rounded down.
-pub(crate) fn figure_below(measure: Measure, value: f64) -> String {
+pub(crate) fn figure_below(measure: DelayMeasure, value: f64) -> String {
     match measure {
-        Measure::BoundedSlowdown => fixed((value * 1_000.0).floor() / 1_000.0, 3),
-        Measure::Wait | Measure::AreaWait => fixed((value / 6.0).floor() / 10.0, 1),
+        DelayMeasure::BoundedSlowdown => fixed((value * 1_000.0).floor() / 1_000.0, 3),
+        DelayMeasure::Wait | DelayMeasure::AreaWait => fixed((value / 6.0).floor() / 10.0, 1),
     }
 }
 

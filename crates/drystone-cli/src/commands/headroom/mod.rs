@@ -2,7 +2,7 @@
 
 pub(crate) mod bracket;
 mod files;
-mod result;
+pub(crate) mod result;
 
 use self::bracket::{Seek, Simulated, Sought, seek};
 use self::files::HeadroomFiles;
@@ -28,11 +28,8 @@ use std::time::Duration;
 /// What is set beside a bracket where nothing else is asked for.
 const SHOWN: [&str; 2] = ["easy", "easy++"];
 /// What else may be a good beginning of a search: policies that know run times.
-const BEGINNINGS: [&str; 3] = [
-    "sjf-perfect",
-    "easy(order=saf,backfill=saf,predict=perfect)",
-    "easy(order=lxf,backfill=lxf,predict=perfect)",
-];
+const BEGINNINGS: [&str; 3] =
+    ["sjf-perfect", "easy(order=saf,backfill=saf,predict=perfect)", "easy(order=lxf,backfill=lxf,predict=perfect)"];
 /// From so many jobs on the finest cells are longer, unless others are asked for.
 const MANY: usize = 100_000;
 
@@ -80,7 +77,9 @@ struct Ran {
 /// Simulates, proves and searches; `None` where it was told to stop before a policy was done.
 pub(crate) fn answer(args: &HeadroomArgs, input: &Input, stop: &AtomicBool) -> Result<Option<Answer>, Failure> {
     if input.division().is_some() {
-        return Err(Failure::usage("a bracket is one of one machine, and the site has several pools; SITE#POOL names one"));
+        return Err(Failure::usage(
+            "a bracket is one of one machine, and the site has several pools; SITE#POOL names one",
+        ));
     }
     let workload = &input.workload;
     let selection = args.trim.unwrap_or_else(|| experiment::selection(args.cleaning.study));
@@ -141,7 +140,8 @@ pub(crate) fn threads(asked: Option<u16>) -> usize {
 
 /// The floor belongs to one set of jobs.
 fn refuse_others(case: &Case, ran: &[Ran]) -> Result<(), Failure> {
-    let Some((one, others)) = ran.iter().filter(|one| one.shown).map(|one| (one, case.others(&one.rows))).find(|o| o.1 > 0)
+    let Some((one, others)) =
+        ran.iter().filter(|one| one.shown).map(|one| (one, case.others(&one.rows))).find(|o| o.1 > 0)
     else {
         return Ok(());
     };
@@ -236,4 +236,3 @@ fn found_meta(args: &HeadroomArgs, sought: &Sought) -> PolicyMeta {
         preemptive: false,
     }
 }
-

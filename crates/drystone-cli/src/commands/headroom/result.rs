@@ -9,7 +9,7 @@ use crate::output::flat::Rows;
 use crate::output::number::{NONE, count, duration};
 use crate::output::report;
 use drystone::metrics::Report;
-use drystone_headroom::Measure;
+use drystone_headroom::DelayMeasure;
 use serde::Serialize;
 
 /// What stands beside the bracket, by every measure.
@@ -29,7 +29,7 @@ pub(crate) struct HeadroomResult {
     #[serde(skip)]
     pub(crate) floor_of_slowdown: bool,
     #[serde(skip)]
-    pub(crate) measure: Measure,
+    pub(crate) measure: DelayMeasure,
     /// What it comes to.
     pub(crate) verdict: Vec<String>,
     pub(crate) bracket: Bracket,
@@ -108,30 +108,30 @@ impl HeadroomResult {
 }
 
 /// Whether a floor is worth a place: that of bounded slowdowns is next to 1.
-pub(super) fn shows_floor(measure: Measure, asked: bool) -> bool {
-    measure != Measure::BoundedSlowdown || asked
+pub(super) fn shows_floor(measure: DelayMeasure, asked: bool) -> bool {
+    measure != DelayMeasure::BoundedSlowdown || asked
 }
 
 /// What is measured, in words.
-fn named(measure: Measure) -> &'static str {
+fn named(measure: DelayMeasure) -> &'static str {
     match measure {
-        Measure::Wait => "mean wait, min",
-        Measure::BoundedSlowdown => "mean bounded slowdown",
-        Measure::AreaWait => "mean wait weighted by area, min",
+        DelayMeasure::Wait => "mean wait, min",
+        DelayMeasure::BoundedSlowdown => "mean bounded slowdown",
+        DelayMeasure::AreaWait => "mean wait weighted by area, min",
     }
 }
 
 /// What the shares are of.
-fn of_what(measure: Measure) -> &'static str {
+fn of_what(measure: DelayMeasure) -> &'static str {
     match measure {
-        Measure::Wait => "of the wait",
-        Measure::BoundedSlowdown => "of what the bounded slowdown has above 1",
-        Measure::AreaWait => "of the weighted wait",
+        DelayMeasure::Wait => "of the wait",
+        DelayMeasure::BoundedSlowdown => "of what the bounded slowdown has above 1",
+        DelayMeasure::AreaWait => "of the weighted wait",
     }
 }
 
 /// Policies, the schedule found and the floor in a line, and what follows for the first policy.
-pub(crate) fn lines(bracket: &Bracket, measure: Measure, with_floor: bool) -> Vec<String> {
+pub(crate) fn lines(bracket: &Bracket, measure: DelayMeasure, with_floor: bool) -> Vec<String> {
     let mut parts: Vec<String> = bracket
         .policies
         .iter()
@@ -157,18 +157,33 @@ pub(crate) fn lines(bracket: &Bracket, measure: Measure, with_floor: bool) -> Ve
     lines
 }
 
+/// Both ends of the bracket in a sentence of a verdict, and what follows for a policy.
+pub(crate) fn remark(bracket: &Bracket, measure: DelayMeasure, policy: &str) -> Option<String> {
+    let one = bracket.policies.iter().find(|one| one.policy == policy)?;
+    let found = match bracket.found.trials {
+        0 => format!("the best of these schedules ({}) has", bracket.found.begun_from),
+        _ => format!("the best schedule found in {} has", duration(bracket.found.seconds.max(1.0))),
+    };
+    let below = figure_below(measure, bracket.floor.value);
+    let ends = format!("{found} a mean wait of {} min", figure(measure, bracket.found.value));
+    let follows = sentence(one, measure, true).map_or_else(String::new, |text| format!(": {text}"));
+    Some(format!("Headroom: {ends}, and no non-preemptive schedule is below {below} min{follows}."))
+}
+
 /// What could be saved of a policy's measure.
-pub(crate) fn sentence(one: &Against, measure: Measure, with_floor: bool) -> Option<String> {
+pub(crate) fn sentence(one: &Against, measure: DelayMeasure, with_floor: bool) -> Option<String> {
     let (what, policy) = (of_what(measure), &one.policy);
     let most = one.at_most.filter(|_| with_floor).map(share_above);
     match (one.saved.map(share_below), most) {
         (Some(saved), Some(most)) => Some(format!(
             "{what} under {policy} {saved} could be saved by a scheduler that knows all; at most {most} by any"
         )),
-        (Some(saved), None) => Some(format!("{what} under {policy} {saved} could be saved by a scheduler that knows all")),
-        (None, Some(most)) => {
-            Some(format!("{what} under {policy} at most {most} could be saved by any schedule, with or without suspension"))
+        (Some(saved), None) => {
+            Some(format!("{what} under {policy} {saved} could be saved by a scheduler that knows all"))
         }
+        (None, Some(most)) => Some(format!(
+            "{what} under {policy} at most {most} could be saved by any schedule, with or without suspension"
+        )),
         (None, None) => None,
     }
 }

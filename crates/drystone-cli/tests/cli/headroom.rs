@@ -1,0 +1,110 @@
+//! `drystone headroom`, and `drystone compare --headroom`.
+
+use crate::common::{Folder, line};
+use std::path::Path;
+use std::process::Command;
+
+/// A long job of the whole machine, and two short ones that come a little later: the optimum lets
+/// the long one wait. The waits are 201, 0 and 99 s then, and 0, 299 and 398 s in order of arrival.
+fn three() -> String {
+    let jobs = [line(1, 0, 300, 4, 300), line(2, 1, 100, 4, 100), line(3, 2, 100, 4, 100)];
+    format!("; MaxProcs: 4\n{}", jobs.concat())
+}
+
+#[test]
+fn a_bracket_by_hand() {
+    let folder = Folder::with("log.swf", three());
+    let args = ["headroom", "log.swf", "-p", "easy", "--trials", "2000", "--jobs", "found.csv", "--prices", "p.json"];
+    let json = folder.run(&[&args[..], &["--gantt", "found.html", "--format", "json"]].concat()).json();
+    let bracket = &json["bracket"];
+    let number = |value: &serde_json::Value| value.as_f64().expect("a number");
+    assert_eq!(number(&bracket["found"]["value"]), 100.0);
+    assert!((number(&bracket["policies"][0]["value"]) - 697.0 / 3.0).abs() < 1e-9);
+    assert!((number(&bracket["policies"][0]["saved"]) - (1.0 - 300.0 / 697.0)).abs() < 1e-9);
+    let floor = number(&bracket["floor"]["value"]);
+    assert!(floor > 0.0 && floor <= 100.0, "{floor}");
+    // Every measure of the schedule found: responses are 501, 100 and 199 s.
+    assert!((number(&json["found"]["report"]["measures"]["response"]["mean"]) - 800.0 / 3.0).abs() < 1e-9);
+    let starts: Vec<String> =
+        folder.read("found.csv").lines().skip(1).map(|l| l.split(',').nth(2).unwrap_or_default().to_string()).collect();
+    assert_eq!(starts, ["201", "1", "101"]);
+    assert!(folder.read("found.html").contains("<html"));
+    // The same seed and trials, the same bytes but for the time spent.
+    let again = folder.run(&[&args[..6], &["--format", "json"]].concat()).json();
+    assert_eq!((&again["bracket"]["floor"], &again["bracket"]["found"]["value"]), (&bracket["floor"], &100.0.into()));
+    let table = folder.run(&args[..6]).ok();
+    for part in
+        ["easy 3.9", "best found 1.7 (knows all run times", "no non-preemptive schedule below", "56% could be saved"]
+    {
+        assert!(table.contains(part), "{part}: {table}");
+    }
+}
+
+/// The script of the documentation tries every second as a start.
+#[test]
+fn the_script_confirms_the_floor() {
+    if Command::new("python3").arg("--version").output().is_err() {
+        eprintln!("SKIPPED: there is no python3");
+        return;
+    }
+    let folder = Folder::with("log.swf", three());
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/check_headroom.py");
+    folder.write("out.csv", "begin,end,procs,jobs\n700,900,2,requeue\n");
+    folder.write("known.csv", "job,eligible\n3,50\n");
+    for measure in ["wait", "bounded-slowdown", "area-wait"] {
+        for more in [&[][..], &["--outages", "out.csv", "--circumstances", "known.csv"]] {
+            let args = [
+                "headroom",
+                "log.swf",
+                "--measure",
+                measure,
+                "--trials",
+                "50",
+                "--jobs",
+                "f.csv",
+                "--prices",
+                "p.json",
+            ];
+            folder.run(&[&args[..], more].concat()).ok();
+            let check = || {
+                let mut python = Command::new("python3");
+                python.arg(&script).arg(folder.path("p.json")).arg(folder.path("f.csv")).output().expect("runs")
+            };
+            let checked = check();
+            assert!(checked.status.success(), "{measure} {more:?}: {checked:?}");
+            // A dearer machine proves something else.
+            let prices = folder.read("p.json");
+            folder.write("p.json", prices.replacen("\"procs\": 4", "\"procs\": 3", 1));
+            assert!(!check().status.success(), "{measure} {more:?}");
+        }
+    }
+}
+
+#[test]
+fn what_has_no_common_floor_is_refused() {
+    let jobs = [line(1, 0, 300, 4, 100), line(2, 1, 100, 4, 100), line(3, 2, 100, 4, 100)];
+    let folder = Folder::with("log.swf", format!("; MaxProcs: 4\n{}", jobs.concat()));
+    let error = folder.run(&["headroom", "log.swf", "-p", "easy", "-p", "slack(tick=kill)", "--for", "0"]).fails(2);
+    assert!(error.contains("slack(tick=kill): 1 job of 3") && error.contains("one set of jobs"), "{error}");
+    let error = folder.run(&["headroom", "log.swf", "--trim", "tsafrir", "--for", "0"]).fails(2);
+    assert!(error.contains("--trim tsafrir") && error.contains("submitted(FROM,UNTIL)"), "{error}");
+    let error = folder.run(&["headroom", "log.swf", "--feedback", "--for", "0"]).fails(2);
+    assert!(error.contains("--feedback"), "{error}");
+}
+
+#[test]
+fn a_comparison_has_two_columns_and_a_sentence() {
+    let folder = Folder::with("log.swf", three());
+    let args = ["compare", "-w", "log.swf", "-p", "easy", "-p", "ss", "--headroom=1s"];
+    let table = folder.run(&args).ok();
+    for part in ["found saves", "at most", "Headroom: the best schedule found in", "of the wait under easy 56%"] {
+        assert!(table.contains(part), "{part}: {table}");
+    }
+    let json = folder.run(&[&args[..], &["--format", "json", "--report", "page.html"]].concat()).json();
+    assert_eq!(json["headroom"]["found"]["value"], 100.0);
+    assert!(json["headroom"]["floor_with_suspension"]["value"].as_f64() <= json["headroom"]["floor"]["value"].as_f64());
+    assert!(folder.read("page.html").contains("no non-preemptive schedule is below"));
+    // Without it nothing of it is there.
+    let plain = folder.run(&args[..6]).ok();
+    assert!(!plain.contains("found saves") && !plain.contains("Headroom"), "{plain}");
+}
