@@ -120,38 +120,49 @@ pub(crate) fn seconds(task: &Task, weight: f64, prices: &Prices, theta: f64, usa
 /// is w (t − r) + n p λ there, and where the threshold is met within a cell the part is rounded
 /// up. `prices` are those of the certificate as floats, and only suggest a threshold.
 pub(crate) fn whole(task: &Task, weight: i128, certificate: &Certificate, prices: &Prices) -> i128 {
+    // 0 is a bound as well, where numbers are beyond all machines.
+    checked(task, weight, certificate, prices).unwrap_or(0).max(0)
+}
+
+fn checked(task: &Task, weight: i128, certificate: &Certificate, prices: &Prices) -> Option<i128> {
     let run = i128::from(task.run);
     if run == 0 {
-        return 0;
+        return Some(0);
     }
     let scale = f64::from(certificate.q).exp2();
     let (_, theta) = seconds(task, weight as f64 / scale, prices, 0.0, None);
     let theta = (theta * task.run as f64 * scale) as i128;
     let procs = i128::from(task.procs);
-    let mut saved = 0;
+    let mut saved: i128 = 0;
     let mut cell = usize::try_from((task.release - certificate.begin) / certificate.delta).unwrap_or(usize::MAX);
-    let mut now = 0;
-    while theta > weight * now {
+    let mut now: i128 = 0;
+    while theta > weight.checked_mul(now)? {
         let price = certificate.prices.get(cell).map(|&price| i128::from(price));
-        let above = theta - weight * now - procs * run * price.unwrap_or(0);
+        let paid = procs.checked_mul(run)?.checked_mul(price.unwrap_or(0))?;
+        let above = theta.checked_sub(weight.checked_mul(now)?)?.checked_sub(paid)?;
         let end = i128::from(certificate.begin + certificate.delta * (cell as i64 + 1) - task.release);
-        let length = if price.is_some() { end - now } else { i128::MAX };
-        if above > 0 {
-            saved += if price.is_none() || above < weight * length {
-                // above² / weight, rounded up.
-                match above.checked_mul(above) {
-                    Some(square) => (square + weight - 1) / weight,
-                    None => (above / weight + 1) * above,
-                }
-            } else {
-                2 * above * length - weight * length * length
-            };
+        let met = match price {
+            Some(_) => above < weight.checked_mul(end - now)?,
+            None => true,
+        };
+        if above > 0 && met {
+            // above² / weight, rounded up.
+            saved = saved.checked_add(match above.checked_mul(above) {
+                Some(square) => square / weight + 1,
+                None => (above / weight + 1).checked_mul(above)?,
+            })?;
+        } else if above > 0 {
+            let length = end - now;
+            let whole = above.checked_mul(2 * length)?;
+            saved = saved.checked_add(whole.checked_sub(weight.checked_mul(length)?.checked_mul(length)?)?)?;
         }
         if price.is_none() {
             break;
         }
         (now, cell) = (end, cell + 1);
     }
-    let twice = 2 * run * theta - saved - weight * run * run - 2 * run * weight * i128::from(task.grace);
-    twice.div_euclid(2 * run).max(0)
+    let gained = theta.checked_mul(2 * run)?.checked_sub(saved)?;
+    let half = weight.checked_mul(run)?.checked_mul(run)?;
+    let grace = weight.checked_mul(2 * run)?.checked_mul(i128::from(task.grace))?;
+    Some(gained.checked_sub(half)?.checked_sub(grace)?.div_euclid(2 * run))
 }
