@@ -108,7 +108,7 @@ impl Bench<'_> {
         let mut told = Told::new(&specs);
         let alone = std::slice::from_ref(&specs[first]);
         // A site's jobs are held against what was recorded of them.
-        let keep = Bench { keep: self.input.site.is_some(), ..*self };
+        let keep = Bench { keep: self.keep || self.input.site.is_some(), ..*self };
         let Some(base) = keep.simulate_all(whole, parts, alone, &excessive, Some(&told))?.pop().flatten() else {
             return Ok(None);
         };
