@@ -152,6 +152,9 @@ const ALL: &[(&str, Of)] = &[
     ("relative-bounded-slowdown-kettimuthu", Of::Relative(Metric::Mean(Measure::BoundedSlowdownKettimuthu))),
     ("relative-utilisation", Of::Relative(Metric::MakespanUtilisation)),
     ("relative-bounded-slowdown-kettimuthu", Of::RelativeClass(Metric::Mean(Measure::BoundedSlowdownKettimuthu))),
+    ("relative-bounded-slowdown-kettimuthu-max", Of::RelativeClass(Metric::Max(Measure::BoundedSlowdownKettimuthu))),
+    ("relative-response", Of::RelativeClass(Metric::Mean(Measure::Response))),
+    ("relative-response-max", Of::RelativeClass(Metric::Max(Measure::Response))),
 ];
 
 fn quotient(ours: f64, baseline: f64) -> Option<f64> {
@@ -182,11 +185,13 @@ impl TryFrom<String> for Measured {
         let of_class = || {
             let (name, class) = text.split_once('@')?;
             let (scheme, number) = class.split_once('/')?;
-            let at = find(name, true)?;
+            let known_name = find(name, true).map(Name::Printed);
+            let of_jobs = |metric: &Metric| metric.measure().is_some();
+            let name = known_name.or_else(|| name.parse().ok().filter(of_jobs).map(Name::Metric))?;
             let scheme = *Scheme::ALL.iter().find(|s| s.id() == scheme)?;
             let number: i64 = number.parse().ok()?;
             let known = scheme.fixed().is_some_and(|n| (0..n as i64).contains(&number));
-            known.then_some(Measured { name: Name::Printed(at), class: Some((scheme, number)) })
+            known.then_some(Measured { name, class: Some((scheme, number)) })
         };
         of_class().ok_or_else(|| {
             let of_class = |of: &Of| matches!(of, Of::Class(_) | Of::Share | Of::RelativeClass(_));
@@ -195,7 +200,7 @@ impl TryFrom<String> for Measured {
                 .collect();
             format!(
                 "`{text}` is no measure; expected one of {}, or of a class, as share-percent@four/0, or a metric of sweeps such as \
-                 wait_mean",
+                 wait_mean, of all jobs or of a class, as wait_mean@four/0",
                 names.join(", ")
             )
         })
@@ -211,7 +216,8 @@ impl From<Measured> for String {
 impl fmt::Display for Measured {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.name, self.class) {
-            (Name::Metric(metric), _) => metric.fmt(f),
+            (Name::Metric(metric), None) => metric.fmt(f),
+            (Name::Metric(metric), Some((scheme, number))) => f.pad(&format!("{metric}@{}/{number}", scheme.id())),
             (Name::Printed(at), None) => f.pad(ALL[at].0),
             (Name::Printed(at), Some((scheme, number))) => f.pad(&format!("{}@{}/{number}", ALL[at].0, scheme.id())),
         }
@@ -231,6 +237,7 @@ impl Measured {
     fn of(&self) -> Of {
         match self.name {
             Name::Printed(at) => ALL[at].1,
+            Name::Metric(metric) if self.class.is_some() => Of::Class(metric),
             Name::Metric(metric) => Of::Metric(metric, In::Same),
         }
     }

@@ -5,14 +5,14 @@ use crate::cell::{Cell, Verdict};
 use crate::logs::{Library, LogState};
 use crate::measure::{Measured, Seen};
 use crate::study::{RowSpec, Study, Table};
-use drystone::engine::{Observer, SimulationError};
+use drystone::engine::{Observer, Platform, SimulationError};
 use drystone::experiment::{Experiment, ExperimentError, Measured as Run, selection};
 use drystone::log::clean::{Options, Study as Cleaning};
 use drystone::log::source;
 use drystone::log::swf::Reader;
 use drystone::log::{self, LogError, transform};
 use drystone::metrics::{BATCH, Config, HeelAndToe, Report, Scheme, Selection, slowdown_ratios};
-use drystone::model::Workload;
+use drystone::model::{Procs, Setting, Workload};
 use drystone::policy::PolicySpec;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -49,7 +49,7 @@ pub struct Row {
     /// The policy that was simulated, if any.
     pub policy: Option<String>,
     /// What else determines its values, as far as the study says: `as`, `overrun`, `take`,
-    /// `months`, `month`, `load`, `trim`, `baseline`.
+    /// `months`, `month`, `from`, `procs`, `platform`, `load`, `trim`, `baseline`.
     pub settings: BTreeMap<&'static str, String>,
     /// What should be known of this line.
     pub note: String,
@@ -110,6 +110,19 @@ pub enum ReproduceError {
         /// Those it has.
         known: String,
     },
+    /// The log ends before the window begins.
+    #[error("{log} has {jobs} jobs, and a window begins with job {from}, counted from 0; take a smaller `from`")]
+    Window {
+        /// Which log.
+        log: String,
+        /// Where the window begins.
+        from: usize,
+        /// How many jobs there are.
+        jobs: usize,
+    },
+    /// A part of a log is no workload.
+    #[error(transparent)]
+    Part(#[from] drystone::model::WorkloadError),
     /// The policy and its baseline did not schedule the same jobs.
     #[error(transparent)]
     Ratio(#[from] drystone::metrics::RatioError),
@@ -125,6 +138,8 @@ struct Source {
     cleaning: Option<String>,
     overrun: Option<String>,
     take: Option<usize>,
+    from: Option<usize>,
+    procs: Option<Procs>,
     load: Option<String>,
     months: bool,
 }
@@ -136,6 +151,7 @@ struct Schedule {
     policy: Option<String>,
     baseline: Option<String>,
     month: Option<String>,
+    platform: Option<String>,
 }
 
 /// What is measured of one schedule, by the measure's name.
@@ -261,10 +277,13 @@ fn schedule(
         cleaning: table.cleaning_of(row).map(|c| c.name().to_string()),
         overrun: table.overrun.clone(),
         take: table.take,
+        from: table.from_of(row),
+        procs: table.procs,
         load: row.load.clone(),
         months: table.months,
     };
-    Some(Schedule { source, policy: row.policy.clone(), baseline: row.baseline.clone(), month: row.month.clone() })
+    let RowSpec { policy, baseline, month, .. } = row.clone();
+    Some(Schedule { source, policy, baseline, month, platform: table.platform.clone() })
 }
 
 fn judge(
@@ -300,6 +319,9 @@ fn settings(table: &Table, row: &RowSpec) -> BTreeMap<&'static str, String> {
         ("as", cleaning.map(|c| c.name().to_string())),
         ("overrun", table.overrun.clone()),
         ("take", table.take.map(|jobs| jobs.to_string())),
+        ("from", table.from_of(row).map(|job| job.to_string())),
+        ("procs", table.procs.map(|procs| procs.to_string())),
+        ("platform", table.platform.as_ref().map(|text| text.trim().replace('\n', ", "))),
         ("months", table.months.then(|| "apart".to_string())),
         ("month", row.month.clone()),
         ("load", row.load.clone()),
@@ -323,13 +345,20 @@ fn load(source: &Source) -> Result<Vec<(String, Workload)>, ReproduceError> {
     }
     let cleaning = source.cleaning.as_deref().and_then(|c| c.parse::<Cleaning>().ok());
     let mut options = cleaning.map_or_else(Options::default, Cleaning::options);
-    options.take = source.take;
+    options.take = source.take.map(|jobs| jobs.saturating_add(source.from.unwrap_or(0)));
+    options.procs = source.procs.or(options.procs);
     options.load = source.load.as_deref().and_then(|load| load.parse().ok());
     if let Some(overrun) = source.overrun.as_deref().and_then(|o| o.parse().ok()) {
         options.overrun = overrun;
     }
-    let loaded = log::load(&source.path, &options)?;
-    Ok(vec![(String::new(), loaded.workload)])
+    let workload = log::load(&source.path, &options)?.workload;
+    let Some(from) = source.from else { return Ok(vec![(String::new(), workload)]) };
+    let places = from.min(workload.len())..workload.len();
+    if places.is_empty() {
+        return Err(ReproduceError::Window { log: log::title(&source.path), from, jobs: workload.len() });
+    }
+    let setting = Setting { name: "from".to_string(), value: from.to_string() };
+    Ok(vec![(String::new(), transform::piece(&workload, places, setting)?)])
 }
 
 fn measure(
@@ -350,7 +379,9 @@ fn measure(
     let policy = schedule.policy.as_deref().unwrap_or("fcfs");
     let config = Config { selection, categories: schemes, keep_jobs: true, ..Config::default() };
     let mut stalls = measures.iter().any(Measured::of_stalls).then(|| HeelAndToe::new(workload, selection));
-    let run = |policy: &str, also: &mut Option<HeelAndToe<'_>>| run(workload, policy, config.clone(), also, told);
+    let platform = schedule.platform.as_deref().and_then(|text| Platform::from_toml(text).ok()).unwrap_or_default();
+    let run =
+        |policy: &str, also: &mut Option<HeelAndToe<'_>>| run((workload, platform), policy, config.clone(), also, told);
     let report = if needs_report { Some(run(policy, &mut stalls)?) } else { None };
     let stalls = stalls.map(HeelAndToe::finish);
     let baseline = schedule.baseline.as_deref().map(|baseline| run(baseline, &mut None)).transpose()?;
@@ -382,7 +413,13 @@ fn measure_months(
     let wanted = |name: &str| schedule.month.as_deref().is_none_or(|month| month == name);
     let mut runs = Vec::new();
     for (_, workload) in parts.iter().filter(|(name, _)| wanted(name)) {
-        runs.push(run(workload, policy, Config { keep_jobs: true, ..Config::light() }, &mut (), told)?);
+        runs.push(run(
+            (workload, Platform::default()),
+            policy,
+            Config { keep_jobs: true, ..Config::light() },
+            &mut (),
+            told,
+        )?);
         (told.done)(workload.len() as u64);
     }
     if let (Some(month), true) = (&schedule.month, runs.is_empty()) {
@@ -396,7 +433,7 @@ fn measure_months(
 
 /// One simulation, measured.
 fn run(
-    workload: &Workload,
+    (workload, platform): (&Workload, Platform),
     policy: &str,
     config: Config,
     also: &mut impl Observer,
@@ -404,7 +441,7 @@ fn run(
 ) -> Result<Run, ReproduceError> {
     let spec: PolicySpec = policy.parse()?;
     let policy = || policy.to_string();
-    match Experiment::new(&spec, workload).measuring(config).until(told.stop).run(also) {
+    match Experiment::new(&spec, workload).on(platform).measuring(config).until(told.stop).run(also) {
         Ok(measured) => measured.ok_or(ReproduceError::Stopped),
         Err(ExperimentError::Simulation(source)) => Err(ReproduceError::Policy { policy: policy(), source }),
         Err(source) => Err(ReproduceError::Impossible { policy: policy(), source }),

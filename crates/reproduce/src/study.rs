@@ -2,8 +2,10 @@
 
 use crate::cell::Published;
 use crate::measure::Measured;
+use drystone::engine::Platform;
 use drystone::log::clean::{Overrun, Study as Cleaning};
 use drystone::log::transform::Factor;
+use drystone::model::Procs;
 use drystone::policy::PolicySpec;
 use serde::Deserialize;
 
@@ -55,8 +57,15 @@ pub struct Table {
     pub cleaning: Option<Cleaning>,
     /// What becomes of jobs that outlive their estimate, where that is not what `as` says.
     pub overrun: Option<String>,
-    /// Only the first so many jobs.
+    /// Only the first so many jobs; with `from`, so many from there on.
     pub take: Option<usize>,
+    /// Only jobs from this one on, by its place in the order of arrival, from 0; a row may say
+    /// otherwise.
+    pub from: Option<usize>,
+    /// Processors of the machine, where they are neither the study's nor the log's.
+    pub procs: Option<Procs>,
+    /// What suspension costs: a platform file's text. Without it suspension costs nothing.
+    pub platform: Option<String>,
     /// The months of the log are simulated apart, as Talby & Feitelson 1999 did.
     #[serde(default)]
     pub months: bool,
@@ -72,6 +81,11 @@ pub struct Table {
 }
 
 impl Table {
+    /// The first job of a row.
+    pub(crate) fn from_of(&self, row: &RowSpec) -> Option<usize> {
+        row.from.or(self.from)
+    }
+
     /// How the records of a row become jobs.
     pub(crate) fn cleaning_of(&self, row: &RowSpec) -> Option<Cleaning> {
         row.cleaning.or(self.cleaning)
@@ -107,6 +121,8 @@ pub struct RowSpec {
     pub cleaning: Option<Cleaning>,
     /// By how much the load is raised: submit times are divided by this.
     pub load: Option<String>,
+    /// The first of the jobs that `take` counts, where that is not what the table says.
+    pub from: Option<usize>,
     /// The printed values, as printed; or statements such as `> 0`; empty where nothing is printed.
     pub published: Vec<Published>,
     /// How far ours may be from each, in percent. None where the specification calls the row not
@@ -157,6 +173,19 @@ impl Study {
             {
                 let (name, table) = (name.to_string(), table.id.clone());
                 return Err(StudyError::Row { name, table, row: "(all)".to_string(), problem: error.to_string() });
+            }
+            let whole = |problem: String| {
+                let (name, table) = (name.to_string(), table.id.clone());
+                Err(StudyError::Row { name, table, row: "(all)".to_string(), problem })
+            };
+            if table.procs == Some(0) {
+                return whole("`procs` is the number of processors, from 1".to_string());
+            }
+            if let Some(Err(error)) = table.platform.as_deref().map(Platform::from_toml) {
+                return whole(format!("platform: {error}"));
+            }
+            if table.months && (table.procs.is_some() || table.platform.is_some() || table.from.is_some()) {
+                return whole("months apart take neither `procs`, `platform` nor `from`".to_string());
             }
             for row in &table.rows {
                 let refuse = |problem: String| {

@@ -34,6 +34,9 @@ pub struct Selective {
     pub factor: (i64, i64),
     /// Whose suspension is ruled out altogether.
     pub limit: Limit,
+    /// The printed formula: the limit is on the priority of the job that suspends another, by the
+    /// category of that other one; else on the priority of the job that is suspended.
+    pub limit_on_preemptor: bool,
     /// Which free processors a fresh job may take.
     pub place: Place,
     /// Which victims a fresh job takes.
@@ -49,6 +52,7 @@ impl Selective {
         Selective {
             factor: (2, 1),
             limit: Limit::None,
+            limit_on_preemptor: false,
             place: Place::Strict,
             victims: Victims::WidestFirst,
             starts_at_ticks_only: false,

@@ -72,7 +72,9 @@ pub(super) fn preempt(machine: &mut Machine<'_>, settings: &Selective, limits: &
         candidates.retain(|&j| machine.is_running(j));
         let allowed = |j: usize| {
             let tau = machine.priority(j);
-            machine.priority(i).is_at_least(settings.factor, tau) && tau.as_f64() <= limits[category(&machine.jobs[j])]
+            let limited = if settings.limit_on_preemptor { machine.priority(i) } else { tau };
+            machine.priority(i).is_at_least(settings.factor, tau)
+                && limited.as_f64() <= limits[category(&machine.jobs[j])]
         };
         if machine.doing(i) == Doing::Suspended {
             let own = machine.set(i);

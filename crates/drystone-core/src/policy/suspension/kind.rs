@@ -1,7 +1,7 @@
 //! The policies by name: their parameters and texts.
 
 use super::ratio::Decimal;
-use super::settings::{Factor, Limit, Place, Selection, Service, Victims};
+use super::settings::{Factor, Limit, LimitOn, Place, Selection, Service, Victims};
 use super::{Immediate, Selective};
 use crate::model::Span;
 use crate::policy::{Args, Condition, Kind, Needs, Param, SpecError, Takes, Variant};
@@ -80,7 +80,7 @@ pub(crate) static SS: Kind = Kind {
     needs: &[AUTO, NARROW, OWNERS],
     unnamed: None,
     variants: &[PAPER],
-    build: &|args| Ok(Box::new(Selective::new(selection(args, Limit::None)?))),
+    build: &|args| Ok(Box::new(Selective::new(selection(args, Limit::None, LimitOn::Victim)?))),
 };
 
 /// Tuned selective suspension.
@@ -93,6 +93,14 @@ pub(crate) static TSS: Kind = Kind {
         Param::new("means", "online", &[Takes::Words(&["online"]), Takes::Numbers { count: 16 }], "mean bounded slowdowns of the 16 categories (run time class by class of processors): of the jobs completed so \
              far, or given").study(),
         Param::new("limit", "1.5", &[Takes::Above { above: 0.0, to: f64::MAX }], "a job above so many times the mean of its category is not suspended"),
+        Param::new(
+            "limits",
+            "victim",
+            &[Takes::Words(&["victim", "preemptor"])],
+            "whose expansion factor the limit is about: that of the job that would be suspended, as the paper's text has it, or \
+             that of the job that would suspend it, as its printed formula has it",
+        )
+        .study(),
         TARGET,
         EVERY,
         PLACE,
@@ -106,7 +114,10 @@ pub(crate) static TSS: Kind = Kind {
     needs: &[AUTO, NARROW, OWNERS],
     unnamed: None,
     variants: &[PAPER],
-    build: &|args| Ok(Box::new(Selective::new(selection(args, limit(args)?)?))),
+    build: &|args| {
+        let on = args.choose("limits", &[("victim", LimitOn::Victim), ("preemptor", LimitOn::Preemptor)])?;
+        Ok(Box::new(Selective::new(selection(args, limit(args)?, on)?)))
+    },
 };
 
 /// Immediate service.
@@ -135,13 +146,14 @@ pub(crate) static IS: Kind = Kind {
     },
 };
 
-fn selection(args: &Args<'_>, limit: Limit) -> Result<Selection, SpecError> {
+fn selection(args: &Args<'_>, limit: Limit, limit_on: LimitOn) -> Result<Selection, SpecError> {
     // Read whether it counts or not: a mistake in a parameter is one, whatever the others say.
     let target = args.get("target")?;
     let factor = args.unless("auto", "sf")?.map_or(Factor::Auto { target }, Factor::Fixed);
     let selection = Selection {
         factor,
         limit,
+        limit_on,
         every: seconds(args, "every")?,
         place: args.choose(
             "place",

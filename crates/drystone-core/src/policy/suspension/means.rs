@@ -1,6 +1,7 @@
 //! Running means of slowdowns by category: rule S9.
 
-use super::settings::Limit;
+use super::ratio::Ratio;
+use super::settings::{Limit, LimitOn};
 use super::task::Task;
 use crate::model::{Span, Time};
 use serde::{Deserialize, Serialize};
@@ -16,6 +17,7 @@ fn category(task: &Task) -> usize {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Limits {
     limit: Limit,
+    on: LimitOn,
     /// Sum and number per category.
     slowdowns: [(f64, f64); 16],
     /// The highest priority at which a job of each category may be suspended.
@@ -23,23 +25,31 @@ pub(super) struct Limits {
 }
 
 impl Limits {
-    pub(super) fn new(limit: Limit) -> Limits {
+    pub(super) fn new(limit: Limit, on: LimitOn) -> Limits {
         let highest = match &limit {
             Limit::Given { factor, means } => means.map(|mean| factor * mean),
             Limit::None | Limit::Online { .. } => [f64::INFINITY; 16],
         };
-        Limits { limit, slowdowns: [(0.0, 0.0); 16], highest }
+        Limits { limit, on, slowdowns: [(0.0, 0.0); 16], highest }
     }
 
     /// Whether a running job has too high a priority to be suspended.
     #[inline]
     pub(super) fn shelters(&self, task: &Task) -> bool {
-        self.limit != Limit::None && task.running_priority().as_f64() > self.highest[category(task)]
+        self.limit != Limit::None
+            && self.on == LimitOn::Victim
+            && task.running_priority().as_f64() > self.highest[category(task)]
     }
 
-    /// Whether no job is ever sheltered.
+    /// Whether a job of this priority has too high a one to suspend a running job.
+    #[inline]
+    pub(super) fn forbids(&self, tau: Ratio, task: &Task) -> bool {
+        self.on == LimitOn::Preemptor && self.limit != Limit::None && tau.as_f64() > self.highest[category(task)]
+    }
+
+    /// Whether no job is ever sheltered, whatever job asks.
     pub(super) fn is_none(&self) -> bool {
-        self.limit == Limit::None
+        self.limit == Limit::None || self.on == LimitOn::Preemptor
     }
 
     /// A job has completed.

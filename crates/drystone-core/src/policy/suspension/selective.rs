@@ -61,7 +61,7 @@ impl Selective {
             Factor::Auto { target } => (Decimal::whole(2), Some(Tuner::new(target))),
         };
         Selective {
-            limits: Limits::new(settings.limit.clone()),
+            limits: Limits::new(settings.limit.clone(), settings.limit_on),
             settings,
             factor,
             tuner,

@@ -78,6 +78,16 @@ pub enum Limit {
     },
 }
 
+/// Whose priority the limit is about.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub enum LimitOn {
+    /// That of the job that would be suspended: the text of section 4.5.
+    #[default]
+    Victim,
+    /// That of the job that would suspend it: the formula printed there.
+    Preemptor,
+}
+
 /// The choices of [`Selective`](super::Selective).
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Selection {
@@ -85,6 +95,8 @@ pub struct Selection {
     pub factor: Factor,
     /// Which jobs are not suspended.
     pub limit: Limit,
+    /// Whose priority that limits.
+    pub limit_on: LimitOn,
     /// How often the preemption routine runs: at multiples of this.
     pub every: Span,
     /// Which processors fresh jobs may take.

@@ -64,8 +64,8 @@ impl Selective {
             if !task.meets(other) {
                 continue;
             }
-            if other.since == now || !tau.is_at_least(self.factor, other.running_priority()) || self.is_sheltered(other)
-            {
+            let spared = self.is_sheltered(other) || self.limits.forbids(tau, other);
+            if other.since == now || !tau.is_at_least(self.factor, other.running_priority()) || spared {
                 return false;
             }
             self.victims.push(j);
@@ -90,7 +90,7 @@ impl Selective {
             if other.since == now {
                 continue;
             }
-            if other.procs > widest || self.is_sheltered(other) {
+            if other.procs > widest || self.is_sheltered(other) || self.limits.forbids(tau, other) {
                 if self.settings.victims == Victims::Exit {
                     break;
                 }
