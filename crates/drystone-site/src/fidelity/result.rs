@@ -426,7 +426,10 @@ impl PoolFidelity {
         let happened = &self.as_happened;
         let idle = happened.idle_while_queued;
         let share = |value: Option<f64>| value.map_or("-".to_string(), |v| format!("{:.0} %", v * 100.0));
-        let loses = [self.skill.waits, self.skill.jobs, self.skill.hours].iter().flatten().any(|&s| s <= 0.0);
+        // A policy that is itself a baseline is no better than itself.
+        let is_baseline = self.baselines.iter().any(|b| b.is_policy);
+        let loses =
+            !is_baseline && [self.skill.waits, self.skill.jobs, self.skill.hours].iter().flatten().any(|&s| s <= 0.0);
         let within = self.errors.within_ten_minutes;
         if happened.over_capacity > 0.01 {
             format!(
@@ -444,7 +447,7 @@ impl PoolFidelity {
                  beyond its errors can be believed.",
                 share(within)
             )
-        } else if self.baselines.iter().any(|b| b.is_policy) || loses {
+        } else if loses || within.is_none_or(|w| w < 0.5) {
             format!(
                 "Verdict: {policy} is no model of this site: {} of the jobs start within ten minutes of when they did; compare policies with \
                  each other, not with what was recorded.",

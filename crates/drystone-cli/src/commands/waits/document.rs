@@ -3,7 +3,7 @@
 use crate::output::document::{Document, Table, Value};
 use crate::output::number::{NONE, count, duration, fixed, percent};
 use drystone_site::clock::Zone;
-use drystone_site::waits::{Figures, Month, Waits, Week};
+use drystone_site::waits::{By, Figures, Month, Waits, Week};
 
 const DAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 /// Hours of a row of the week's table.
@@ -22,9 +22,11 @@ pub(super) fn document(waits: &Waits, top: usize) -> Document {
     for division in waits.divisions.iter().filter(|division| !division.groups.is_empty()) {
         document.heading(format!("By {}", division.by.name()));
         let mut table = figures_table(division.by.name());
-        division.groups.iter().take(top).for_each(|group| figures_row(&mut table, &group.name, &group.figures));
+        // Hours and sizes have an order: what is left out of them would be missed.
+        let shown = if matches!(division.by, By::Gpu | By::Size | By::Hour) { usize::MAX } else { top };
+        division.groups.iter().take(shown).for_each(|group| figures_row(&mut table, &group.name, &group.figures));
         document.table(table);
-        if division.groups.len() > top {
+        if division.groups.len() > shown {
             document.text(format!(
                 "The {top} of {} with most core-hours; --top N shows more, --format csv all.",
                 count(division.groups.len() as u64)
