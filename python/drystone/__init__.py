@@ -45,7 +45,7 @@ from drystone._policy import (
 )
 from drystone._result import Comparison, Figure, Result, Story, compare, metrics, simulate
 from drystone._session import Session
-from drystone._site import Account, Site, import_accounting, predict
+from drystone._site import Account, Site, foresee, import_accounting, predict, when
 from drystone._sweep import Store, sweep
 from drystone._table import Table
 from drystone._workload import Workload, from_arrow, generate, read
@@ -96,6 +96,7 @@ __all__ = [
     "__version__",
     "compare",
     "describe_policy",
+    "foresee",
     "from_arrow",
     "generate",
     "import_accounting",
@@ -108,4 +109,5 @@ __all__ = [
     "simulate",
     "sweep",
     "unregister",
+    "when",
 ]

@@ -1,0 +1,4 @@
+//! Tests of the forecaster against policies and by hand.
+
+mod answers;
+mod shortcut;
