@@ -3,6 +3,7 @@
 use crate::common::Folder;
 
 const COMMANDS: [&[&str]; 44] = [
+const COMMANDS: [&[&str]; 45] = [
     &[],
     &["compare"],
     &["run"],
@@ -12,6 +13,8 @@ const COMMANDS: [&[&str]; 44] = [
     &["evolve"],
     &["gantt"],
     &["predict"],
+    &["foresee"],
+    &["when"],
     &["policies"],
     &["workload"],
     &["workload", "info"],

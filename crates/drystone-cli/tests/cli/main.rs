@@ -29,4 +29,5 @@ mod suspension;
 mod sweep;
 mod terminal;
 mod unfit;
+mod when;
 mod workload;

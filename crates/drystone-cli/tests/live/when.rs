@@ -27,7 +27,9 @@ fn answers() {
         let (seconds, procs) = (format!("sleep {seconds}"), procs.to_string());
         cluster.ask("sbatch", &["-t", "1", "-n", &procs, "-o", "/dev/null", "--wrap", &seconds]);
     }
-    within(Duration::from_secs(60), "jobs run", || cluster.ask("squeue", &["-h", "-t", "R", "-o", "%i"]).lines().count() > 2);
+    within(Duration::from_secs(60), "jobs run", || {
+        cluster.ask("squeue", &["-h", "-t", "R", "-o", "%i"]).lines().count() > 2
+    });
     let folder = tempfile::tempdir().expect("a folder");
     let said = |program: &str, args: &[&str]| {
         let output = cluster.command(program).args(args).env("SLURM_TIME_FORMAT", "%s").env("TZ", "UTC").output();

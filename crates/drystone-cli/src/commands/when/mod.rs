@@ -60,7 +60,7 @@ fn answer(args: &WhenArgs, scene: &mut Scene) -> Result<Told, Failure> {
     let waiting: Vec<JobId> = session.view().waiting().collect();
     let jobs: Vec<usize> = match asked {
         Some(job) => vec![job],
-        None => waiting.iter().map(|id| adoption.jobs[id.index()]).collect(),
+        None => adoption.jobs.iter().copied().filter(|&job| scene.observed[job].start.is_none()).collect(),
     };
     let ids: Vec<(usize, Option<JobId>)> =
         jobs.iter().map(|&job| (job, adoption.id(job).filter(|id| waiting.contains(id)))).collect();
@@ -78,6 +78,7 @@ fn answer(args: &WhenArgs, scene: &mut Scene) -> Result<Told, Failure> {
         && let Some(id) = adoption.id(job).filter(|id| waiting.contains(id))
     {
         let before = forecaster.times(session, &[id], 0, true).map_err(fail)?;
+        told.longest = forecaster.longest_of(scene.observed[job].job.user, 20);
         told.what_if = what_if(args, scene, &mut forecaster, job, &before).map_err(fail)?;
     }
     Ok(told)
@@ -132,7 +133,7 @@ fn what_if(
             .map(|(before, after)| (before[0].unwrap_or(horizon) - after.unwrap_or(horizon)) as f64)
             .collect();
         let killed = (limit < own.estimate).then(|| forecaster.runs_beyond(&own, limit));
-        rows.push(Row::new(procs, limit, &earlier, answer, killed, longest.filter(|_| limit != own.estimate)));
+        rows.push(Row::new(procs, limit, &earlier, answer, killed));
     }
     Ok(rows)
 }

@@ -22,6 +22,8 @@ pub(super) struct Told {
     single: bool,
     jobs: Vec<One>,
     pub(super) what_if: Vec<Row>,
+    /// The longest of the user's last jobs, and how many these are.
+    pub(super) longest: Option<(Span, usize)>,
 }
 
 /// One job.
@@ -47,31 +49,15 @@ pub(super) struct Row {
     earlier: f64,
     answer: Option<Answer>,
     killed: Option<f64>,
-    longest: Option<(i64, usize)>,
 }
 
 impl Row {
-    pub(super) fn new(
-        procs: u32,
-        limit: Span,
-        earlier: &[f64],
-        answer: Option<Answer>,
-        killed: Option<f64>,
-        longest: Option<(Span, usize)>,
-    ) -> Row {
+    pub(super) fn new(procs: u32, limit: Span, earlier: &[f64], answer: Option<Answer>, killed: Option<f64>) -> Row {
         let n = earlier.len().max(2) as f64;
         let mean = earlier.iter().sum::<f64>() / n;
         let variance = earlier.iter().map(|gain| (gain - mean).powi(2)).sum::<f64>() / (n - 1.0);
         let share = earlier.iter().filter(|&&gain| gain > 0.0).count() as f64 / n;
-        Row {
-            procs,
-            limit: limit.0,
-            gain: (mean, (variance / n).sqrt()),
-            earlier: share,
-            answer,
-            killed,
-            longest: longest.map(|(run, jobs)| (run.0, jobs)),
-        }
+        Row { procs, limit: limit.0, gain: (mean, (variance / n).sqrt()), earlier: share, answer, killed }
     }
 
     /// Whether it is more than noise.
@@ -92,20 +78,23 @@ impl Told {
         forecaster: &Forecaster,
         rehearsal: Rehearsal,
     ) -> Told {
-        let session = &adoption.session;
+        // As the cluster has them, before the pass that the policy would make now.
+        let here = |runs: bool| adoption.jobs.iter().filter(move |&&job| scene.observed[job].start.is_some() == runs);
+        let busy: u32 = here(true).map(|&job| scene.observed[job].job.procs).sum();
         Told {
             now: scene.now,
             policy: args.policy.to_string(),
             samples: args.samples,
-            free: session.free(),
-            running: session.running(),
-            waiting: session.waiting(),
+            free: adoption.session.view().machine().procs.saturating_sub(busy),
+            running: here(true).count() as u32,
+            waiting: here(false).count() as u32,
             kept: scene.kept(),
             rehearsal,
             raw90: forecaster.calibration().raw_coverage(0.9),
             single: args.job.is_some() || args.procs.is_some(),
             jobs: Vec::new(),
             what_if: Vec::new(),
+            longest: None,
         }
     }
 
@@ -185,27 +174,24 @@ impl Told {
         if self.what_if.is_empty() {
             return String::new();
         }
-        let mut text = format!("{:<42}{:<14}{}\n", "what would change it", "p50", "95 % by");
+        let mut text = format!("{:<30}{:<14}{}\n", "what would change it", "p50", "95 % by");
         let line = |what: String, answer: Option<&Answer>| match answer {
             Some(answer) => format!(
-                "  {what:<40}{:<14}{}",
+                "  {what:<28}{:<14}{}",
                 span(answer.quantile(0.5) as i64),
                 clock.day_and_hour(self.now, answer.quantile(0.95) as i64)
             ),
-            None => format!("  {what:<40}{:<14}at once", "at once"),
+            None => format!("  {what:<28}{:<14}at once", "at once"),
         };
         let _ = writeln!(text, "{}", line("as submitted".into(), Some(answer)));
         for row in &self.what_if {
-            let mut what = if row.procs == one.procs {
+            let what = if row.procs == one.procs {
                 format!("limit {}", limit(row.limit))
             } else {
                 format!("{} procs", row.procs)
             };
-            if let Some((longest, jobs)) = row.longest {
-                let _ = write!(what, " (your last {jobs}: ≤ {})", limit(longest));
-            }
             if !row.counts() {
-                let _ = writeln!(text, "  {what:<40}no clear change");
+                let _ = writeln!(text, "  {what:<28}no clear change");
                 continue;
             }
             text += &line(what, row.answer.as_ref());
@@ -213,6 +199,9 @@ impl Told {
                 let _ = write!(text, "   it would be killed with {:.0} %", 100.0 * killed);
             }
             text.push('\n');
+        }
+        if let Some((longest, jobs)) = self.longest {
+            let _ = writeln!(text, "  The last {jobs} jobs of the user ran for no longer than {}.", limit(longest.0));
         }
         text += "  By the same futures, the place in the queue kept. Fewer processors lengthen the run: only the start is told.\n";
         text
