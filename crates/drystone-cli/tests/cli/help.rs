@@ -2,8 +2,7 @@
 
 use crate::common::Folder;
 
-const COMMANDS: [&[&str]; 44] = [
-const COMMANDS: [&[&str]; 45] = [
+const COMMANDS: [&[&str]; 46] = [
     &[],
     &["compare"],
     &["run"],
