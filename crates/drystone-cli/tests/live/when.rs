@@ -25,7 +25,7 @@ fn answers() {
     for job in 0..JOBS {
         let (seconds, procs) = (2 + job * 37 % 57, 1 + job % 3);
         let (seconds, procs) = (format!("sleep {seconds}"), procs.to_string());
-        cluster.ask("sbatch", &["-t", "1", "-n", &procs, "-o", "/dev/null", "--wrap", &seconds]);
+        let _ = cluster.ask("sbatch", &["-t", "1", "-n", &procs, "-o", "/dev/null", "--wrap", &seconds]);
     }
     within(Duration::from_secs(60), "jobs run", || {
         cluster.ask("squeue", &["-h", "-t", "R", "-o", "%i"]).lines().count() > 2
