@@ -8,11 +8,17 @@ use drystone_when::{Forecaster, Settings};
 use std::time::Instant;
 
 fn main() {
-    for (policy, queue, last) in
-        [("easy", 100, true), ("easy", 100, false), ("easy", 1000, false), ("conservative", 100, true), ("easy++", 100, true)]
-    {
+    for (policy, queue, last) in [
+        ("easy", 100, true),
+        ("easy", 100, false),
+        ("easy", 1000, false),
+        ("conservative", 100, true),
+        ("easy++", 100, true),
+    ] {
         match measured(policy, queue, last) {
-            Ok(took) => println!("{policy}, queue of {queue}, {}: {took:.2} ms", if last { "the last job" } else { "all jobs" }),
+            Ok(took) => {
+                println!("{policy}, queue of {queue}, {}: {took:.2} ms", if last { "the last job" } else { "all jobs" })
+            }
             Err(error) => eprintln!("{error}"),
         }
     }

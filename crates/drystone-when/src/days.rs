@@ -4,7 +4,7 @@ use crate::draws::{Draws, Purpose};
 use crate::settings::Settings;
 use drystone_core::model::{Job, Span, Time};
 use serde::{Deserialize, Serialize};
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 
 /// A job that has arrived.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -23,7 +23,7 @@ pub(crate) struct Days {
     jobs: VecDeque<Past>,
     /// How many have been forgotten.
     forgotten: u64,
-    places: HashMap<u64, u64>,
+    places: BTreeMap<u64, u64>,
     /// When the first one of all arrived.
     began: Option<Time>,
 }

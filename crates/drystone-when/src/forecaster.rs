@@ -12,6 +12,7 @@ use crate::world::{Assume, Fates, World, kin};
 use drystone_core::engine::{Scheduler, Session};
 use drystone_core::model::{Job, JobId, Span, Time};
 use drystone_core::policy::PolicySpec;
+use drystone_core::snapshot::{Snapshot, SnapshotError};
 use serde::{Deserialize, Serialize};
 
 /// Foretells starts of waiting jobs under one policy on one machine, and learns from what happens.
@@ -202,6 +203,22 @@ impl Forecaster {
     pub fn withdrawn(&mut self, id: JobId, now: Time) {
         self.memory.days.withdrawn(self.name(id));
         self.memory.calibration.withdrawn(id, now);
+    }
+
+    /// All that it has learned, in a compact binary form: equal states give equal bytes.
+    ///
+    /// # Errors
+    /// Where serde fails.
+    pub fn save(&self) -> Result<Vec<u8>, SnapshotError> {
+        self.memory.save()
+    }
+
+    /// Goes on from what was saved, for the same policy and settings.
+    ///
+    /// # Errors
+    /// Bytes that are no such state. What it knows is then unchanged.
+    pub fn load(&mut self, bytes: &[u8]) -> Result<(), SnapshotError> {
+        self.memory.load(bytes)
     }
 
     /// What came of past answers.

@@ -3,7 +3,7 @@
 
 use crate::settings::Settings;
 use serde::{Deserialize, Serialize};
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 
 /// An ended job: its limit and its run time, in seconds.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -16,7 +16,7 @@ struct Ended {
 type Newest = VecDeque<Ended>;
 
 /// What tells jobs apart here: user, limit and processors.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub(crate) struct Kin {
     pub(crate) user: i32,
     pub(crate) limit: i64,
@@ -41,15 +41,15 @@ struct History {
 /// What was learned of run times.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Runs {
-    same: HashMap<Kin, History>,
-    of_limit: HashMap<(i32, i64), History>,
-    of_user: HashMap<i32, History>,
-    of_class: HashMap<i32, History>,
+    same: BTreeMap<Kin, History>,
+    of_limit: BTreeMap<(i32, i64), History>,
+    of_user: BTreeMap<i32, History>,
+    of_class: BTreeMap<i32, History>,
     all: History,
     /// Ends so far.
     ends: u64,
     #[serde(skip)]
-    tables: HashMap<Kin, Table>,
+    tables: BTreeMap<Kin, Table>,
 }
 
 /// The values of one kind of job in ascending order.

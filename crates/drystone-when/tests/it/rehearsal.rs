@@ -65,3 +65,23 @@ fn what_is_rehearsed_on_the_policy_itself_holds() {
     assert!((0.35..=0.65).contains(&share(found.inside[0])), "{found:?}");
     assert!(forecaster.calibration().raw_coverage(0.9) > Some(0.7));
 }
+
+#[test]
+fn what_was_learned_is_saved() {
+    let spec: PolicySpec = "easy".parse().expect("valid");
+    let past: Vec<Observed> = (0..300)
+        .map(|i| observed(1 + i as u32 % 4, i * 40, Some(i * 40 + 200), Some(i * 40 + 300 + i % 90), 0))
+        .collect();
+    let jobs = [observed(4, 20_000, Some(20_000), None, 0), observed(4, 20_010, None, None, 0)];
+    let fresh = || Forecaster::new(&spec, Settings::default()).expect("sound");
+    let (mut first, mut second) = (fresh(), fresh());
+    first.rehearse(Machine::new(400), &past, Time(20_000), 100, Span(60)).expect("sound");
+    let saved = first.save().expect("saves");
+    second.load(&saved).expect("loads");
+    assert_eq!(second.save().expect("saves"), saved);
+    let adoption = adopt(spec.scheduler(), Machine::new(4), &jobs, &[], Time(20_050)).expect("sound");
+    let [a, b] = [&mut first, &mut second].map(|f| f.look(&adoption.session, &[JobId(1)]).expect("sound"));
+    assert_eq!(a, b);
+    assert!(a[0].correction.answers > 50, "{}", a[0].correction.answers);
+    assert!(second.load(&saved[..saved.len() / 2]).is_err());
+}
