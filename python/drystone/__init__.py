@@ -45,7 +45,7 @@ from drystone._policy import (
 )
 from drystone._result import Comparison, Figure, Result, Story, compare, metrics, simulate
 from drystone._session import Session
-from drystone._site import Account, Site, headroom, import_accounting, predict
+from drystone._site import Account, Site, foresee, headroom, import_accounting, predict, when
 from drystone._sweep import Store, sweep
 from drystone._table import Table
 from drystone._workload import Workload, from_arrow, generate, read
@@ -96,6 +96,7 @@ __all__ = [
     "__version__",
     "compare",
     "describe_policy",
+    "foresee",
     "from_arrow",
     "generate",
     "headroom",
@@ -109,4 +110,5 @@ __all__ = [
     "simulate",
     "sweep",
     "unregister",
+    "when",
 ]

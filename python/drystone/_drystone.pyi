@@ -34,6 +34,7 @@ __all__ = [
     "configurations",
     "explain",
     "fidelity",
+    "foresee",
     "gantt",
     "import_",
     "main",
@@ -46,6 +47,7 @@ __all__ = [
     "rank",
     "simulate",
     "sweep",
+    "when",
     "with_parameter",
 ]
 
@@ -55,8 +57,10 @@ def compare(log: Log, options: Sequence[str], slots: Sequence[Slot]) -> Judgemen
 def gantt(
     log: Log, options: Sequence[str], colour: str, size: tuple[int, int] | None, slots: Sequence[Slot]
 ) -> tuple[Plot | None, str | None]: ...
+def foresee(log: Log, options: Sequence[str]) -> Said: ...
 def predict(log: Log, options: Sequence[str]) -> Said: ...
 def headroom(log: Log, options: Sequence[str]) -> Said: ...
+def when(state: str | PathLike[str], options: Sequence[str]) -> tuple[str, str, list[str]]: ...
 def fidelity(site: str | PathLike[str], options: Sequence[str]) -> Said: ...
 def explain(log: Log, options: Sequence[str], slots: Sequence[Slot]) -> tuple[str, str]: ...
 def import_(

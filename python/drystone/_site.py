@@ -14,7 +14,7 @@ from drystone._policy import registered
 from drystone._table import Table
 from drystone._workload import PathLike, Workload, options, read, tell
 
-__all__ = ["Account", "Site", "import_accounting", "predict"]
+__all__ = ["Account", "Site", "foresee", "import_accounting", "predict", "when"]
 
 
 class Account:
@@ -281,3 +281,34 @@ def headroom(
         "prices": prices,
     }
     return Account(_drystone.headroom(workload._log, options(given)))
+
+
+def foresee(workload: Workload | PathLike, policy: str = "easy", **options_: Any) -> Account:
+    """Judges answers to "when will my job start?" on a log: scores, calibration and baselines, as ``drystone foresee``. Its options
+    are passed on by name: ``every=10``, ``samples=50``, ``method=["plan", "calibrated"]``.
+
+    >>> import drystone as ds
+    >>> log = ds.generate(jobs=500, procs=32, load=1.0, seed=1)
+    >>> found = ds.foresee(log, "easy", samples=20, method=["plan", "calibrated"])
+    >>> list(dict.fromkeys(found.table["method"]))
+    ['plan', 'calibrated']
+    """
+    if not isinstance(workload, Workload):
+        workload = read(workload)
+    registered()
+    return Account(_drystone.foresee(workload._log, options({"policy": policy, **options_})))
+
+
+def when(state: PathLike, job: str | int | None = None, **options_: Any) -> dict[str, Any]:
+    """Tells when waiting jobs of a Slurm cluster will start, as ``drystone when``: one job, or all where none is named. ``state``
+    is a folder with what the commands of ``drystone when --ask`` print; options are passed on by name: ``policy="easy"``,
+    ``procs=64, limit="12h", user="alice"`` for a job that is not submitted yet.
+
+    Times are seconds since 1970; the keys are those of ``drystone when --format json``.
+    """
+    registered()
+    given = {"job": None if job is None else str(job), **options_}
+    _, answer, messages = _drystone.when(state, options(given))
+    tell(messages)
+    found: dict[str, Any] = json.loads(answer)
+    return found

@@ -7,7 +7,7 @@
 
 mod more;
 
-pub use self::more::{Said, fidelity, gantt, headroom, import, predict};
+pub use self::more::{Said, fidelity, foresee, gantt, headroom, import, predict, when};
 use crate::args::{Cli, Command, CompareArgs, ExplainArgs, RunArgs, SimulationArgs};
 use crate::commands::compare::{Judged, judged};
 use crate::commands::explain::story;

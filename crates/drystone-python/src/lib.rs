@@ -48,6 +48,8 @@ fn _drystone(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(run::explain, module)?)?;
     module.add_function(wrap_pyfunction!(said::predict, module)?)?;
     module.add_function(wrap_pyfunction!(said::headroom, module)?)?;
+    module.add_function(wrap_pyfunction!(said::foresee, module)?)?;
+    module.add_function(wrap_pyfunction!(said::when, module)?)?;
     module.add_function(wrap_pyfunction!(said::fidelity, module)?)?;
     module.add_function(wrap_pyfunction!(said::import, module)?)?;
     module.add_function(wrap_pyfunction!(registry::policies, module)?)?;

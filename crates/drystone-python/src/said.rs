@@ -81,6 +81,23 @@ pub(crate) fn headroom(py: Python<'_>, log: &Log, options: Vec<String>) -> PyRes
     Ok(told.map_err(failed)?.ok_or_else(stopped)?.into())
 }
 
+/// Scores answers to when waiting jobs start; the options are those of the command `foresee`.
+#[pyfunction]
+pub(crate) fn foresee(py: Python<'_>, log: &Log, options: Vec<String>) -> PyResult<Said> {
+    let input = Arc::clone(&log.input);
+    let told = interruptible(py, move |stop| library::foresee(&input, &options, stop))?;
+    Ok(told.map_err(failed)?.ok_or_else(stopped)?.into())
+}
+
+/// Tells when waiting jobs of a cluster start; the options are those of the command `when`. Answers
+/// text, JSON, and messages.
+#[pyfunction]
+pub(crate) fn when(py: Python<'_>, state: PathBuf, options: Vec<String>) -> PyResult<(String, String, Vec<String>)> {
+    let told = interruptible(py, move |_| library::when(&state, &options))?;
+    let Told { what: (text, json), messages } = told.map_err(failed)?;
+    Ok((text, json, messages))
+}
+
 /// Holds a simulation of a site against what happened; the options are those of the command
 /// `fidelity`.
 #[pyfunction]

@@ -7,6 +7,7 @@ mod cut;
 mod evolve;
 mod explain;
 mod fidelity;
+mod foresee;
 mod gantt;
 mod headroom;
 mod import;
@@ -29,6 +30,7 @@ mod sweep;
 mod tasks;
 mod values;
 mod waits;
+mod when;
 mod workload;
 
 pub(crate) use advise::{AdviseArgs, Only};
@@ -38,6 +40,7 @@ pub(crate) use cut::CutArgs;
 pub(crate) use evolve::{EvolveArgs, Method};
 pub(crate) use explain::{ExplainArgs, StoryFormat};
 pub(crate) use fidelity::FidelityArgs;
+pub(crate) use foresee::ForeseeArgs;
 pub(crate) use gantt::GanttArgs;
 pub(crate) use headroom::{Grid, HeadroomArgs};
 pub(crate) use import::{ImportArgs, ImportFormat};
@@ -66,6 +69,7 @@ pub(crate) use sweep::{
 #[cfg(feature = "sweep")]
 pub(crate) use tasks::{CancelArgs, DivideArgs, GatherArgs, RecipeArgs, SlurmArgs, TaskArgs};
 pub(crate) use waits::WaitsArgs;
+pub(crate) use when::WhenArgs;
 pub(crate) use workload::{
     CleanArgs, ConvertArgs, GenerateArgs, HitArg, InfoArgs, InfoFormat, ModelArg, OutagesArgs, RewriteArgs, ScaleArgs,
     SliceArgs, WorkloadArgs, WorkloadCommand,
@@ -102,6 +106,8 @@ Examples:
   drystone gantt --workload LOG.swf.gz --policy ss     # the schedule, drawn
   drystone headroom LOG.swf.gz                         # how much is left to gain, at most
   drystone predict LOG.swf.gz                          # how well run times can be foreseen
+  drystone foresee -w LOG.swf.gz --policy easy         # how well starts of waiting jobs can be
+  drystone when --state now/ --job 4711                # when a waiting job will start
   drystone evolve -w LOG.swf.gz --for 10m              # a better order, found by search
   drystone advise site/ --guard 'maxW<+20%'            # what to change in slurm.conf
   drystone sweep STUDY.toml                            # every configuration of a study
@@ -150,6 +156,10 @@ pub(crate) enum Command {
     Headroom(Box<HeadroomArgs>),
     /// Judge predictors of run times on a log, without a schedule.
     Predict(Box<PredictArgs>),
+    /// Judge answers to "when will my job start?" on a log: scores, calibration, baselines.
+    Foresee(Box<ForeseeArgs>),
+    /// Tell when waiting jobs of a Slurm cluster will start, and what would make it earlier.
+    When(Box<WhenArgs>),
     /// Simulate published tables again and compare cell by cell.
     #[cfg(feature = "reproduce")]
     Reproduce(ReproduceArgs),

@@ -6,6 +6,7 @@ pub(crate) mod compare;
 mod evolve;
 pub(crate) mod explain;
 pub(crate) mod fidelity;
+pub(crate) mod foresee;
 pub(crate) mod gantt;
 pub(crate) mod headroom;
 pub(crate) mod import;
@@ -28,6 +29,7 @@ mod shell;
 mod sweep;
 mod told;
 mod waits;
+pub(crate) mod when;
 mod why_not;
 pub(crate) mod workload;
 
@@ -48,6 +50,8 @@ pub(crate) fn run(cli: Cli) -> Outcome {
         Command::Evolve(_) => Err(crate::output::format::without("drystone evolve", "evolve")),
         Command::Gantt(args) => gantt::gantt(&args),
         Command::Headroom(args) => headroom::headroom(&args),
+        Command::Foresee(args) => foresee::foresee(&args),
+        Command::When(args) => when::when(&args),
         Command::Predict(args) => predict::predict(&args),
         #[cfg(feature = "reproduce")]
         Command::Reproduce(args) => reproduce::reproduce_studies(&args),

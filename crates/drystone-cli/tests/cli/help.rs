@@ -2,7 +2,7 @@
 
 use crate::common::Folder;
 
-const COMMANDS: [&[&str]; 44] = [
+const COMMANDS: [&[&str]; 46] = [
     &[],
     &["compare"],
     &["run"],
@@ -12,6 +12,8 @@ const COMMANDS: [&[&str]; 44] = [
     &["evolve"],
     &["gantt"],
     &["predict"],
+    &["foresee"],
+    &["when"],
     &["policies"],
     &["workload"],
     &["workload", "info"],

@@ -30,4 +30,5 @@ mod suspension;
 mod sweep;
 mod terminal;
 mod unfit;
+mod when;
 mod workload;

@@ -28,6 +28,8 @@ mod site;
 mod tutorial;
 #[cfg(unix)]
 mod users;
+#[cfg(unix)]
+mod when;
 
 #[cfg(not(unix))]
 fn main() {}
@@ -56,6 +58,7 @@ fn main() {
         users::tests(),
         holds::tests(),
         fidelity::tests(),
+        when::tests(),
     ];
     let trials = all.into_iter().flatten().map(|(name, test)| one(name, test)).collect();
     run(&arguments, trials).exit();

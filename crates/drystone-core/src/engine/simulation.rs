@@ -3,6 +3,7 @@
 
 mod error;
 mod events;
+mod future;
 mod machine;
 mod news;
 

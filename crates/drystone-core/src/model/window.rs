@@ -44,6 +44,12 @@ impl<T> Window<T> {
         self.items.get_mut(id.0.wrapping_sub(self.base) as usize)
     }
 
+    /// The same jobs, with something else about each.
+    pub(crate) fn map<U>(&self, mut other: impl FnMut(JobId, &T) -> U) -> Window<U> {
+        let ids = (self.base..).map(JobId);
+        Window { base: self.base, items: ids.zip(&self.items).map(|(id, item)| other(id, item)).collect() }
+    }
+
     /// Says that no job before `oldest` will be asked for again.
     #[inline]
     pub(crate) fn forget_before(&mut self, oldest: JobId) {

@@ -159,8 +159,9 @@ impl Session {
         self.keeps_changes
     }
 
-    /// The id that the next job gets.
-    pub(crate) fn next_id(&self) -> JobId {
+    /// The number that the next job gets.
+    #[must_use]
+    pub fn next_id(&self) -> JobId {
         self.s.world.jobs.next_id()
     }
 }

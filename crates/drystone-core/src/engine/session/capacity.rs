@@ -74,6 +74,12 @@ impl Session {
         Ok(true)
     }
 
+    /// What was said last of processors that are out or will be.
+    #[must_use]
+    pub fn losses(&self) -> &[Loss] {
+        self.s.capacity.as_ref().map_or(&[], |capacity| &capacity.losses)
+    }
+
     /// Idle processors that are out; those of jobs that still run are in use.
     #[must_use]
     #[inline]

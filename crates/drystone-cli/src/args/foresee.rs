@@ -1,0 +1,79 @@
+//! `drystone foresee`.
+
+use super::{CutArgs, LogArgs, RealArgs};
+use crate::output::ReportFormat;
+use clap::Args;
+use drystone::policy::PolicySpec;
+use drystone_when::Method;
+use std::path::PathBuf;
+
+const EXAMPLES: &str = "\
+Examples:
+  drystone foresee --workload LOG.swf.gz --policy easy
+  drystone foresee -w LOG.swf.gz -p easy@tsafrir2007 --as tsafrir2007 --report foresee.html
+  drystone foresee -w site/ -p slurm:slurm.conf --every 20
+  drystone foresee -w LOG.swf.gz --method plan --method calibrated --format csv
+
+Every job that waits is asked about as it arrives: when will it start? The answers use only what had happened by then. What came
+of it is held against them.
+
+CRPS: continuous ranked probability score in minutes, the absolute error of an answer that is one number; less is better.
+coverage: share of the jobs that started within the central 50 % and 90 % of what was said; 50 and 90 are right.
+width: median width of these intervals. calibration error: mean of |share started by a quantile - its level|.";
+
+/// Arguments of `drystone foresee`.
+#[derive(Args, Clone, Debug)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct ForeseeArgs {
+    /// Log in Standard Workload Format, plain or compressed with gzip or zstd, or the folder of an
+    /// imported site; - is the standard input. Without it a synthetic workload of 10,000 jobs.
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) workload: Option<PathBuf>,
+
+    /// The policy; `drystone policies` lists all. One that knows true run times is refused.
+    #[arg(long, short, value_name = "SPEC", default_value = "easy", value_parser = super::values::policy)]
+    pub(crate) policy: PolicySpec,
+
+    /// A way to answer that is scored; repeatable [default: all].
+    #[arg(long, value_name = "METHOD", value_parser = super::values::words(&Method::ALL, Method::name), help_heading = "Questions")]
+    pub(crate) method: Vec<Method>,
+
+    /// Ask about one in so many of the jobs that wait: scores are then coarser, and sooner there.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..), help_heading = "Questions")]
+    pub(crate) every: u32,
+
+    /// Futures that are simulated for each question.
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(2..=10_000), help_heading = "Questions")]
+    pub(crate) samples: u32,
+
+    #[command(flatten)]
+    pub(crate) log: LogArgs,
+
+    #[command(flatten)]
+    pub(crate) cut: CutArgs,
+
+    #[command(flatten)]
+    pub(crate) real: RealArgs,
+
+    /// Priorities and quotas of users, groups, queues and jobs, for policies that know them
+    /// (slack).
+    #[arg(long, value_name = "FILE.toml", help_heading = "Policy")]
+    pub(crate) priorities: Option<PathBuf>,
+
+    /// Seed of the futures, and of the synthetic workload where no log is given.
+    #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Workload")]
+    pub(crate) seed: u64,
+
+    /// How to print the results.
+    #[arg(long, value_name = "FORMAT", default_value = "table", help_heading = "Output", value_parser = super::values::format())]
+    pub(crate) format: ReportFormat,
+
+    /// Also write the results to a file; its ending (.html, .json, .csv, .md, .txt) says how. A page
+    /// (.html) has plots.
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub(crate) report: Option<PathBuf>,
+
+    /// Print only errors to stderr.
+    #[arg(long, short, help_heading = "Output")]
+    pub(crate) quiet: bool,
+}

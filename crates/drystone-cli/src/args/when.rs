@@ -1,0 +1,87 @@
+//! `drystone when`.
+
+use super::explain::StoryFormat;
+use super::values::span;
+use clap::Args;
+use drystone::model::Span;
+use drystone::policy::PolicySpec;
+use std::path::PathBuf;
+
+const EXAMPLES: &str = "\
+Examples:
+  drystone when --ask                                     # the commands that print a state
+  drystone when --state now/                              # every job that waits
+  drystone when --state now/ --job 4711                   # one of them, and what would change it
+  drystone when --state now/ --procs 64 --limit 12h --user alice   # a job that is not submitted yet
+  drystone when --state now/ --job 4711 --format json
+
+The policy plans with the users' limits, the queue is in the order of Slurm's priorities, and processors count, not nodes. What
+the machine and its users really do is learned from the accounting; the answers are rehearsed on the last 1,000 jobs that waited,
+and corrected by what came of these.";
+
+/// Arguments of `drystone when`.
+#[derive(Args, Clone, Debug)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct WhenArgs {
+    /// Print the commands that write the state of a Slurm cluster into a folder, and end.
+    #[arg(long)]
+    pub(crate) ask: bool,
+
+    /// The folder that they were written to.
+    #[arg(long, value_name = "DIR", required_unless_present = "ask")]
+    pub(crate) state: Option<PathBuf>,
+
+    /// The number of a waiting job, `4711`, or of a task of an array, `4711_3`; without it, and
+    /// without --procs, every job that waits.
+    #[arg(long, short, value_name = "ID", conflicts_with = "procs")]
+    pub(crate) job: Option<String>,
+
+    /// Processors of a job that is not submitted yet.
+    #[arg(long, value_name = "N", requires = "limit", value_parser = clap::value_parser!(u32).range(1..), help_heading = "A job to be submitted")]
+    pub(crate) procs: Option<u32>,
+
+    /// Its limit.
+    #[arg(long, value_name = "TIME", requires = "procs", value_parser = span, help_heading = "A job to be submitted")]
+    pub(crate) limit: Option<Span>,
+
+    /// Its user, whose earlier jobs tell how long it may run.
+    #[arg(long, value_name = "NAME", requires = "procs", help_heading = "A job to be submitted")]
+    pub(crate) user: Option<String>,
+
+    /// Only nodes and jobs of this partition.
+    #[arg(long, value_name = "NAME", help_heading = "Machine")]
+    pub(crate) partition: Option<String>,
+
+    /// The policy that schedules there; `drystone policies` lists all.
+    #[arg(long, short, value_name = "SPEC", default_value = "easy", value_parser = super::values::policy)]
+    pub(crate) policy: PolicySpec,
+
+    /// Futures that are simulated.
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(2..=10_000))]
+    pub(crate) samples: u32,
+
+    /// Past answers that are rehearsed; 0 for answers without calibration.
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    pub(crate) rehearse: usize,
+
+    /// Leave out what would change the start. Each row is another round of futures.
+    #[arg(long)]
+    pub(crate) no_what_if: bool,
+
+    /// Seed of the futures.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+
+    /// The time zone of hours and dates, e.g. Europe/Berlin, and of times in the accounting that
+    /// have none [default: UTC].
+    #[arg(long, value_name = "ZONE", help_heading = "Output")]
+    pub(crate) timezone: Option<String>,
+
+    /// How to tell it.
+    #[arg(long, value_name = "FORMAT", default_value = "text", help_heading = "Output")]
+    pub(crate) format: StoryFormat,
+
+    /// Print only errors to stderr.
+    #[arg(long, short, help_heading = "Output")]
+    pub(crate) quiet: bool,
+}

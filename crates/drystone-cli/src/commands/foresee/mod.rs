@@ -1,0 +1,83 @@
+//! `drystone foresee`: how good answers to "when will my job start?" would have been on a log.
+
+mod page;
+mod scores;
+
+use crate::args::ForeseeArgs;
+use crate::exit::{DONE, Failure, Outcome};
+use crate::input::{self, Files, Input};
+use crate::interrupt;
+use crate::meta::PolicyMeta;
+use crate::output::{self, ReportFile, file, message};
+use crate::progress::Progress;
+use drystone::experiment::scheduler;
+use drystone::model::{Time, Workload};
+use drystone_when::{ForeseeError, Method, Options, Settings};
+pub(crate) use scores::Scores;
+use std::sync::atomic::AtomicBool;
+
+pub(crate) fn foresee(args: &ForeseeArgs) -> Outcome {
+    message::be_quiet(args.quiet);
+    let [outages, circumstances] = args.real.files();
+    let read = [args.workload.as_deref(), args.priorities.as_deref(), outages, circumstances];
+    let written = [("--audit", args.log.audit.as_deref()), ("--report", args.report.as_deref())];
+    file::distinct(&read, &written)?;
+    let report_file = args.report.as_deref().map(ReportFile::open).transpose()?;
+    let input = Input::part(args.workload.as_deref(), (&args.log, &args.cut, &args.real), args.seed, false)?;
+    let scores = scores(args, &input, interrupt::stop_in_order())?;
+    let Some(scores) = scores.filter(|_| !interrupt::stop_at_once()) else { return Ok(interrupt::code()) };
+    if let Some(file) = report_file {
+        file.write(&scores)?.publish()?;
+    }
+    output::print(&scores, args.format)?;
+    Ok(DONE)
+}
+
+/// Asks and scores; `None` where it was told to stop.
+pub(crate) fn scores(args: &ForeseeArgs, input: &Input, stop: &AtomicBool) -> Result<Option<Scores>, Failure> {
+    let workload = &input.workload;
+    if input.division().is_some() {
+        return Err(Failure::usage(
+            "the site has pools side by side, each with a queue of its own; ask about one of them: import it with --partition",
+        ));
+    }
+    let spec = input.policy(&input::in_study(&args.policy, args.log.study)?)?;
+    input::fits([&spec], workload)?;
+    let mut experiment = input::untrimmed(args.log.study, args.seed, &input.header);
+    let Files { priorities, outages, .. } =
+        Files::read((args.priorities.as_deref(), None), &args.real, &spec, input, &mut experiment)?;
+    let (at_work, jobs) = (spec.clone(), workload.clone());
+    let new = move || scheduler(&at_work, priorities.as_ref(), &jobs).unwrap_or_else(|_| at_work.scheduler());
+    let mut methods = if args.method.is_empty() { Method::ALL.to_vec() } else { args.method.clone() };
+    methods.push(Method::Calibrated);
+    methods.sort_unstable();
+    methods.dedup();
+    let settings = Settings { samples: args.samples, seed: args.seed, monday: monday(workload), ..Settings::default() };
+    let options = Options {
+        settings,
+        methods,
+        every: args.every,
+        outages: Some(&outages),
+        stop: Some(stop),
+        ..Options::default()
+    };
+    let progress = Progress::new("asking", "jobs", Some(workload.len() as u64));
+    let found = drystone_when::foresee(workload, &spec, new, &options, &|jobs| progress.add(jobs));
+    drop(progress);
+    let found = found.map_err(|error| match error {
+        ForeseeError::Simulation(error) => Failure::simulation(spec.text(), error),
+        other => Failure::usage(format_args!("policy {spec}: {other}")),
+    })?;
+    Ok(found.map(|found| Scores::new(input.meta(), PolicyMeta::of(&spec), experiment, &options, found)))
+}
+
+/// A midnight before a Monday, in the log's own time.
+pub(crate) fn monday(workload: &Workload) -> i64 {
+    let first = workload.submits().map_or(Time::ZERO, |submits| submits.0);
+    let calendar = drystone::metrics::Calendar::new(first, &workload.provenance);
+    // The first hour of a week, seen from the first submit: found by walking back hour by hour.
+    let hour = 3_600;
+    let begin = first.0.div_euclid(hour) * hour;
+    let back = (0..24 * 7).find(|back| calendar.weekday_and_hour(Time(begin - back * hour)) == (0, 0));
+    begin - back.unwrap_or(0) * hour
+}

@@ -1,0 +1,265 @@
+//! Scores as people and programs read them.
+
+use super::page;
+use crate::exit::Failure;
+use crate::meta::{ExperimentMeta, PolicyMeta, VERSION, WorkloadMeta};
+use crate::output::document::{Document, Table};
+use crate::output::flat::{Row, Rows};
+use crate::output::number::{count, fixed, percent};
+use crate::output::{Printable, report};
+use drystone_when::{Foreseen, Method, MethodScore, Options, Score, Settings};
+use serde::Serialize;
+
+/// Scores with all that determined them.
+#[derive(Serialize)]
+pub(crate) struct Scores {
+    schema: &'static str,
+    drystone: &'static str,
+    workload: WorkloadMeta,
+    policy: PolicyMeta,
+    experiment: ExperimentMeta,
+    settings: Settings,
+    every: u32,
+    pub(super) found: Foreseen,
+    verdict: Vec<String>,
+}
+
+impl Scores {
+    pub(super) fn new(
+        workload: WorkloadMeta,
+        policy: PolicyMeta,
+        experiment: ExperimentMeta,
+        options: &Options<'_>,
+        found: Foreseen,
+    ) -> Scores {
+        let verdict = verdict(&found);
+        Scores {
+            schema: "drystone/foresee/1",
+            drystone: VERSION,
+            workload,
+            policy,
+            experiment,
+            settings: options.settings.clone(),
+            every: options.every,
+            found,
+            verdict,
+        }
+    }
+
+    /// What was asked, in a line.
+    pub(super) fn title(&self) -> String {
+        format!("{} under {}", self.workload.name, self.policy.text)
+    }
+
+    /// What it comes to.
+    pub(super) fn verdict(&self) -> &[String] {
+        &self.verdict
+    }
+}
+
+fn calibrated(found: &Foreseen) -> Option<&MethodScore> {
+    found.methods.iter().find(|score| score.method == Method::Calibrated)
+}
+
+/// What scores come to.
+fn verdict(found: &Foreseen) -> Vec<String> {
+    let Some(ours) = calibrated(found).filter(|ours| ours.all.questions > 0) else {
+        return vec!["No job waited, so that there was nothing to foresee.".to_string()];
+    };
+    let all = &ours.all;
+    let mut lines = vec![format!(
+        "Of {} jobs that waited, {} % started within the central 50 % of what was said and {} % within the central 90 %.",
+        count(all.questions),
+        fixed(100.0 * all.coverage[0], 1),
+        fixed(100.0 * all.coverage[1], 1)
+    )];
+    let best = found.best_baseline.and_then(|best| found.methods.iter().find(|score| score.method == best));
+    if let Some(best) = best
+        && let Some(skill) = best.skill
+    {
+        let clear = if skill.low > 0.0 { "" } else { "; the interval contains zero" };
+        lines.push(format!(
+            "The best baseline is {}: calibrated futures have {} % less CRPS (95 % interval: {} to {} %{clear}).",
+            best.method.name(),
+            fixed(100.0 * skill.skill, 1),
+            fixed(100.0 * skill.low, 1),
+            fixed(100.0 * skill.high, 1)
+        ));
+    }
+    if let Some(before) = found.before_plan {
+        lines.push(format!("{} % of the jobs started before the plan of time limits said.", fixed(100.0 * before, 1)));
+    }
+    let promises = found.promises;
+    if promises.made > 0 {
+        lines.push(format!(
+            "The policy itself announced a latest start to {} jobs and kept it for {} of them; on average they started {} min \
+             before it.",
+            count(promises.made),
+            count(promises.kept),
+            fixed(promises.earlier, 0)
+        ));
+    }
+    if found.beyond > 0.0005 {
+        lines.push(format!(
+            "In {} % of the futures the job had not started after 14 days.",
+            fixed(100.0 * found.beyond, 1)
+        ));
+    }
+    if all.questions < 200 {
+        lines.push(
+            "Below 200 questions with an outcome, calibration has hardly begun: take the figures as a hint.".into(),
+        );
+    }
+    lines
+}
+
+fn share(value: f64) -> String {
+    percent(Some(value), 1)
+}
+
+fn unless_point(method: Method, text: String) -> String {
+    if method.is_point() { "-".to_string() } else { text }
+}
+
+fn table(rows: &[(String, Method, &Score)], first: &str) -> Table {
+    let columns = [
+        first,
+        "jobs",
+        "CRPS",
+        "log CRPS",
+        "error p50",
+        "50 % cover",
+        "90 % cover",
+        "90 % width",
+        "by p95",
+        "calib. error",
+    ];
+    let mut table = Table::new(columns);
+    for (name, method, score) in rows {
+        let number = |value: f64, digits| if score.questions == 0 { "-".to_string() } else { fixed(value, digits) };
+        table.row(vec![
+            name.clone().into(),
+            count(score.questions).into(),
+            number(score.crps, 1).into(),
+            number(score.log_crps, 3).into(),
+            number(score.error[1], 1).into(),
+            unless_point(*method, share(score.coverage[0])).into(),
+            unless_point(*method, share(score.coverage[1])).into(),
+            unless_point(*method, number(score.width[1], 0)).into(),
+            share(score.by_95).into(),
+            unless_point(*method, number(score.calibration_error, 4)).into(),
+        ]);
+    }
+    table
+}
+
+impl Printable for Scores {
+    fn document(&self) -> Document {
+        let found = &self.found;
+        let mut document = Document::default();
+        document.heading(self.workload.line());
+        let mut facts = report::determined_facts(&self.workload, &self.experiment);
+        facts.push(("policy".to_string(), self.policy.text.clone()));
+        facts.push((
+            "questions".to_string(),
+            format!(
+                "{} of {} jobs that arrived; the first {} train only, {} have no outcome",
+                count(found.asked),
+                count(found.jobs),
+                count(found.trained),
+                count(found.unsettled)
+            ),
+        ));
+        facts.push((
+            "wait from the question on".to_string(),
+            format!("mean {} min, median {} min", fixed(found.wait[0], 0), fixed(found.wait[1], 0)),
+        ));
+        document.facts(facts);
+        document.heading("Answers at arrival of jobs that wait, in minutes");
+        let rows: Vec<_> =
+            found.methods.iter().map(|score| (score.method.name().to_string(), score.method, &score.all)).collect();
+        document.table(table(&rows, "method"));
+        if let Some(ours) = calibrated(found) {
+            document.heading("The calibrated answer by state");
+            let rows: Vec<_> = ours
+                .by_state
+                .iter()
+                .filter(|(_, score)| score.questions > 0)
+                .map(|(state, score)| (state.name().to_string(), ours.method, score))
+                .collect();
+            document.table(table(&rows, "state"));
+        }
+        document.heading("Skill of the calibrated answer: 1 - CRPS / CRPS, in %");
+        let mut skills = Table::new(["over", "skill", "from", "to", "unanswered"]);
+        for score in &found.methods {
+            let Some(skill) = score.skill else { continue };
+            skills.row(vec![
+                score.method.name().into(),
+                fixed(100.0 * skill.skill, 1).into(),
+                fixed(100.0 * skill.low, 1).into(),
+                fixed(100.0 * skill.high, 1).into(),
+                count(score.all.unanswered).into(),
+            ]);
+        }
+        document.table(skills);
+        document.heading("Methods");
+        document.facts(
+            found
+                .methods
+                .iter()
+                .map(|score| (score.method.name().to_string(), score.method.meaning().to_string()))
+                .collect(),
+        );
+        document.heading("Verdict");
+        document.text(self.verdict.join("\n"));
+        document
+    }
+
+    fn page(&self) -> Result<String, Failure> {
+        Ok(page::page(self))
+    }
+
+    fn rows(&self) -> Rows {
+        let mut rows = Rows::default();
+        for score in &self.found.methods {
+            let whole = [("all".to_string(), &score.all)];
+            let states = score.by_state.iter().map(|(state, score)| (state.name().to_string(), score));
+            for (state, s) in whole.into_iter().chain(states) {
+                let mut row = report::determined(&self.workload, &self.policy, &self.experiment);
+                row.text("method", score.method.name());
+                row.text("state", state);
+                row.number("questions", Some(s.questions as f64));
+                row.number("unanswered", Some(s.unanswered as f64));
+                numbers(&mut row, s);
+                rows.push(row);
+            }
+        }
+        rows
+    }
+}
+
+fn numbers(row: &mut Row, s: &Score) {
+    let of = |value: f64| (s.questions > 0).then_some(value);
+    for (name, value) in [
+        ("crps_min", s.crps),
+        ("log_crps", s.log_crps),
+        ("pinball_10_min", s.pinball[0]),
+        ("pinball_50_min", s.pinball[1]),
+        ("pinball_90_min", s.pinball[2]),
+        ("pinball_95_min", s.pinball[3]),
+        ("coverage_50", s.coverage[0]),
+        ("coverage_90", s.coverage[1]),
+        ("started_by_p95", s.by_95),
+        ("width_50_min", s.width[0]),
+        ("width_90_min", s.width[1]),
+        ("error_p50_mean_min", s.error[0]),
+        ("error_p50_median_min", s.error[1]),
+        ("later_than_p50", s.later),
+        ("calibration_error", s.calibration_error),
+    ] {
+        row.number(name, of(value));
+    }
+    for (bin, share) in s.pit.iter().enumerate() {
+        row.number(format!("pit_{}", bin * 10), of(*share));
+    }
+}

@@ -1,0 +1,88 @@
+//! Times as people read them: rounded, in their zone.
+
+use crate::exit::Failure;
+use jiff::{Timestamp, Zoned, tz::TimeZone};
+
+/// Hours and dates of a zone.
+pub(super) struct Clock {
+    zone: TimeZone,
+}
+
+impl Clock {
+    pub(super) fn in_zone(name: Option<&str>) -> Result<Clock, Failure> {
+        let zone = match name {
+            None => TimeZone::UTC,
+            Some(name) => TimeZone::get(name).map_err(|_| {
+                Failure::usage(format_args!(
+                    "--timezone: there is no zone `{name}`; expected a name such as Europe/Berlin"
+                ))
+            })?,
+        };
+        Ok(Clock { zone })
+    }
+
+    fn at(&self, time: i64) -> Option<Zoned> {
+        Some(Zoned::new(Timestamp::from_second(time).ok()?, self.zone.clone()))
+    }
+
+    /// `Tue 14:20`, seen from `now`; with the date beyond six days.
+    pub(super) fn day_and_hour(&self, now: i64, ahead: i64) -> String {
+        let step = step(ahead);
+        let time = (now + ahead + step / 2).div_euclid(step) * step;
+        let Some(at) = self.at(time) else { return "beyond all dates".to_string() };
+        let form = if ahead > 6 * 86_400 { "%a %d %b %H:%M" } else { "%a %H:%M" };
+        at.strftime(form).to_string()
+    }
+}
+
+/// What times so far ahead are rounded to, in seconds.
+fn step(ahead: i64) -> i64 {
+    match ahead {
+        i64::MIN..7_200 => 300,
+        7_200..86_400 => 900,
+        _ => 3600,
+    }
+}
+
+/// A span, rounded as [`Clock::day_and_hour`] rounds.
+pub(super) fn span(seconds: i64) -> String {
+    let step = step(seconds);
+    let minutes = (seconds.max(0) + step / 2).div_euclid(step) * step / 60;
+    match (minutes / 1440, minutes / 60 % 24, minutes % 60) {
+        (0, 0, 0) => "under 5 min".to_string(),
+        (0, 0, minutes) => format!("{minutes} min"),
+        (0, hours, 0) => format!("{hours} h"),
+        (0, hours, minutes) => format!("{hours} h {minutes:02} min"),
+        (days, 0, _) => format!("{days} d"),
+        (days, hours, _) => format!("{days} d {hours} h"),
+    }
+}
+
+/// A limit: `12:00:00`, `1-00:00:00`.
+pub(super) fn limit(seconds: i64) -> String {
+    let clock = format!("{}:{:02}:{:02}", seconds / 3600 % 24, seconds / 60 % 60, seconds % 60);
+    if seconds >= 86_400 { format!("{}-{clock}", seconds / 86_400) } else { clock }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_lies_further_ahead_is_told_less_finely() {
+        assert_eq!(
+            [100, 200, 3500, 5000, 10_000, 100_000, 200_000].map(span),
+            ["under 5 min", "5 min", "1 h", "1 h 25 min", "2 h 45 min", "1 d 4 h", "2 d 8 h"]
+        );
+        let clock = Clock::in_zone(Some("Europe/Berlin")).map_err(|e| e.text().to_string()).expect("known");
+        // 1,700,000,000 is Tuesday, 14 November 2023, 23:13:20 in Berlin.
+        assert_eq!(clock.day_and_hour(1_700_000_000, 600), "Tue 23:25");
+        assert_eq!(clock.day_and_hour(1_700_000_000, 8 * 86_400), "Wed 22 Nov 23:00");
+        assert!(Clock::in_zone(Some("Mars/Base")).is_err());
+    }
+
+    #[test]
+    fn limits_are_written_as_slurm_writes_them() {
+        assert_eq!([1800, 43_200, 90_061].map(limit), ["0:30:00", "12:00:00", "1-1:01:01"]);
+    }
+}

@@ -1,0 +1,168 @@
+//! `drystone when`: when waiting jobs of a cluster will start.
+
+mod clock;
+mod scene;
+mod state;
+mod told;
+
+use crate::args::{StoryFormat, WhenArgs};
+use crate::exit::{DONE, Failure, Outcome};
+use crate::output::{self, message, stdout};
+use clock::Clock;
+use drystone::model::{JobId, Span};
+use drystone_when::{Answer, Forecaster, FutureError, Rehearsal, RunTimes};
+use scene::Scene;
+use told::{Row, Told};
+
+pub(crate) fn when(args: &WhenArgs) -> Outcome {
+    message::be_quiet(args.quiet);
+    if args.ask {
+        stdout::write(state::ASK.as_bytes())?;
+        return Ok(DONE);
+    }
+    let (text, json) = answers(args)?;
+    match args.format {
+        StoryFormat::Text => stdout::write(text.as_bytes())?,
+        StoryFormat::Json => stdout::write(&json)?,
+    }
+    Ok(DONE)
+}
+
+/// The answers for people and for programs.
+pub(crate) fn answers(args: &WhenArgs) -> Result<(String, Vec<u8>), Failure> {
+    let Some(dir) = args.state.as_deref() else { return Err(Failure::usage("--state DIR says where the state is")) };
+    let clock = Clock::in_zone(args.timezone.as_deref())?;
+    let mut scene = Scene::read(dir, args)?;
+    scene.remarks.iter().for_each(|remark| message::warning(remark));
+    let told = answer(args, &mut scene)?;
+    Ok((told.text(&clock), output::json(&told.json())?))
+}
+
+fn failure(args: &WhenArgs, error: &FutureError) -> Failure {
+    Failure::usage(format_args!("policy {}: {error}", args.policy))
+}
+
+/// Rehearses, then answers for one job or for all.
+fn answer(args: &WhenArgs, scene: &mut Scene) -> Result<Told, Failure> {
+    let fail = |error: FutureError| failure(args, &error);
+    let mut forecaster = Forecaster::new(&args.policy, scene.settings(args)).map_err(fail)?;
+    let rehearsal = scene.rehearse(&mut forecaster, args.rehearse).map_err(fail)?;
+    warn_of(&rehearsal, &forecaster, scene);
+    let asked = scene.asked(args)?;
+    let adoption = scene.adopt(args).map_err(fail)?;
+    if adoption.left_out > 0 {
+        message::warning(&format!(
+            "{} jobs hold or want more processors than the nodes have, and are left out",
+            adoption.left_out
+        ));
+    }
+    let session = &adoption.session;
+    let waiting: Vec<JobId> = session.view().waiting().collect();
+    let jobs: Vec<usize> = match asked {
+        Some(job) => vec![job],
+        None => adoption.jobs.iter().copied().filter(|&job| scene.observed[job].start.is_none()).collect(),
+    };
+    let ids: Vec<(usize, Option<JobId>)> =
+        jobs.iter().map(|&job| (job, adoption.id(job).filter(|id| waiting.contains(id)))).collect();
+    let open: Vec<JobId> = ids.iter().filter_map(|(_, id)| *id).collect();
+    let answers = forecaster.look(session, &open).map_err(fail)?;
+    let plans = forecaster.point(session, &open, RunTimes::Limits).map_err(fail)?;
+    let mut found = answers.into_iter().zip(plans);
+    let mut told = Told::new(args, scene, &adoption, &forecaster, rehearsal);
+    for (job, id) in ids {
+        let answer = id.and_then(|id| Some((id, found.next()?)));
+        let place = id.and_then(|id| waiting.iter().position(|&other| other == id)).map(|at| at + 1);
+        told.add(scene, job, place, answer.map(|(_, answer)| answer));
+    }
+    if let (Some(job), false) = (asked, args.no_what_if)
+        && let Some(id) = adoption.id(job).filter(|id| waiting.contains(id))
+    {
+        let before = forecaster.times(session, &[id], 0, true).map_err(fail)?;
+        told.longest = forecaster.longest_of(scene.observed[job].job.user, 20);
+        told.what_if = what_if(args, scene, &mut forecaster, job, &before).map_err(fail)?;
+    }
+    Ok(told)
+}
+
+/// Says how far answers can be relied on.
+fn warn_of(rehearsal: &Rehearsal, forecaster: &Forecaster, scene: &Scene) {
+    if rehearsal.answers < 200 {
+        message::warning(&format!(
+            "only {} jobs that waited are known from {}: answers are hardly calibrated yet",
+            rehearsal.answers,
+            if scene.has_accounting { "the accounting" } else { "no accounting, which the folder lacks" }
+        ));
+    } else if let Some(raw) = forecaster.calibration().raw_coverage(0.9).filter(|&raw| raw < 0.75) {
+        message::warning(&format!(
+            "before calibration only {:.0} % of the starts lay within 90 % intervals: the cluster does not schedule as the policy \
+             here does, so that answers are wide (priorities, limits, other partitions; try another --policy)",
+            100.0 * raw
+        ));
+    }
+}
+
+/// What would change the start of a job: by the same futures.
+fn what_if(
+    args: &WhenArgs,
+    scene: &Scene,
+    forecaster: &mut Forecaster,
+    job: usize,
+    before: &[Vec<Option<i64>>],
+) -> Result<Vec<Row>, FutureError> {
+    let own = scene.observed[job].job.clone();
+    let longest = forecaster.longest_of(own.user, 20);
+    let mut rows = Vec::new();
+    for (procs, limit) in variants(own.procs, own.estimate, longest) {
+        let mut other = own.clone();
+        (other.procs, other.estimate) = (procs, limit);
+        let adoption = scene.adopt_with(args, job, &other)?;
+        let waits = adoption.id(job).filter(|&id| adoption.session.view().waiting().any(|other| other == id));
+        let horizon = forecaster.settings().horizon.0;
+        let (times, answer): (Vec<Option<i64>>, Option<Answer>) = match waits {
+            Some(id) => {
+                let times = forecaster.times(&adoption.session, &[id], 0, true)?;
+                let answer = forecaster.look(&adoption.session, &[id])?.into_iter().next();
+                (times.into_iter().map(|starts| starts[0]).collect(), answer)
+            }
+            // It would start at once.
+            None => (before.iter().map(|_| Some(0)).collect(), None),
+        };
+        let earlier: Vec<f64> = before
+            .iter()
+            .zip(&times)
+            .map(|(before, after)| (before[0].unwrap_or(horizon) - after.unwrap_or(horizon)) as f64)
+            .collect();
+        let killed = (limit < own.estimate).then(|| forecaster.runs_beyond(&own, limit));
+        rows.push(Row::new(procs, limit, &earlier, answer, killed));
+    }
+    Ok(rows)
+}
+
+/// Shorter limits and fewer processors that are worth a look.
+fn variants(procs: u32, limit: Span, longest: Option<(Span, usize)>) -> Vec<(u32, Span)> {
+    // A quarter more than the user's longest, in quarters of an hour.
+    let safe = longest.map(|(run, _)| Span((run.0 + run.0 / 4).div_euclid(900).saturating_add(1) * 900));
+    let mut limits: Vec<Span> =
+        [Some(Span(limit.0 / 2)), Some(Span(limit.0 / 4)), safe].into_iter().flatten().collect();
+    limits.retain(|&other| other >= Span(300) && other < limit);
+    limits.sort_unstable_by(|a, b| b.cmp(a));
+    limits.dedup();
+    let mut variants: Vec<(u32, Span)> = limits.into_iter().map(|limit| (procs, limit)).collect();
+    variants.extend([procs / 2, procs / 4].into_iter().filter(|&fewer| fewer >= 1).map(|fewer| (fewer, limit)));
+    variants
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn variants_are_smaller_and_each_once() {
+        let hour = 3600;
+        // The longest of the last ran for 3 h: 3 h 45 min and a quarter.
+        let found = variants(32, Span(12 * hour), Some((Span(3 * hour), 20)));
+        let limits = [6 * hour, 4 * hour, 3 * hour].map(|limit| (32, Span(limit)));
+        assert_eq!(found, [&limits[..], &[(16, Span(12 * hour)), (8, Span(12 * hour))]].concat());
+        assert_eq!(variants(1, Span(400), None), []);
+    }
+}

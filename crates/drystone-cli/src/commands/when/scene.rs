@@ -1,0 +1,250 @@
+//! The state of a cluster as a forecaster takes it: one pool of processors, jobs observed.
+
+use super::state::{self, Queued, State};
+use crate::args::WhenArgs;
+use crate::exit::Failure;
+use crate::output::message;
+use drystone::model::{Job, Machine, ProcSet, Span, Time};
+use drystone::policy::Loss;
+use drystone_site::{Options, Site, Watch, import};
+use drystone_when::{Adoption, Forecaster, FutureError, Observed, Rehearsal, Settings, adopt};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+/// The job that is not submitted yet, as it is called.
+const HYPOTHETICAL: &str = "the job";
+/// Jobs without a limit are taken to have this one.
+const NO_LIMIT: i64 = 365 * 86_400;
+/// Waits that are no longer than Slurm takes to look are none.
+const PATIENCE: Span = Span(60);
+
+pub(super) struct Scene {
+    pub(super) now: i64,
+    machine: Machine,
+    /// Windows that are announced.
+    losses: Vec<Loss>,
+    /// Jobs of the past and of the queue.
+    pub(super) observed: Vec<Observed>,
+    /// Jobs of the queue: where they are among the observed.
+    queue: Vec<(Queued, Option<usize>)>,
+    /// The first of the observed that is in the queue.
+    present: usize,
+    users: BTreeMap<String, i32>,
+    pub(super) has_accounting: bool,
+    pub(super) remarks: Vec<String>,
+}
+
+impl Scene {
+    pub(super) fn read(dir: &Path, args: &WhenArgs) -> Result<Scene, Failure> {
+        let state = state::read(dir)?;
+        let site = state.accounting.as_deref().map(|path| accounting(path, args)).transpose()?;
+        let mut scene = Scene {
+            now: state.now,
+            machine: Machine::new(1),
+            losses: Vec::new(),
+            observed: Vec::new(),
+            queue: Vec::new(),
+            present: 0,
+            users: BTreeMap::new(),
+            has_accounting: site.is_some(),
+            remarks: Vec::new(),
+        };
+        scene.build_machine(&state, args, dir)?;
+        if let Some(site) = &site {
+            scene.take_past(site, &state, args);
+        }
+        scene.present = scene.observed.len();
+        scene.take_queue(&state, args);
+        Ok(scene)
+    }
+
+    fn user(&mut self, name: &str) -> i32 {
+        let next = self.users.len() as i32;
+        *self.users.entry(name.to_string()).or_insert(next)
+    }
+
+    /// Processors of nodes that are up, and those that jobs still hold on others.
+    fn build_machine(&mut self, state: &State, args: &WhenArgs, dir: &Path) -> Result<(), Failure> {
+        let wanted = args.partition.as_deref();
+        let known: BTreeSet<&str> = state.nodes.iter().flat_map(|node| &node.partitions).map(String::as_str).collect();
+        if let Some(name) = wanted.filter(|name| !known.contains(name)) {
+            let all: Vec<&str> = known.into_iter().collect();
+            return Err(Failure::usage(format_args!(
+                "--partition: no node in {} is in `{name}`; expected one of {}",
+                dir.join("nodes.txt").display(),
+                all.join(", ")
+            )));
+        }
+        if wanted.is_none() && known.len() > 1 {
+            self.remarks.push(format!(
+                "the nodes are in {} partitions and taken as one pool; --partition takes one of them",
+                known.len()
+            ));
+        }
+        let (mut procs, mut ranges) = (0u32, BTreeMap::new());
+        for node in
+            state.nodes.iter().filter(|node| wanted.is_none_or(|name| node.partitions.iter().any(|p| p == name)))
+        {
+            let usable = if node.up { node.procs } else { node.busy.min(node.procs) };
+            if usable > 0 {
+                ranges.insert(node.name.as_str(), procs..procs + usable);
+                procs += usable;
+            }
+        }
+        if procs == 0 {
+            return Err(Failure::usage(format_args!(
+                "{}: no node is up, so that no job can start",
+                dir.join("nodes.txt").display()
+            )));
+        }
+        self.machine = Machine::new(procs);
+        for window in state.windows.iter().filter(|window| window.until > state.now && window.from < window.until) {
+            let mut on = ProcSet::new();
+            for name in &window.nodes {
+                if let Some(range) = ranges.get(name.as_str()) {
+                    on = on.union(&ProcSet::range(range.clone()));
+                }
+            }
+            if !on.is_empty() {
+                self.losses.push(Loss { on, from: Time(window.from), until: Time(window.until) });
+            }
+        }
+        Ok(())
+    }
+
+    /// Jobs of the accounting that are over.
+    fn take_past(&mut self, site: &Site, state: &State, args: &WhenArgs) {
+        let here: BTreeSet<&str> = state.jobs.iter().map(|job| job.name.as_str()).collect();
+        let wanted = args.partition.as_deref();
+        for job in site.jobs() {
+            let Some(end) = job.end.filter(|&end| end <= state.now) else { continue };
+            let procs = job.cpus.or(job.asked_cpus).unwrap_or(job.units);
+            let apart = wanted.is_some_and(|name| job.partition != name) || here.contains(job.display().as_str());
+            if apart || procs == 0 || procs > self.machine.procs {
+                continue;
+            }
+            let mut wants = Job::new(Time(job.submit), procs, Span(i64::from(job.limit).max(1)));
+            wants.user = self.user(&job.user);
+            let eligible = Time(job.eligible.unwrap_or(job.submit).max(job.submit));
+            let start = job.start.filter(|&start| start <= end).map(Time);
+            let rank = 0;
+            self.observed.push(Observed { job: wants, eligible, start, end: Some(Time(end)), rank });
+        }
+        // Days are replayed in the order of arrival.
+        self.observed.sort_by_key(|one| one.job.submit);
+    }
+
+    fn take_queue(&mut self, state: &State, args: &WhenArgs) {
+        let wanted = args.partition.as_deref();
+        let mut without = 0;
+        for queued in &state.jobs {
+            if wanted.is_some_and(|name| !queued.partition.split(',').any(|other| other == name)) {
+                continue;
+            }
+            without += u32::from(queued.limit.is_none());
+            let place = (queued.kept.is_none()).then_some(self.observed.len());
+            if place.is_some() {
+                let limit = Span(queued.limit.unwrap_or(NO_LIMIT).max(1));
+                let mut job = Job::new(Time(queued.submit.min(self.now)), queued.procs, limit);
+                job.user = self.user(&queued.user);
+                let start = queued.since.map(|since| Time(since.min(self.now)));
+                let (eligible, rank) = (job.submit, -queued.priority);
+                self.observed.push(Observed { job, eligible, start, end: None, rank });
+            }
+            self.queue.push((queued.clone(), place));
+        }
+        if without > 0 {
+            self.remarks.push(format!("{without} jobs have no limit; a year stands for it"));
+        }
+    }
+
+    pub(super) fn settings(&self, args: &WhenArgs) -> Settings {
+        // 5 January 1970 was a Monday.
+        Settings { samples: args.samples, seed: args.seed, monday: 4 * 86_400, ..Settings::default() }
+    }
+
+    /// Learns from the past, and from the jobs of the queue as they came.
+    pub(super) fn rehearse(&self, forecaster: &mut Forecaster, questions: usize) -> Result<Rehearsal, FutureError> {
+        // The job that is not submitted yet comes on top later.
+        forecaster.rehearse(self.machine, &self.observed, Time(self.now), questions, PATIENCE)
+    }
+
+    /// The job that was asked about, if one was. One that is not submitted yet is added.
+    pub(super) fn asked(&mut self, args: &WhenArgs) -> Result<Option<usize>, Failure> {
+        if let (Some(procs), Some(limit)) = (args.procs, args.limit) {
+            if procs > self.machine.procs {
+                return Err(Failure::usage(format_args!(
+                    "--procs: {procs} processors are more than the {} of the nodes that are up",
+                    self.machine.procs
+                )));
+            }
+            let mut job = Job::new(Time(self.now), procs, limit);
+            if let Some(name) = &args.user {
+                if !self.users.contains_key(name) {
+                    message::warning(&format!("no job of user {name} is known: run times are those of all users"));
+                }
+                job.user = self.user(name);
+            }
+            let at = self.observed.len();
+            self.observed.push(Observed { job, eligible: Time(self.now), start: None, end: None, rank: i64::MAX });
+            return Ok(Some(at));
+        }
+        let Some(name) = &args.job else { return Ok(None) };
+        let Some((queued, place)) = self.queue.iter().find(|(queued, _)| queued.name == *name) else {
+            return Err(Failure::usage(format_args!(
+                "--job: the queue has no job {name}{}; without --job every job that waits is told",
+                args.partition.as_ref().map(|p| format!(" in partition {p}")).unwrap_or_default()
+            )));
+        };
+        if let Some(kept) = &queued.kept {
+            return Err(Failure::usage(format_args!(
+                "--job: job {name} {kept}: no start can be foretold before that is over"
+            )));
+        }
+        if queued.since.is_some() {
+            return Err(Failure::usage(format_args!("--job: job {name} runs already")));
+        }
+        Ok(*place)
+    }
+
+    /// The session of the present.
+    pub(super) fn adopt(&self, args: &WhenArgs) -> Result<Adoption, FutureError> {
+        self.adopted(args, &self.observed[self.present..])
+    }
+
+    /// The same where one job is another.
+    pub(super) fn adopt_with(&self, args: &WhenArgs, job: usize, other: &Job) -> Result<Adoption, FutureError> {
+        let mut jobs = self.observed[self.present..].to_vec();
+        jobs[job - self.present].job = other.clone();
+        self.adopted(args, &jobs)
+    }
+
+    fn adopted(&self, args: &WhenArgs, jobs: &[Observed]) -> Result<Adoption, FutureError> {
+        let mut adoption = adopt(args.policy.scheduler(), self.machine, jobs, &self.losses, Time(self.now))?;
+        adoption.jobs.iter_mut().for_each(|job| *job += self.present);
+        Ok(adoption)
+    }
+
+    /// What a job is called, and since when it is here.
+    pub(super) fn name(&self, job: usize) -> (String, Option<String>) {
+        let found = self.queue.iter().find(|(_, place)| *place == Some(job));
+        match found {
+            Some((queued, _)) => (queued.name.clone(), Some(queued.user.clone())),
+            None => (HYPOTHETICAL.to_string(), None),
+        }
+    }
+
+    /// Jobs that cannot start whatever is free.
+    pub(super) fn kept(&self) -> usize {
+        self.queue.iter().filter(|(queued, _)| queued.kept.is_some()).count()
+    }
+}
+
+/// Imports the accounting, whatever kind it is of.
+fn accounting(path: &Path, args: &WhenArgs) -> Result<Site, Failure> {
+    let options = Options { time_zone: args.timezone.clone(), ..Options::default() };
+    let open = |path: &Path| -> std::io::Result<Box<dyn Read>> { Ok(Box::new(File::open(path)?)) };
+    Ok(import(&[path.to_path_buf()], &options, &open, Watch::default())?)
+}

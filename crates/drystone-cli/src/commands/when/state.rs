@@ -1,0 +1,410 @@
+//! The state of a Slurm cluster as its commands print it.
+
+use crate::exit::Failure;
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The commands that write a state into the folder that they are run in.
+pub(super) const ASK: &str = "\
+# In an empty folder on a host where Slurm's commands work, as a user that may see all jobs:
+export TZ=UTC SLURM_TIME_FORMAT=%s SLURM_BITSTR_LEN=0
+date +%s > now.txt
+squeue --json > squeue.json
+# where squeue has no --json, instead:
+#   squeue -h -a -t PD,R,S,CG,CF -o '%i|%T|%r|%C|%l|%V|%S|%Q|%u|%P' > squeue.txt
+scontrol -o show nodes > nodes.txt
+scontrol -o show reservations > reservations.txt
+mkdir -p accounting; sacct -a -X -D -P --noconvert -S now-60days -E now --format=JobIDRaw,JobID,Cluster,User,Account,Group,\\
+UID,Partition,QOS,Submit,Eligible,Start,End,ElapsedRaw,Suspended,TimelimitRaw,State,ExitCode,Priority,Reason,Flags,\\
+Reservation,Constraints,ReqNodes,NNodes,ReqCPUS,AllocCPUS,ReqMem,ReqTRES,AllocTRES,NodeList > accounting/jobs.psv
+# then: drystone when --state FOLDER
+";
+
+/// A job of the queue.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Queued {
+    /// As people call it: `4711`, `4711_3`.
+    pub(super) name: String,
+    pub(super) user: String,
+    pub(super) partition: String,
+    pub(super) procs: u32,
+    /// Seconds; `None` without a limit.
+    pub(super) limit: Option<i64>,
+    pub(super) submit: i64,
+    /// Since when it runs.
+    pub(super) since: Option<i64>,
+    pub(super) priority: i64,
+    /// Why it cannot start whatever is free.
+    pub(super) kept: Option<String>,
+}
+
+/// A node.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Node {
+    pub(super) name: String,
+    pub(super) procs: u32,
+    pub(super) busy: u32,
+    pub(super) up: bool,
+    pub(super) partitions: Vec<String>,
+}
+
+/// A window in which nodes are kept free of jobs.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct WindowOut {
+    pub(super) nodes: Vec<String>,
+    pub(super) from: i64,
+    pub(super) until: i64,
+}
+
+/// All of it.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct State {
+    pub(super) now: i64,
+    pub(super) jobs: Vec<Queued>,
+    pub(super) nodes: Vec<Node>,
+    pub(super) windows: Vec<WindowOut>,
+    /// Accounting, if there is any.
+    pub(super) accounting: Option<PathBuf>,
+}
+
+fn wrong(file: &Path, line: usize, what: &str) -> Failure {
+    Failure::usage(format_args!("{}:{line}: {what}; `drystone when --ask` prints the commands", file.display()))
+}
+
+/// Reads a folder.
+pub(super) fn read(dir: &Path) -> Result<State, Failure> {
+    let text = |name: &str| -> Result<Option<(PathBuf, String)>, Failure> {
+        let path = dir.join(name);
+        match fs::read_to_string(&path) {
+            Ok(text) => Ok(Some((path, text))),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(Failure::usage(format_args!("{}: cannot be read: {error}", path.display()))),
+        }
+    };
+    if !dir.is_dir() {
+        return Err(Failure::usage(format_args!(
+            "{}: is no folder; `drystone when --ask` prints what goes into one",
+            dir.display()
+        )));
+    }
+    let (jobs, updated) = match (text("squeue.json")?, text("squeue.txt")?) {
+        (Some((path, text)), _) => json(&path, &text)?,
+        (None, Some((path, text))) => (table(&path, &text)?, None),
+        (None, None) => {
+            return Err(Failure::usage(format_args!(
+                "{}: has neither squeue.json nor squeue.txt; `drystone when --ask` prints the commands that write them",
+                dir.display()
+            )));
+        }
+    };
+    let nodes = match text("nodes.txt")? {
+        Some((path, text)) => nodes(&path, &text)?,
+        None => {
+            return Err(Failure::usage(format_args!(
+                "{}: has no nodes.txt, what `scontrol -o show nodes` prints",
+                dir.display()
+            )));
+        }
+    };
+    let now = match text("now.txt")? {
+        Some((path, text)) => text
+            .trim()
+            .parse()
+            .map_err(|_| wrong(&path, 1, &format!("`{}` is no time in seconds since 1970", text.trim())))?,
+        None => updated.ok_or_else(|| {
+            Failure::usage(format_args!(
+                "{}: has no now.txt, what `date +%s` prints, and squeue.json says no time",
+                dir.display()
+            ))
+        })?,
+    };
+    let windows =
+        text("reservations.txt")?.map_or_else(|| Ok(Vec::new()), |(path, text)| reservations(&path, &text))?;
+    let accounting = Some(dir.join("accounting")).filter(|path| path.is_dir());
+    check(&jobs, now, dir)?;
+    Ok(State { now, jobs, nodes, windows, accounting })
+}
+
+/// States that cannot be.
+fn check(jobs: &[Queued], now: i64, dir: &Path) -> Result<(), Failure> {
+    let fail =
+        |job: &Queued, what: String| Err(Failure::usage(format_args!("{}: job {}: {what}", dir.display(), job.name)));
+    let mut seen = BTreeSet::new();
+    for job in jobs {
+        if !seen.insert(job.name.as_str()) {
+            return fail(job, "is listed twice".into());
+        }
+        if job.procs == 0 {
+            return fail(job, "has no processors".into());
+        }
+        // A minute for clocks that differ.
+        for (what, time) in [("was submitted", Some(job.submit)), ("runs since", job.since)] {
+            if time.is_some_and(|time| time > now + 60) {
+                return fail(
+                    job,
+                    format!("{what} {} s after now.txt says; take all files at one time", time.unwrap_or(now) - now),
+                );
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Why a job does not compete for processors, from Slurm's word for it.
+fn keeps(reason: &str, priority: i64) -> Option<String> {
+    let why = match reason {
+        "JobHeldUser" | "JobHeldAdmin" | "JobHoldMaxRequeue" => "is held",
+        "Dependency" | "DependencyNeverSatisfied" => "depends on another job",
+        "BeginTime" => "may begin later only",
+        "JobArrayTaskLimit" => "waits for other tasks of its array",
+        _ if priority == 0 => "is held",
+        _ => return None,
+    };
+    Some(format!("{why} ({reason})"))
+}
+
+/// A number that newer versions wrap: `{"set": true, "infinite": false, "number": 7}`.
+fn number(value: &Value) -> Option<i64> {
+    match value {
+        Value::Number(number) => number.as_i64(),
+        Value::Object(map) => {
+            let says = |key: &str| map.get(key).and_then(Value::as_bool);
+            if says("set") == Some(false) || says("infinite") == Some(true) {
+                return None;
+            }
+            map.get("number").and_then(Value::as_i64)
+        }
+        Value::String(text) => text.parse().ok(),
+        _ => None,
+    }
+}
+
+fn word(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Array(list) => list.first().map(word).unwrap_or_default(),
+        _ => String::new(),
+    }
+}
+
+/// What `squeue --json` prints.
+fn json(path: &Path, text: &str) -> Result<(Vec<Queued>, Option<i64>), Failure> {
+    let whole: Value =
+        serde_json::from_str(text).map_err(|error| wrong(path, error.line(), &format!("no JSON: {error}")))?;
+    let Some(list) = whole.get("jobs").and_then(Value::as_array) else {
+        return Err(wrong(path, 1, "has no list `jobs`, as `squeue --json` writes one"));
+    };
+    let mut jobs = Vec::new();
+    for (at, job) in list.iter().enumerate() {
+        let get = |key: &str| job.get(key).unwrap_or(&Value::Null);
+        let lacks = |key: &str| wrong(path, 1, &format!("job {} of the list has no usable `{key}`", at + 1));
+        let id = number(get("job_id")).ok_or_else(|| lacks("job_id"))?;
+        let state = word(get("job_state"));
+        let pending = state == "PENDING";
+        if !pending && !matches!(state.as_str(), "RUNNING" | "SUSPENDED" | "COMPLETING" | "CONFIGURING") {
+            continue;
+        }
+        let procs = number(get("cpus")).and_then(|cpus| u32::try_from(cpus).ok()).ok_or_else(|| lacks("cpus"))?;
+        let submit = number(get("submit_time")).ok_or_else(|| lacks("submit_time"))?;
+        let since = if pending { None } else { Some(number(get("start_time")).ok_or_else(|| lacks("start_time"))?) };
+        let priority = number(get("priority")).unwrap_or(0);
+        let array = number(get("array_job_id")).filter(|&id| id > 0);
+        let one = Queued {
+            name: id.to_string(),
+            user: word(get("user_name")),
+            partition: word(get("partition")),
+            procs,
+            limit: number(get("time_limit")).map(|minutes| minutes.saturating_mul(60)),
+            submit,
+            since,
+            priority,
+            kept: pending.then(|| keeps(&word(get("state_reason")), priority)).flatten(),
+        };
+        match (array, number(get("array_task_id")), word(get("array_task_string"))) {
+            (Some(array), Some(task), _) => jobs.push(Queued { name: format!("{array}_{task}"), ..one }),
+            (Some(array), None, tasks) if !tasks.is_empty() => {
+                let tasks = self::tasks(&tasks).ok_or_else(|| lacks("array_task_string"))?;
+                jobs.extend(tasks.into_iter().map(|task| Queued { name: format!("{array}_{task}"), ..one.clone() }));
+            }
+            _ => jobs.push(one),
+        }
+    }
+    let updated = whole.get("last_update").and_then(number);
+    Ok((jobs, updated))
+}
+
+/// Tasks of an array that have nothing of their own yet: `1-3,7%2`, `0-9:3`.
+fn tasks(text: &str) -> Option<Vec<u32>> {
+    let text = text.split('%').next()?.trim_matches(['[', ']']);
+    let mut list = Vec::new();
+    for part in text.split(',') {
+        let (range, step) = part.split_once(':').unwrap_or((part, "1"));
+        let (from, to) = range.split_once('-').unwrap_or((range, range));
+        let (from, to, step): (u32, u32, usize) = (from.parse().ok()?, to.parse().ok()?, step.parse().ok()?);
+        if step == 0 || to < from || list.len() + (to - from) as usize / step > 1_000_000 {
+            return None;
+        }
+        list.extend((from..=to).step_by(step));
+    }
+    Some(list)
+}
+
+/// What `squeue -o` prints with the format of [`ASK`].
+fn table(path: &Path, text: &str) -> Result<Vec<Queued>, Failure> {
+    let mut jobs = Vec::new();
+    for (number, line) in (1..).zip(text.lines()) {
+        let fields: Vec<&str> = line.split('|').collect();
+        let [name, state, reason, procs, limit, submit, start, priority, user, partition] = fields[..] else {
+            return Err(wrong(path, number, &format!("{} fields between `|` instead of 10", fields.len())));
+        };
+        let pending = state == "PENDING";
+        let time = |what: &str, text: &str| {
+            text.parse::<i64>().map_err(|_| {
+                wrong(path, number, &format!("{what} `{text}` is no time in seconds (SLURM_TIME_FORMAT=%s)"))
+            })
+        };
+        let limit = match limit {
+            "UNLIMITED" | "NOT_SET" | "INVALID" => None,
+            text => Some(span(text).ok_or_else(|| {
+                wrong(path, number, &format!("limit `{text}` is none of days-hours:minutes:seconds"))
+            })?),
+        };
+        let priority =
+            priority.parse().map_err(|_| wrong(path, number, &format!("priority `{priority}` is no number")))?;
+        let one = Queued {
+            name: name.to_string(),
+            user: user.to_string(),
+            partition: partition.to_string(),
+            procs: procs.parse().map_err(|_| wrong(path, number, &format!("processors `{procs}` is no number")))?,
+            limit,
+            submit: time("submit", submit)?,
+            since: if pending { None } else { Some(time("start", start)?) },
+            priority,
+            kept: pending.then(|| keeps(reason.trim_matches(['(', ')']), priority)).flatten(),
+        };
+        match name.split_once("_[") {
+            Some((array, list)) => {
+                let tasks = tasks(list).ok_or_else(|| wrong(path, number, &format!("tasks `{name}` are no ranges")))?;
+                jobs.extend(tasks.into_iter().map(|task| Queued { name: format!("{array}_{task}"), ..one.clone() }));
+            }
+            None => jobs.push(one),
+        }
+    }
+    Ok(jobs)
+}
+
+/// A span as Slurm writes it: `1-02:03:04`, `02:03:04`, `03:04`.
+fn span(text: &str) -> Option<i64> {
+    let (days, rest) = text.split_once('-').map_or((Some(0), text), |(days, rest)| (days.parse::<i64>().ok(), rest));
+    let mut seconds = 0i64;
+    for part in rest.split(':') {
+        seconds = seconds.checked_mul(60)?.checked_add(part.parse().ok()?)?;
+    }
+    days?.checked_mul(86_400)?.checked_add(seconds)
+}
+
+/// What `scontrol -o show nodes` prints.
+fn nodes(path: &Path, text: &str) -> Result<Vec<Node>, Failure> {
+    let mut nodes = Vec::new();
+    for (number, line) in (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty()) {
+        let value = |key: &str| line.split_whitespace().find_map(|word| word.strip_prefix(key)?.strip_prefix('='));
+        let lacks = |key: &str| wrong(path, number, &format!("has no `{key}=`, as `scontrol -o show nodes` prints it"));
+        let count = |key: &str| value(key).and_then(|text| text.parse().ok());
+        let state = value("State").ok_or_else(|| lacks("State"))?;
+        let words: Vec<&str> = state.split('+').collect();
+        let base = words[0].trim_end_matches(|c: char| !c.is_ascii_alphabetic());
+        let out =
+            ["DOWN", "DRAIN", "DRAINED", "DRAINING", "FAIL", "FAILING", "MAINT", "NOT_RESPONDING", "REBOOT_ISSUED"];
+        let up = matches!(base, "IDLE" | "MIXED" | "ALLOCATED" | "COMPLETING" | "PLANNED")
+            && !words[1..].iter().any(|word| out.contains(word))
+            && !words[0].ends_with('*');
+        nodes.push(Node {
+            name: value("NodeName").ok_or_else(|| lacks("NodeName"))?.to_string(),
+            procs: count("CPUTot").ok_or_else(|| lacks("CPUTot"))?,
+            busy: count("CPUAlloc").unwrap_or(0),
+            up,
+            partitions: value("Partitions").map(|list| list.split(',').map(String::from).collect()).unwrap_or_default(),
+        });
+    }
+    if nodes.is_empty() {
+        return Err(wrong(path, 1, "lists no node"));
+    }
+    Ok(nodes)
+}
+
+/// Maintenance among what `scontrol -o show reservations` prints.
+fn reservations(path: &Path, text: &str) -> Result<Vec<WindowOut>, Failure> {
+    let mut windows = Vec::new();
+    for (number, line) in (1..).zip(text.lines()).filter(|(_, line)| line.starts_with("ReservationName=")) {
+        let value = |key: &str| line.split_whitespace().find_map(|word| word.strip_prefix(key)?.strip_prefix('='));
+        if !value("Flags").is_some_and(|flags| flags.split(',').any(|flag| flag == "MAINT")) {
+            continue;
+        }
+        let time = |key: &str| {
+            value(key)
+                .and_then(|text| text.parse().ok())
+                .ok_or_else(|| wrong(path, number, &format!("has no `{key}=` in seconds (SLURM_TIME_FORMAT=%s)")))
+        };
+        let nodes = drystone_slurm::conf::expand_hostlist(value("Nodes").unwrap_or(""))
+            .map_err(|error| wrong(path, number, &format!("Nodes: {error}")))?;
+        windows.push(WindowOut { nodes, from: time("StartTime")?, until: time("EndTime")? });
+    }
+    Ok(windows)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spans_and_tasks_are_read_as_slurm_writes_them() {
+        assert_eq!(["1-02:03:04", "02:03:04", "03:04", "x"].map(span), [Some(93_784), Some(7384), Some(184), None]);
+        assert_eq!(tasks("1-3,7%2"), Some(vec![1, 2, 3, 7]));
+        assert_eq!(tasks("0-9:4]"), Some(vec![0, 4, 8]));
+        assert_eq!(tasks("3-1"), None);
+    }
+
+    #[test]
+    fn json_of_old_and_new_versions_is_the_same() {
+        let path = Path::new("squeue.json");
+        let old = r#"{"jobs":[{"job_id":7,"job_state":"PENDING","cpus":4,"submit_time":100,"time_limit":60,"priority":5,
+            "user_name":"u","partition":"p","state_reason":"Resources"}]}"#;
+        let new = r#"{"jobs":[{"job_id":7,"job_state":["PENDING"],"cpus":{"set":true,"infinite":false,"number":4},
+            "submit_time":{"set":true,"infinite":false,"number":100},"time_limit":{"set":true,"infinite":false,"number":60},
+            "priority":{"set":true,"infinite":false,"number":5},"user_name":"u","partition":"p","state_reason":"Resources"}],
+            "last_update":{"set":true,"infinite":false,"number":130}}"#;
+        let [old, new] = [old, new].map(|text| json(path, text).map_err(|e| e.text().to_string()).expect("sound"));
+        assert_eq!(old.0, new.0);
+        assert_eq!((old.1, new.1), (None, Some(130)));
+        assert_eq!((old.0[0].limit, old.0[0].kept.clone()), (Some(3600), None));
+    }
+
+    #[test]
+    fn a_line_that_is_not_understood_is_named() {
+        let path = Path::new("squeue.txt");
+        let good = "9_[2-3]|PENDING|(Priority)|8|1-00:00:00|50|N/A|77|u|p\n8|RUNNING|None|4|30:00|10|20|0|u|p\n";
+        let jobs = table(path, good).map_err(|e| e.text().to_string()).expect("sound");
+        let names: Vec<&str> = jobs.iter().map(|job| job.name.as_str()).collect();
+        assert_eq!(names, ["9_2", "9_3", "8"]);
+        assert_eq!((jobs[0].limit, jobs[2].since, jobs[2].limit), (Some(86_400), Some(20), Some(1800)));
+        for (bad, part) in [
+            ("9|PENDING|x|8\n", "squeue.txt:1: 4 fields"),
+            ("9|RUNNING|x|8|1:00|5|2026-01-01T00:00:00|1|u|p\n", "squeue.txt:1: start"),
+            ("9|PENDING|x|eight|1:00|5|6|1|u|p\n", "squeue.txt:1: processors `eight`"),
+        ] {
+            let error = table(path, bad).map(|_| ()).map_err(|e| e.text().to_string()).expect_err(bad);
+            assert!(error.contains(part), "{error}");
+        }
+    }
+
+    #[test]
+    fn nodes_that_are_out_are_known() {
+        let text = "NodeName=a CPUAlloc=2 CPUTot=4 State=MIXED Partitions=p,q\nNodeName=b CPUAlloc=0 CPUTot=4 State=IDLE+DRAIN\n\
+                    NodeName=c CPUAlloc=0 CPUTot=4 State=DOWN*\n";
+        let nodes = nodes(Path::new("nodes.txt"), text).map_err(|e| e.text().to_string()).expect("sound");
+        assert_eq!(nodes.iter().map(|node| node.up).collect::<Vec<_>>(), [true, false, false]);
+        assert_eq!((nodes[0].busy, nodes[0].partitions.len()), (2, 2));
+    }
+}

@@ -1,0 +1,314 @@
+//! Answers as people and programs read them.
+
+use super::clock::{Clock, limit, span};
+use super::scene::Scene;
+use crate::args::WhenArgs;
+use drystone::model::Span;
+use drystone_when::{Adoption, Answer, Forecaster, Rehearsal};
+use serde_json::{Value, json};
+use std::fmt::Write;
+
+/// All that is told.
+pub(super) struct Told {
+    now: i64,
+    policy: String,
+    samples: u32,
+    free: u32,
+    running: u32,
+    waiting: u32,
+    kept: usize,
+    rehearsal: Rehearsal,
+    raw90: Option<f64>,
+    single: bool,
+    jobs: Vec<One>,
+    pub(super) what_if: Vec<Row>,
+    /// The longest of the user's last jobs, and how many these are.
+    pub(super) longest: Option<(Span, usize)>,
+}
+
+/// One job.
+struct One {
+    name: String,
+    user: Option<String>,
+    procs: u32,
+    limit: i64,
+    waited: i64,
+    place: Option<usize>,
+    /// `None` where it starts at the next pass.
+    answer: Option<Answer>,
+    plan: Option<i64>,
+}
+
+/// What a change would do.
+pub(super) struct Row {
+    procs: u32,
+    limit: i64,
+    /// Mean gain over the futures, and its standard error, in seconds.
+    gain: (f64, f64),
+    /// Share of the futures in which it starts earlier.
+    earlier: f64,
+    answer: Option<Answer>,
+    killed: Option<f64>,
+}
+
+impl Row {
+    pub(super) fn new(procs: u32, limit: Span, earlier: &[f64], answer: Option<Answer>, killed: Option<f64>) -> Row {
+        let n = earlier.len().max(2) as f64;
+        let mean = earlier.iter().sum::<f64>() / n;
+        let variance = earlier.iter().map(|gain| (gain - mean).powi(2)).sum::<f64>() / (n - 1.0);
+        let share = earlier.iter().filter(|&&gain| gain > 0.0).count() as f64 / n;
+        Row { procs, limit: limit.0, gain: (mean, (variance / n).sqrt()), earlier: share, answer, killed }
+    }
+
+    /// Whether it is more than noise.
+    fn counts(&self) -> bool {
+        self.gain.0.abs() > 2.0 * self.gain.1 && self.gain.0.abs() >= 60.0
+    }
+}
+
+/// Levels of what programs read.
+const LEVELS: [(&str, f64); 7] =
+    [("p05", 0.05), ("p10", 0.1), ("p25", 0.25), ("p50", 0.5), ("p75", 0.75), ("p90", 0.9), ("p95", 0.95)];
+
+impl Told {
+    pub(super) fn new(
+        args: &WhenArgs,
+        scene: &Scene,
+        adoption: &Adoption,
+        forecaster: &Forecaster,
+        rehearsal: Rehearsal,
+    ) -> Told {
+        // As the cluster has them, before the pass that the policy would make now.
+        let here = |runs: bool| adoption.jobs.iter().filter(move |&&job| scene.observed[job].start.is_some() == runs);
+        let busy: u32 = here(true).map(|&job| scene.observed[job].job.procs).sum();
+        Told {
+            now: scene.now,
+            policy: args.policy.to_string(),
+            samples: args.samples,
+            free: adoption.session.view().machine().procs.saturating_sub(busy),
+            running: here(true).count() as u32,
+            waiting: here(false).count() as u32,
+            kept: scene.kept(),
+            rehearsal,
+            raw90: forecaster.calibration().raw_coverage(0.9),
+            single: args.job.is_some() || args.procs.is_some(),
+            jobs: Vec::new(),
+            what_if: Vec::new(),
+            longest: None,
+        }
+    }
+
+    pub(super) fn add(
+        &mut self,
+        scene: &Scene,
+        job: usize,
+        place: Option<usize>,
+        answer: Option<(Answer, Option<i64>)>,
+    ) {
+        let (name, user) = scene.name(job);
+        let own = &scene.observed[job].job;
+        let (answer, plan) = answer.map_or((None, None), |(answer, plan)| (Some(answer), plan));
+        let (procs, limit, waited) = (own.procs, own.estimate.0, scene.now - own.submit.0);
+        self.jobs.push(One { name, user, procs, limit, waited, place, answer, plan });
+    }
+
+    pub(super) fn text(&self, clock: &Clock) -> String {
+        if self.single { self.one(clock) } else { self.all(clock) }
+    }
+
+    fn one(&self, clock: &Clock) -> String {
+        let Some(one) = self.jobs.first() else { return String::new() };
+        let at = |seconds: f64| clock.day_and_hour(self.now, seconds as i64);
+        let place = one.place.map(|place| format!(", {} in the queue", ordinal(place))).unwrap_or_default();
+        let waited = if one.waited >= 60 { format!(", has waited {}", span(one.waited)) } else { String::new() };
+        let name = if one.user.is_some() { format!("job {}", one.name) } else { one.name.clone() };
+        let mut text = format!("{name} ({} procs, limit {}){place}{waited}\n", one.procs, limit(one.limit));
+        let Some(answer) = &one.answer else {
+            text += "  starts at the next scheduling pass, as far as processors and the policy go\n";
+            return text;
+        };
+        let of = |level| answer.quantile(level);
+        let beyond = answer.sample.beyond();
+        if beyond < 0.5 {
+            let _ = writeln!(text, "  likely start   {}   in {}", at(of(0.5)), span(of(0.5) as i64));
+        }
+        let bound = |level: f64| if 1.0 - level <= beyond { "beyond 14 days".to_string() } else { at(of(level)) };
+        let _ = writeln!(text, "  50 %           {} – {}", bound(0.25), bound(0.75));
+        let _ = writeln!(text, "  90 %           {} – {}", bound(0.05), bound(0.95));
+        if beyond > 0.0 {
+            let _ = writeln!(text, "  not within 14 days in {:.0} % of futures", 100.0 * beyond);
+        }
+        let _ = writeln!(
+            text,
+            "  will have started by {} with 95 %  ·  within the next hour: {:.0} %",
+            bound(0.95),
+            100.0 * answer.within(3600.0)
+        );
+        match one.plan {
+            Some(plan) => {
+                let _ = writeln!(text, "  the plan with time limits says {}", clock.day_and_hour(self.now, plan));
+            }
+            None => text += "  the plan with time limits names no start within 14 days\n",
+        }
+        text += &self.fit();
+        text += &self.changes(clock, one, answer);
+        text
+    }
+
+    /// How past answers did.
+    fn fit(&self) -> String {
+        let Rehearsal { answers, inside } = self.rehearsal;
+        if answers < 20 {
+            return "  not calibrated: too few jobs that waited are known\n".to_string();
+        }
+        let share = 100.0 * inside[1] as f64 / answers as f64;
+        let fit = match self.raw90 {
+            _ if answers < 200 => "few answers",
+            Some(raw) if raw < 0.75 => "model of the policy: poor",
+            _ => "fit: good",
+        };
+        format!("  of the last {answers} such answers {share:.1} % lay within their 90 % ({fit})\n")
+    }
+
+    fn changes(&self, clock: &Clock, one: &One, answer: &Answer) -> String {
+        if self.what_if.is_empty() {
+            return String::new();
+        }
+        let mut text = format!("{:<30}{:<14}{}\n", "what would change it", "p50", "95 % by");
+        let line = |what: String, answer: Option<&Answer>| match answer {
+            Some(answer) => format!(
+                "  {what:<28}{:<14}{}",
+                span(answer.quantile(0.5) as i64),
+                clock.day_and_hour(self.now, answer.quantile(0.95) as i64)
+            ),
+            None => format!("  {what:<28}{:<14}at once", "at once"),
+        };
+        let _ = writeln!(text, "{}", line("as submitted".into(), Some(answer)));
+        for row in &self.what_if {
+            let what = if row.procs == one.procs {
+                format!("limit {}", limit(row.limit))
+            } else {
+                format!("{} procs", row.procs)
+            };
+            if !row.counts() {
+                let _ = writeln!(text, "  {what:<28}no clear change");
+                continue;
+            }
+            text += &line(what, row.answer.as_ref());
+            if let Some(killed) = row.killed.filter(|&killed| killed >= 0.005) {
+                let _ = write!(text, "   it would be killed with {:.0} %", 100.0 * killed);
+            }
+            text.push('\n');
+        }
+        if let Some((longest, jobs)) = self.longest {
+            let _ = writeln!(text, "  The last {jobs} jobs of the user ran for no longer than {}.", limit(longest.0));
+        }
+        text += "  By the same futures, the place in the queue kept. Fewer processors lengthen the run: only the start is told.\n";
+        text
+    }
+
+    fn all(&self, clock: &Clock) -> String {
+        let mut text = format!(
+            "{} jobs wait, {} run, {} processors are free; {} jobs are held or wait for something else\n",
+            self.waiting, self.running, self.free, self.kept
+        );
+        if self.jobs.is_empty() {
+            text += "No job waits for processors.\n";
+            return text;
+        }
+        let _ = writeln!(
+            text,
+            "{:<14}{:<14}{:>7}  {:<12}{:<18}{:<18}{:<18}{}",
+            "job", "user", "procs", "limit", "not before (5 %)", "likely (50 %)", "by (90 %)", "plan with limits"
+        );
+        for one in &self.jobs {
+            let user = one.user.as_deref().unwrap_or("");
+            let _ = write!(text, "{:<14}{user:<14}{:>7}  {:<12}", one.name, one.procs, limit(one.limit));
+            let Some(answer) = &one.answer else {
+                text += "at the next pass\n";
+                continue;
+            };
+            let beyond = answer.sample.beyond();
+            for level in [0.05, 0.5, 0.9] {
+                let late = 1.0 - level <= beyond;
+                let at =
+                    if late { "> 14 days".into() } else { clock.day_and_hour(self.now, answer.quantile(level) as i64) };
+                let _ = write!(text, "{at:<18}");
+            }
+            let plan = one.plan.map_or("none in 14 days".to_string(), |plan| clock.day_and_hour(self.now, plan));
+            let _ = writeln!(text, "{plan}");
+        }
+        text += self.fit().trim_start();
+        text
+    }
+
+    pub(super) fn json(&self) -> Value {
+        let jobs: Vec<Value> = self.jobs.iter().map(|one| self.one_json(one)).collect();
+        match <[Value; 1]>::try_from(jobs) {
+            Ok([one]) if self.single => one,
+            Ok(one) => json!({"schema": "drystone.when/1", "asked": self.now, "policy": self.policy, "jobs": one}),
+            Err(jobs) => json!({"schema": "drystone.when/1", "asked": self.now, "policy": self.policy, "jobs": jobs}),
+        }
+    }
+
+    fn one_json(&self, one: &One) -> Value {
+        let start = one.answer.as_ref().map(|answer| self.levels(&|level| answer.quantile(level)));
+        let raw = one.answer.as_ref().map(|answer| self.levels(&|level| answer.sample.quantile(level)));
+        let (answers, inside) = (self.rehearsal.answers, self.rehearsal.inside);
+        let share = |inside: u64| (answers > 0).then(|| inside as f64 / answers as f64);
+        let what_if: Vec<Value> = self
+            .what_if
+            .iter()
+            .map(|row| {
+                let change =
+                    if row.procs == one.procs { json!({"limit": row.limit}) } else { json!({"procs": row.procs}) };
+                let at =
+                    |level| row.answer.as_ref().map_or(self.now, |answer| self.now + answer.quantile(level) as i64);
+                json!({"change": change, "p50": at(0.5), "p95": at(0.95), "p_earlier": row.earlier,
+                    "gain_seconds": row.gain.0, "gain_error_seconds": row.gain.1, "killed_risk": row.killed})
+            })
+            .collect();
+        json!({
+            "schema": "drystone.when/1",
+            "job": one.user.as_ref().map(|_| &one.name),
+            "asked": self.now,
+            "policy": self.policy,
+            "state": {"position": one.place, "free": self.free, "running": self.running, "waiting": self.waiting},
+            "start": start,
+            "not_within_horizon": one.answer.as_ref().map(|answer| answer.sample.beyond()),
+            "at_next_pass": one.answer.is_none(),
+            "plan": one.plan.map(|plan| self.now + plan),
+            "samples": self.samples,
+            "calibration": {
+                "method": "pit",
+                "n": one.answer.as_ref().map_or(0, |answer| answer.correction.answers),
+                "censored": one.answer.as_ref().map_or(0, |answer| answer.correction.censored),
+                "answers": answers,
+                "cover50": share(inside[0]),
+                "cover90": share(inside[1]),
+                "raw_cover90": self.raw90,
+                "raw": raw,
+            },
+            "what_if": what_if,
+        })
+    }
+
+    fn levels(&self, of: &dyn Fn(f64) -> f64) -> Value {
+        LEVELS
+            .iter()
+            .map(|&(name, level)| (name.to_string(), json!(self.now + of(level) as i64)))
+            .collect::<serde_json::Map<_, _>>()
+            .into()
+    }
+}
+
+fn ordinal(place: usize) -> String {
+    let end = match (place % 10, place % 100) {
+        (_, 11..=13) => "th",
+        (1, _) => "st",
+        (2, _) => "nd",
+        (3, _) => "rd",
+        _ => "th",
+    };
+    format!("{place}{end}")
+}

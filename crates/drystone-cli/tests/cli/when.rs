@@ -1,0 +1,132 @@
+//! `drystone when` and `drystone foresee`.
+
+use crate::common::Folder;
+use serde_json::Value;
+
+/// A machine of two nodes of four processors; one job holds all of it, three wait, one of them held.
+fn state(folder: &Folder) {
+    std::fs::create_dir_all(folder.path("now")).expect("made");
+    let write = |name: &str, text: &str| std::fs::write(folder.path(&format!("now/{name}")), text).expect("written");
+    write("now.txt", "1700000000\n");
+    write(
+        "squeue.txt",
+        "11|RUNNING|None|8|1:00:00|1699990000|1699998200|900|ann|main\n\
+         12|PENDING|(Resources)|8|2:00:00|1699998300|N/A|800|bob|main\n\
+         13|PENDING|(Priority)|4|30:00|1699998200|N/A|700|ann|main\n\
+         14_[1-2]|PENDING|(JobHeldUser)|4|30:00|1699998200|N/A|0|ann|main\n",
+    );
+    write(
+        "nodes.txt",
+        "NodeName=n1 CPUAlloc=4 CPUTot=4 State=ALLOCATED Partitions=main\n\
+         NodeName=n2 CPUAlloc=4 CPUTot=4 State=ALLOCATED Partitions=main\n\
+         NodeName=n3 CPUAlloc=0 CPUTot=4 State=DOWN* Partitions=main\n",
+    );
+}
+
+#[test]
+fn every_waiting_job_is_answered() {
+    let folder = Folder::new();
+    state(&folder);
+    let text = folder.run(&["when", "--state", "now"]).ok();
+    assert!(text.starts_with("2 jobs wait, 1 run, 0 processors are free; 2 jobs are held"), "{text}");
+    let json: Value =
+        serde_json::from_str(&folder.run(&["when", "--state", "now", "--format", "json"]).ok()).expect("JSON");
+    let jobs = json["jobs"].as_array().expect("a list");
+    assert_eq!(jobs.len(), 2);
+    // It has run for half of its hour: the rest is as likely as any. The plan has it end at its limit.
+    let first = &jobs[0];
+    assert_eq!((first["job"].as_str(), first["plan"].as_i64()), (Some("12"), Some(1_700_001_800)));
+    let median = first["start"]["p50"].as_i64().expect("a time") - 1_700_000_000;
+    assert!((500..1400).contains(&median), "{median}");
+    // The second needs half of the machine behind it: not before the first has ended.
+    assert_eq!(jobs[1]["plan"].as_i64(), Some(1_700_009_000));
+    // The same again, to the byte.
+    assert_eq!(text, folder.run(&["when", "--state", "now"]).ok());
+}
+
+#[test]
+fn one_job_is_told_with_what_would_change_it() {
+    let folder = Folder::new();
+    state(&folder);
+    let text = folder.run(&["when", "--state", "now", "--job", "13", "--timezone", "Europe/Berlin"]).ok();
+    for part in [
+        "job 13 (4 procs, limit 0:30:00), 2nd in the queue, has waited 30 min",
+        "likely start",
+        "the plan with time limits",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let text = folder.run(&["when", "--state", "now", "--procs", "2", "--limit", "1h", "--user", "ann"]).ok();
+    assert!(text.starts_with("the job (2 procs, limit 1:00:00), 3rd in the queue"), "{text}");
+}
+
+#[test]
+fn states_that_cannot_be_are_refused() {
+    let folder = Folder::new();
+    state(&folder);
+    for (args, part) in [
+        (&["--job", "99"][..], "the queue has no job 99"),
+        (&["--job", "11"], "job 11 runs already"),
+        (&["--job", "14_2"], "is held (JobHeldUser)"),
+        (&["--procs", "64", "--limit", "1h"], "64 processors are more than the 8 of the nodes that are up"),
+        (&["--partition", "gpu"], "no node in now/nodes.txt is in `gpu`; expected one of main"),
+        (&["--policy", "perfect"], "it knows true run times"),
+        (&["--timezone", "Mars"], "there is no zone `Mars`"),
+    ] {
+        let error = folder.run(&[&["when", "--state", "now"], args].concat()).fails(2);
+        assert!(error.contains(part), "{args:?}: {error}");
+    }
+    for (file, text, part) in [
+        ("nodes.txt", "NodeName=n1 CPUTot=4 State=DOWN Partitions=main\n", "no node is up"),
+        ("nodes.txt", "NodeName=n1 State=IDLE\n", "nodes.txt:1: has no `CPUTot=`"),
+        ("now.txt", "yesterday\n", "now.txt:1: `yesterday` is no time"),
+        ("now.txt", "1600000000\n", "was submitted"),
+        ("squeue.json", "{\"jobs\":7}\n", "has no list `jobs`"),
+        ("squeue.json", "{\"jobs\":[", "squeue.json:1: no JSON"),
+    ] {
+        state(&folder);
+        std::fs::write(folder.path(&format!("now/{file}")), text).expect("written");
+        let error = folder.run(&["when", "--state", "now"]).fails(2);
+        assert!(error.contains(part), "{file}: {error}");
+        let _ = std::fs::remove_file(folder.path("now/squeue.json"));
+    }
+    assert!(folder.run(&["when", "--state", "nowhere"]).fails(2).contains("nowhere: is no folder"));
+    assert!(folder.run(&["when", "--ask"]).ok().contains("squeue --json > squeue.json"));
+}
+
+#[test]
+fn a_maintenance_that_is_announced_is_waited_for() {
+    let folder = Folder::new();
+    state(&folder);
+    let window =
+        "ReservationName=service StartTime=1700003600 EndTime=1700010800 Nodes=n[1-2] Flags=MAINT,SPEC_NODES\n";
+    std::fs::write(folder.path("now/reservations.txt"), window).expect("written");
+    let json: Value =
+        serde_json::from_str(&folder.run(&["when", "--state", "now", "--format", "json"]).ok()).expect("JSON");
+    // Job 12 needs all of the machine for two hours: it begins when the service is over.
+    let start = &json["jobs"][0]["start"];
+    assert!(start["p10"].as_i64() >= Some(1_700_010_000) && start["p90"].as_i64() <= Some(1_700_011_500), "{start}");
+}
+
+#[test]
+fn answers_on_a_log_are_scored() {
+    let folder = Folder::new();
+    folder
+        .run(&["workload", "generate", "--procs", "32", "--jobs", "400", "--load", "1", "--out", "log.swf", "--quiet"])
+        .ok();
+    let args = ["foresee", "-w", "log.swf", "--samples", "20", "--quiet"];
+    let text = folder.run(&[&args[..], &["--report", "out.html"]].concat()).ok();
+    for part in ["method", "calibrated", "plan", "Verdict", "The best baseline is"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let page = std::fs::read_to_string(folder.path("out.html")).expect("written");
+    assert!(page.starts_with("<!doctype html>") && page.contains("<svg") && !page.contains("http"), "{page}");
+    let json: Value =
+        serde_json::from_str(&folder.run(&[&args[..], &["--format", "json"]].concat()).ok()).expect("JSON");
+    assert_eq!(json["schema"], "drystone/foresee/1");
+    assert_eq!(json["found"]["methods"].as_array().map(Vec::len), Some(10));
+    let csv = folder.run(&[&args[..], &["--format", "csv", "--method", "plan"]].concat()).ok();
+    assert_eq!(csv.lines().count(), 1 + 2 * 5, "{csv}");
+    let error = folder.run(&["foresee", "-w", "log.swf", "--policy", "perfect"]).fails(2);
+    assert!(error.contains("it knows true run times"), "{error}");
+}

@@ -1,0 +1,67 @@
+//! `drystone when` on a busy real cluster: what it says of all waiting jobs, and how many started
+//! within that.
+
+use super::site::{PROGRAM, Tests, within};
+use drystone_testbed::{Cluster, Options};
+use serde_json::Value;
+use std::process::Command;
+use std::time::Duration;
+
+pub(crate) fn tests() -> Tests {
+    vec![("answers_hold_on_a_busy_cluster", answers)]
+}
+
+/// Jobs, and processors of the one node.
+const JOBS: u32 = 30;
+const CPUS: u32 = 8;
+
+/// The format that `drystone when --ask` names where squeue has no JSON.
+const FORMAT: &str = "%i|%T|%r|%C|%l|%V|%S|%Q|%u|%P";
+
+fn answers() {
+    let Some(cluster) = Cluster::start(&Options { nodes: 1, cpus: CPUS, ..Options::default() }) else { return };
+    // Run times are spread evenly up to the limit of a minute, which is what is assumed of a
+    // machine without a past.
+    for job in 0..JOBS {
+        let (seconds, procs) = (2 + job * 37 % 57, 1 + job % 3);
+        let (seconds, procs) = (format!("sleep {seconds}"), procs.to_string());
+        let _ = cluster.ask("sbatch", &["-t", "1", "-n", &procs, "-o", "/dev/null", "--wrap", &seconds]);
+    }
+    within(Duration::from_secs(60), "jobs run", || {
+        cluster.ask("squeue", &["-h", "-t", "R", "-o", "%i"]).lines().count() > 2
+    });
+    let folder = tempfile::tempdir().expect("a folder");
+    let said = |program: &str, args: &[&str]| {
+        let output = cluster.command(program).args(args).env("SLURM_TIME_FORMAT", "%s").env("TZ", "UTC").output();
+        String::from_utf8(output.expect("runs").stdout).expect("text")
+    };
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).expect("written");
+    write("now.txt", &said("date", &["+%s"]));
+    write("squeue.txt", &said("squeue", &["-h", "-a", "-t", "PD,R,S,CG,CF", "-o", FORMAT]));
+    write("nodes.txt", &said("scontrol", &["-o", "show", "nodes"]));
+    write("reservations.txt", &said("scontrol", &["-o", "show", "reservations"]));
+    let state = folder.path().display().to_string();
+    let output = Command::new(PROGRAM).args(["when", "--state", &state, "--format", "json"]).output().expect("runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let told: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let jobs = told["jobs"].as_array().expect("a list");
+    assert!(jobs.len() >= 10, "only {} jobs wait", jobs.len());
+    within(Duration::from_secs(600), "all jobs have started", || {
+        cluster.ask("squeue", &["-h", "-t", "PD", "-o", "%i"]).trim().is_empty()
+    });
+    let (mut answers, mut inside) = (0, 0);
+    for job in jobs.iter().filter(|job| !job["start"].is_null()) {
+        let name = job["job"].as_str().expect("a number");
+        let shown = said("scontrol", &["-o", "show", "job", name]);
+        let start = shown.split_whitespace().find_map(|word| word.strip_prefix("StartTime=")?.parse::<i64>().ok());
+        let start = start.unwrap_or_else(|| panic!("no start: {shown}"));
+        let bound = |level: &str| job["start"][level].as_i64().expect("a time");
+        // Slurm looks every few seconds.
+        answers += 1;
+        inside += u32::from((bound("p05") - 5..=bound("p95") + 5).contains(&start));
+    }
+    eprintln!("{inside} of {answers} waiting jobs started within their 90 %");
+    assert!(answers >= 10, "{answers}");
+    // They hang together: all are late or early at once.
+    assert!(inside * 10 >= answers * 6, "{inside} of {answers} started within their 90 %");
+}

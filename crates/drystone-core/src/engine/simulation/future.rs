@@ -1,0 +1,79 @@
+//! A simulation that goes on from the present of a session: one possible future.
+
+use super::{Simulation, State};
+use crate::engine::ends::Ends;
+use crate::engine::session::Session;
+use crate::engine::source::Source;
+use crate::model::{JobId, Span, Status, Time, Truth};
+use crate::policy::{Pass, Phase, View};
+use std::collections::BTreeMap;
+
+impl<S: Source> Simulation<S> {
+    /// Goes on from the present of a session, adopted or simulated: jobs that are here run as long
+    /// in all as `run` says, those of the source come on top. A run time no longer than what a job
+    /// has run already counts as one second more, so that nothing ends before the next second.
+    ///
+    /// The session must stand behind its last decision. What suspensions cost is not counted.
+    ///
+    /// ```
+    /// use drystone_core::engine::{Replay, Schedule, Session, Simulation};
+    /// use drystone_core::model::{Job, Machine, Provenance, Span, Time, Workload};
+    /// use drystone_core::policy::PolicySpec;
+    ///
+    /// let policy: PolicySpec = "easy".parse()?;
+    /// let mut session = Session::new(Machine::new(4), policy.scheduler());
+    /// for (procs, estimate) in [(3, 100), (4, 100)] {
+    ///     session.arrive(Time(0), &Job::new(Time(0), procs, Span(estimate)), None)?;
+    /// }
+    /// session.decide(Time(0))?;
+    /// // No job comes any more, and each runs for half of its estimate.
+    /// let none = Workload::new(Machine::new(4), Vec::new(), Vec::new(), Provenance::default())?;
+    /// let mut schedule = Schedule::default();
+    /// let half = |id, view: drystone_core::policy::View<'_>| Span(view.job(id).estimate.0 / 2);
+    /// Simulation::future(session, Replay::new(&none), half).run(&mut schedule)?;
+    /// assert_eq!(schedule.spans, [Some((Time(0), Time(50))), Some((Time(50), Time(100)))]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn future(session: Session, source: S, mut run: impl FnMut(JobId, View<'_>) -> Span) -> Simulation<S> {
+        let view = session.view();
+        let now = view.now();
+        let truth = view.world().jobs.map(|id, known| {
+            let run = match known.entry.phase {
+                Phase::Done => Span::ZERO,
+                Phase::Waiting | Phase::Held => run(id, view).max(Span::ZERO),
+                Phase::Running | Phase::Suspended => run(id, view).max(view.ran(id) + Span(1)),
+            };
+            Truth { run, number: i64::from(id.0), status: Status::Unknown }
+        });
+        let next_arrival = source.peek().unwrap_or(Time::MAX);
+        let starts = (session.pass() == Pass::Pyss).then_some(0);
+        let mut s = State {
+            truth,
+            ends: Ends::default(),
+            overhead: BTreeMap::new(),
+            writing: Vec::new(),
+            starts,
+            stale: false,
+            gone: false,
+            next_arrival,
+            now,
+            at: super::At::Rest,
+        };
+        let mut running: Vec<(Time, JobId)> =
+            view.running().iter().map(|job| (view.segment_start(job.id), job.id)).collect();
+        running.sort_unstable();
+        for (_, id) in running {
+            if let Some(end) = s.end_of(&session, id) {
+                s.push_end(end, id);
+            }
+        }
+        Simulation { source, session, transfer: None, impossible: None, s }
+    }
+
+    /// Its session, as it is now.
+    #[must_use]
+    pub fn into_session(self) -> Session {
+        self.session
+    }
+}

@@ -1,0 +1,74 @@
+//! Scores of start-time answers on a log: `scores LOG POLICY [STUDY] [EVERY]`.
+
+use drystone::log::clean::Options as Cleaning;
+use drystone::log::load;
+use drystone::policy::PolicySpec;
+use drystone_when::{Options, Settings, foresee};
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    match scores() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn scores() -> Result<(), Box<dyn std::error::Error>> {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let [log, policy, rest @ ..] = &args[..] else { return Err("scores LOG POLICY [STUDY] [EVERY]".into()) };
+    let mut cleaning = match rest.first().filter(|study| *study != "-") {
+        Some(study) => drystone::log::clean::Study::options(study.parse()?),
+        None => Cleaning::default(),
+    };
+    if let Some(procs) = rest.get(2) {
+        cleaning.procs = Some(procs.parse()?);
+    }
+    let workload = load(log, &cleaning)?.workload;
+    let spec: PolicySpec = policy.parse()?;
+    let settings = Settings { monday: monday(&workload), ..Settings::default() };
+    let every = rest.get(1).map_or(Ok(1), |every| every.parse())?;
+    let options = Options { settings, every, ..Options::default() };
+    let fresh = spec.clone();
+    let Some(found) = foresee(&workload, &spec, move || fresh.scheduler(), &options, &|_| {})? else { return Ok(()) };
+    println!("{} jobs, {} asked, {} unsettled, wait {:.0?} min", found.jobs, found.asked, found.unsettled, found.wait);
+    for score in &found.methods {
+        let all = &score.all;
+        println!(
+            "{:16} {:6} crps {:7.1} log {:.3} mad {:6.1} cover {:.1}/{:.1} width {:6.0} p95 {:.1} caldev {:.4} skill {:.3?}",
+            score.method.name(),
+            all.questions,
+            all.crps,
+            all.log_crps,
+            all.error[1],
+            100.0 * all.coverage[0],
+            100.0 * all.coverage[1],
+            all.width[1],
+            100.0 * all.by_95,
+            all.calibration_error,
+            score.skill.map(|s| [s.skill, s.low, s.high]),
+        );
+    }
+    for (state, score) in found.methods.last().map(|m| m.by_state.clone()).unwrap_or_default() {
+        println!(
+            "{:20} {} crps {:.1} {:.0}/{:.0}",
+            state.name(),
+            score.questions,
+            score.crps,
+            100.0 * score.coverage[0],
+            100.0 * score.coverage[1]
+        );
+    }
+    println!("before plan {:?}, beyond {:.4}, promises {:?}", found.before_plan, found.beyond, found.promises);
+    Ok(())
+}
+
+/// A midnight before a Monday in the log's time.
+fn monday(workload: &drystone::model::Workload) -> i64 {
+    let unix = workload.provenance.unix_start.unwrap_or(0);
+    let offset = i64::from(workload.provenance.utc_offset.unwrap_or(0));
+    // 1970-01-05 was a Monday.
+    4 * 86_400 - unix - offset
+}

@@ -1,0 +1,101 @@
+//! How long answers take on one core: `speed`. A machine of 1,000 processors is full, and a queue
+//! of so many jobs waits.
+
+use drystone_core::engine::Session;
+use drystone_core::model::{Job, JobId, Machine, Span, Time};
+use drystone_core::policy::PolicySpec;
+use drystone_when::{Forecaster, Settings};
+use std::time::Instant;
+
+fn main() {
+    for (policy, queue, last) in [
+        ("easy", 100, true),
+        ("easy", 100, false),
+        ("easy", 1000, false),
+        ("conservative", 100, true),
+        ("easy++", 100, true),
+    ] {
+        match measured(policy, queue, last) {
+            Ok(took) => {
+                println!("{policy}, queue of {queue}, {}: {took:.2} ms", if last { "the last job" } else { "all jobs" })
+            }
+            Err(error) => eprintln!("{error}"),
+        }
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "it measures time")]
+fn measured(policy: &str, queue: u32, last: bool) -> Result<f64, Box<dyn std::error::Error>> {
+    let spec: PolicySpec = policy.parse()?;
+    let mut session = Session::new(Machine::new(1000), spec.scheduler());
+    let mut forecaster = Forecaster::new(&spec, Settings::default())?;
+    // A past of ten days: 300 jobs a day of 30 users.
+    let (mut now, mut next, mut seed) = (0i64, 0u32, 1u64);
+    let mut random = |below: u64| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 33) % below
+    };
+    let mut job = |now: i64| {
+        let limit = [1800, 3600, 14_400, 43_200, 86_400][random(5) as usize];
+        let procs = 1 << random(7);
+        (Job::new(Time(now), procs, Span(limit)).by(random(30) as i32), 1 + limit * random(100) as i64 / 100)
+    };
+    let mut ends: std::collections::BTreeMap<(i64, u32), (Job, i64)> = std::collections::BTreeMap::new();
+    while now < 10 * 86_400 || session.waiting() < queue {
+        now += if session.waiting() < queue { 60 } else { 288 };
+        while let Some((&(end, id), _)) = ends.first_key_value().filter(|((end, _), _)| *end <= now) {
+            let Some((job, run)) = ends.remove(&(end, id)) else { break };
+            session.end(Time(end), JobId(id));
+            forecaster.ended(JobId(id), &job, Span(run));
+            decide(&mut session, Time(end), &mut ends)?;
+        }
+        if session.waiting() < queue || now < 10 * 86_400 {
+            let (one, run) = job(now);
+            let id = session.arrive(Time(now), &one, None)?;
+            forecaster.arrived(id, &one);
+            ends.insert((i64::MAX, id.0), (one, run));
+            next += 1;
+        }
+        decide(&mut session, Time(now), &mut ends)?;
+        if session.waiting() > queue {
+            // Withdrawn by their users, so that the queue stays as long as it is to be.
+            let waiting: Vec<JobId> = session.view().waiting().collect();
+            for &id in &waiting[queue as usize..] {
+                session.cancel(Time(now), id);
+                forecaster.withdrawn(id, Time(now));
+                ends.remove(&(i64::MAX, id.0));
+            }
+        }
+    }
+    let _ = next;
+    let waiting: Vec<JobId> = session.view().waiting().collect();
+    let asked = if last { vec![waiting[waiting.len() - 1]] } else { waiting };
+    let mut best = f64::MAX;
+    for round in 0..10 {
+        let since = Instant::now();
+        forecaster.futures(&session, &asked, round, true)?;
+        best = best.min(since.elapsed().as_secs_f64() * 1e3);
+    }
+    Ok(best)
+}
+
+type Ends = std::collections::BTreeMap<(i64, u32), (Job, i64)>;
+
+/// Jobs that start end when they have run.
+fn decide(session: &mut Session, now: Time, ends: &mut Ends) -> Result<(), Box<dyn std::error::Error>> {
+    let started: Vec<JobId> = session
+        .decide(now)?
+        .list()
+        .iter()
+        .filter_map(|action| match action {
+            drystone_core::policy::Action::Start { job, .. } => Some(*job),
+            _ => None,
+        })
+        .collect();
+    for id in started {
+        if let Some((job, run)) = ends.remove(&(i64::MAX, id.0)) {
+            ends.insert((now.0 + run, id.0), (job, run));
+        }
+    }
+    Ok(())
+}

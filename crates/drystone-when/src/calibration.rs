@@ -1,0 +1,172 @@
+//! Calibration on line: past answers, held against what came of them, correct the next one.
+
+use crate::draws::{Draws, Purpose};
+use crate::sample::Sample;
+use crate::settings::Settings;
+use crate::survival::{Curve, Seen};
+use drystone_core::model::{JobId, Time};
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+
+/// What came of past answers: levels at which starts fell, in the order of the questions.
+///
+/// A job that still waits, and one that was withdrawn, say that the level is at least what they
+/// have reached: without them answers would be optimistic just when load rises.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Calibration {
+    answers: VecDeque<Answered>,
+    /// Questions so far.
+    asked: u64,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Answered {
+    job: JobId,
+    at: Time,
+    fate: Fate,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+enum Fate {
+    Waits(Sample),
+    Known(Seen),
+}
+
+/// A correction as of one instant.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Correction {
+    curve: Curve,
+    /// Past answers that it comes from.
+    pub answers: usize,
+    /// How many of these are not known yet, or never will be.
+    pub censored: usize,
+}
+
+impl Calibration {
+    /// An answer was given at `now`.
+    pub fn asked(&mut self, job: JobId, now: Time, sample: &Sample, settings: &Settings) {
+        self.asked += 1;
+        self.answers.push_back(Answered { job, at: now, fate: Fate::Waits(sample.clone()) });
+        while self.answers.len() > settings.window {
+            self.answers.pop_front();
+        }
+    }
+
+    /// A job has started. Nothing where no answer waits for that. An answer given at this very
+    /// instant had no question left, and is forgotten.
+    pub fn started(&mut self, job: JobId, now: Time, settings: &Settings) {
+        let draws = Draws::new(settings.seed, 0x6c65_7665);
+        self.answers.retain(|answer| answer.job != job || answer.at < now || !matches!(answer.fate, Fate::Waits(_)));
+        for answer in self.answers.iter_mut().filter(|answer| answer.job == job) {
+            if let Fate::Waits(sample) = &answer.fate {
+                let tie = draws.uniform(Purpose::Tie, u64::from(job.0) ^ (answer.at.0 as u64) << 32);
+                let value = sample.level((now - answer.at).0 as f64, tie);
+                answer.fate = Fate::Known(Seen { value, known: true });
+            }
+        }
+    }
+
+    /// A job was withdrawn: its start is later than now, if it ever would have been.
+    pub fn withdrawn(&mut self, job: JobId, now: Time) {
+        for answer in self.answers.iter_mut().filter(|answer| answer.job == job) {
+            if let Fate::Waits(sample) = &answer.fate {
+                let value = sample.level((now - answer.at).0 as f64, 0.5);
+                answer.fate = Fate::Known(Seen { value, known: false });
+            }
+        }
+    }
+
+    /// The correction as of now.
+    #[must_use]
+    pub fn correction(&self, now: Time, settings: &Settings) -> Correction {
+        let mut seen: Vec<Seen> = Vec::with_capacity(self.answers.len() + settings.pseudo);
+        for answer in &self.answers {
+            seen.push(match &answer.fate {
+                Fate::Known(seen) => *seen,
+                Fate::Waits(sample) => Seen { value: sample.level((now - answer.at).0 as f64, 0.5), known: false },
+            });
+        }
+        let censored = seen.iter().filter(|seen| !seen.known).count();
+        let pseudo = settings.pseudo as f64;
+        seen.extend((0..settings.pseudo).map(|k| Seen { value: (k as f64 + 0.5) / pseudo, known: true }));
+        Correction { curve: Curve::of(&mut seen), answers: self.answers.len(), censored }
+    }
+
+    /// Which share of the starts that are known fell into the central interval of this probability,
+    /// as the answers were before any correction.
+    #[must_use]
+    pub fn raw_coverage(&self, central: f64) -> Option<f64> {
+        let (low, high) = ((1.0 - central) / 2.0, (1.0 + central) / 2.0);
+        let known = self.answers.iter().filter_map(|answer| match &answer.fate {
+            Fate::Known(seen) if seen.known => Some(seen.value),
+            _ => None,
+        });
+        let (mut all, mut inside) = (0u32, 0u32);
+        for value in known {
+            all += 1;
+            inside += u32::from((low..=high).contains(&value));
+        }
+        (all > 0).then(|| f64::from(inside) / f64::from(all))
+    }
+
+    /// Questions so far.
+    #[must_use]
+    pub fn questions(&self) -> u64 {
+        self.asked
+    }
+}
+
+impl Correction {
+    /// The time at a level, corrected.
+    #[must_use]
+    pub fn quantile(&self, sample: &Sample, level: f64) -> f64 {
+        sample.quantile(self.curve.unit_quantile(level))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_a_past_answers_stay_as_they_are() {
+        let settings = Settings::default();
+        let sample = Sample::new((1..=99).map(|i| Some(i * 100)), i64::MAX);
+        let correction = Calibration::default().correction(Time(0), &settings);
+        for level in [0.05, 0.25, 0.5, 0.9] {
+            let (raw, corrected) = (sample.quantile(level), correction.quantile(&sample, level));
+            assert!((raw - corrected).abs() <= 260.0, "{level}: {raw} {corrected}");
+        }
+    }
+
+    #[test]
+    fn answers_that_were_too_early_move_the_next_ones() {
+        let settings = Settings { pseudo: 0, ..Settings::default() };
+        let sample = Sample::new((1..=99).map(|i| Some(i * 100)), i64::MAX);
+        let mut calibration = Calibration::default();
+        // Every start fell at 0.5 or above.
+        for i in 0..100u32 {
+            let at = Time(i64::from(i) * 100_000);
+            calibration.asked(JobId(i), at, &sample, &settings);
+            calibration.started(JobId(i), Time(at.0 + 5000 + i64::from(i) * 50), &settings);
+        }
+        let correction = calibration.correction(Time(10_000_000), &settings);
+        assert_eq!((correction.answers, correction.censored), (100, 0));
+        let median = correction.quantile(&sample, 0.5);
+        assert!((median - 7475.0).abs() < 60.0, "{median}");
+        assert_eq!(calibration.raw_coverage(0.5), Some(0.51));
+    }
+
+    #[test]
+    fn a_start_at_the_instant_of_the_question_is_no_answer() {
+        let (settings, sample) = (Settings::default(), Sample::new([Some(5)], 100));
+        let mut calibration = Calibration::default();
+        calibration.asked(JobId(1), Time(7), &sample, &settings);
+        calibration.started(JobId(1), Time(7), &settings);
+        assert_eq!(calibration.correction(Time(9), &settings).answers, 0);
+        calibration.asked(JobId(2), Time(7), &sample, &settings);
+        calibration.withdrawn(JobId(2), Time(8));
+        let correction = calibration.correction(Time(9), &settings);
+        assert_eq!((correction.answers, correction.censored), (1, 1));
+    }
+}

@@ -1,0 +1,229 @@
+//! Arrivals of the near future: whole days of the past, replayed.
+
+use crate::draws::{Draws, Purpose};
+use crate::settings::Settings;
+use drystone_core::model::{Job, Span, Time};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, VecDeque};
+
+/// A job that has arrived.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Past {
+    pub(crate) name: u64,
+    pub(crate) job: Job,
+    /// How long it ran, once it has ended.
+    pub(crate) run: Option<i64>,
+    /// Whether it was withdrawn before it ran.
+    pub(crate) withdrawn: bool,
+}
+
+/// Jobs that have arrived lately, in the order of arrival.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Days {
+    jobs: VecDeque<Past>,
+    /// How many have been forgotten.
+    forgotten: u64,
+    places: BTreeMap<u64, u64>,
+    /// When the first one of all arrived.
+    began: Option<Time>,
+}
+
+/// Days without which no future arrivals are drawn.
+const FEWEST: i64 = 7;
+
+impl Days {
+    pub(crate) fn arrived(&mut self, name: u64, job: &Job, settings: &Settings) {
+        self.began.get_or_insert(job.submit);
+        self.places.insert(name, self.forgotten + self.jobs.len() as u64);
+        self.jobs.push_back(Past { name, job: job.clone(), run: None, withdrawn: false });
+        let from = Time(job.submit.0 - (i64::from(settings.days) + 1) * Span::DAY.0);
+        while self.jobs.front().is_some_and(|past| past.job.submit < from) {
+            if let Some(past) = self.jobs.pop_front() {
+                self.places.remove(&past.name);
+                self.forgotten += 1;
+            }
+        }
+    }
+
+    fn get_mut(&mut self, name: u64) -> Option<&mut Past> {
+        let place = self.places.get(&name)?.checked_sub(self.forgotten)?;
+        self.jobs.get_mut(usize::try_from(place).ok()?)
+    }
+
+    pub(crate) fn ended(&mut self, name: u64, run: i64) {
+        if let Some(past) = self.get_mut(name) {
+            past.run = Some(run);
+        }
+    }
+
+    pub(crate) fn withdrawn(&mut self, name: u64) {
+        if let Some(past) = self.get_mut(name) {
+            past.withdrawn = true;
+        }
+    }
+
+    /// The days that can be replayed after `now`, and which of them are alike.
+    pub(crate) fn plan(&self, now: Time, settings: &Settings) -> Plan {
+        let past = self.began.map_or(0, |began| (now - began).0 / Span::DAY.0);
+        let mut plan = Plan { now, monday: settings.monday, alike: [Vec::new(), Vec::new()] };
+        if past < FEWEST {
+            return plan;
+        }
+        let place = |time: i64| self.jobs.partition_point(|past| past.job.submit.0 < time);
+        for back in 1..=past.min(i64::from(settings.days)) {
+            let begin = now.0 - back * Span::DAY.0;
+            let day = PastDay { back, from: place(begin), until: place(begin + Span::DAY.0) };
+            plan.alike[usize::from(is_weekend(begin, settings.monday))].push(day);
+        }
+        plan
+    }
+}
+
+/// Whether a time lies on a Saturday or a Sunday.
+fn is_weekend(time: i64, monday: i64) -> bool {
+    (time - monday).div_euclid(Span::DAY.0).rem_euclid(7) >= 5
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct PastDay {
+    back: i64,
+    from: usize,
+    until: usize,
+}
+
+/// Days of the past by kind: working days, weekends.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Plan {
+    now: Time,
+    monday: i64,
+    alike: [Vec<PastDay>; 2],
+}
+
+impl Plan {
+    /// A future without arrivals.
+    pub(crate) fn none(now: Time) -> Plan {
+        Plan { now, monday: 0, alike: [Vec::new(), Vec::new()] }
+    }
+
+    /// Whether any job can arrive.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.alike.iter().all(Vec::is_empty)
+    }
+
+    /// The day of the past that stands for the one that begins so many days after the present.
+    fn draw(&self, ahead: i64, draws: Draws) -> Option<PastDay> {
+        let kind = usize::from(is_weekend(self.now.0 + ahead * Span::DAY.0, self.monday));
+        let days = if self.alike[kind].is_empty() { &self.alike[1 - kind] } else { &self.alike[kind] };
+        let place = (draws.uniform(Purpose::Day, ahead as u64) * days.len() as f64) as usize;
+        days.get(place.min(days.len().saturating_sub(1))).copied()
+    }
+}
+
+/// The arrivals of one future, drawn a day at a time.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Arrivals<'a> {
+    days: &'a Days,
+    plan: &'a Plan,
+    draws: Draws,
+    /// Days drawn so far, and the last day that is.
+    drawn: i64,
+    last: i64,
+    /// What is left of the day at work, and how far it is moved.
+    next: usize,
+    until: usize,
+    shift: i64,
+}
+
+impl<'a> Arrivals<'a> {
+    pub(crate) fn new(days: &'a Days, plan: &'a Plan, draws: Draws, settings: &Settings) -> Arrivals<'a> {
+        let last = if plan.is_empty() { 0 } else { settings.horizon.0 / Span::DAY.0 + 1 };
+        let mut arrivals = Arrivals { days, plan, draws, drawn: 0, last, next: 0, until: 0, shift: 0 };
+        arrivals.settle();
+        arrivals
+    }
+
+    /// Goes on to the next day while nothing is left of this one.
+    fn settle(&mut self) {
+        loop {
+            while self.next < self.until && self.days.jobs[self.next].withdrawn {
+                self.next += 1;
+            }
+            if self.next < self.until || self.drawn >= self.last {
+                return;
+            }
+            let Some(day) = self.plan.draw(self.drawn, self.draws) else { return self.drawn = self.last };
+            self.shift = (day.back + self.drawn) * Span::DAY.0;
+            (self.next, self.until) = (day.from, day.until);
+            self.drawn += 1;
+        }
+    }
+
+    /// When the next job comes, and which it was.
+    #[inline]
+    pub(crate) fn peek(&self) -> Option<(Time, &'a Past)> {
+        if self.next >= self.until {
+            return None;
+        }
+        let past = &self.days.jobs[self.next];
+        // Nothing comes at the very instant of the question: its pass has been made.
+        Some((Time((past.job.submit.0 + self.shift).max(self.plan.now.0 + 1)), past))
+    }
+
+    #[inline]
+    pub(crate) fn advance(&mut self) {
+        self.next += 1;
+        self.settle();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn arrivals(days: &Days, now: i64, settings: &Settings) -> Vec<(i64, u64)> {
+        let plan = days.plan(Time(now), settings);
+        let mut arrivals = Arrivals::new(days, &plan, Draws::new(1, 1).sample(0), settings);
+        let mut list = Vec::new();
+        while let Some((time, past)) = arrivals.peek() {
+            list.push((time.0, past.name));
+            arrivals.advance();
+        }
+        list
+    }
+
+    #[test]
+    fn days_of_the_same_kind_are_replayed_at_the_same_time_of_day() {
+        let settings = Settings { horizon: Span(5 * Span::DAY.0), ..Settings::default() };
+        let mut days = Days::default();
+        let day = Span::DAY.0;
+        // One job at 09:00 of each day, from Monday on, for two weeks; its name says the day.
+        for i in 0..14 {
+            days.arrived(i as u64, &Job::new(Time(i * day + 9 * 3600), 1, Span(60)), &settings);
+            if i == 5 {
+                assert_eq!(arrivals(&days, 6 * day, &settings), [], "too short a past");
+            }
+        }
+        // Asked on the third Monday at 08:00: today, Tuesday, … six days, the last a Saturday.
+        let list = arrivals(&days, 14 * day + 8 * 3600, &settings);
+        assert_eq!(list.len(), 6);
+        for (at, (time, name)) in list.iter().enumerate() {
+            assert_eq!(*time, (14 + at as i64) * day + 9 * 3600);
+            assert_eq!(name % 7 >= 5, at == 5, "day {at} replays day {name}");
+        }
+    }
+
+    #[test]
+    fn nothing_comes_from_the_future_and_nothing_that_was_withdrawn() {
+        let settings = Settings::default();
+        let mut days = Days::default();
+        for i in 0..40 {
+            days.arrived(i, &Job::new(Time(i as i64 * Span::DAY.0 / 2), 1, Span(60)), &settings);
+        }
+        days.withdrawn(30);
+        let list = arrivals(&days, 19 * Span::DAY.0, &settings);
+        assert!(
+            !list.is_empty() && list.iter().all(|&(time, name)| time > 19 * Span::DAY.0 && name != 30 && name < 38)
+        );
+        assert!(list.is_sorted());
+    }
+}

@@ -1,0 +1,72 @@
+//! Random numbers by name: the same question, sample and job give the same number, in whatever
+//! order and on however many threads they are asked for. So two variants of a job see the same
+//! futures.
+
+/// What a number is drawn for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Purpose {
+    /// The run time of a job by itself.
+    Own,
+    /// The run time that jobs of one user and limit share.
+    Shared,
+    /// Whether a job takes the shared one.
+    Coupled,
+    /// Which day of the past is replayed.
+    Day,
+    /// A place within ties.
+    Tie,
+}
+
+/// A source of numbers that are named by their purpose.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Draws {
+    key: u64,
+}
+
+impl Draws {
+    /// Those of a seed and a question.
+    pub(crate) fn new(seed: u64, question: u64) -> Draws {
+        Draws { key: mix(mix(seed ^ 0x9e37_79b9_7f4a_7c15).wrapping_add(question)) }
+    }
+
+    /// Those of one sample.
+    pub(crate) fn sample(self, sample: u32) -> Draws {
+        Draws { key: mix(self.key ^ (u64::from(sample) + 1).wrapping_mul(0xd134_2543_de82_ef95)) }
+    }
+
+    /// A number in the open interval from 0 to 1.
+    #[inline]
+    pub(crate) fn uniform(self, purpose: Purpose, name: u64) -> f64 {
+        let bits = mix(self.key ^ mix(name.wrapping_add((purpose as u64 + 1) << 56)));
+        ((bits >> 12) as f64 + 0.5) / (1u64 << 52) as f64
+    }
+}
+
+/// The finaliser of SplitMix64 (Steele, Lea & Flood 2014).
+#[inline]
+fn mix(mut z: u64) -> u64 {
+    z = z.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_uniform_and_do_not_hang_together() {
+        let draws = Draws::new(1, 7);
+        let n = 20_000;
+        let list: Vec<f64> = (0..n).map(|i| draws.sample(i % 100).uniform(Purpose::Own, u64::from(i / 100))).collect();
+        let mean = list.iter().sum::<f64>() / f64::from(n);
+        assert!((mean - 0.5).abs() < 0.01, "{mean}");
+        let square = list.iter().map(|x| (x - 0.5) * (x - 0.5)).sum::<f64>() / f64::from(n);
+        assert!((square - 1.0 / 12.0).abs() < 0.003, "{square}");
+        let with_next = list.windows(2).map(|w| (w[0] - 0.5) * (w[1] - 0.5)).sum::<f64>() / f64::from(n);
+        assert!(with_next.abs() < 0.003, "{with_next}");
+        let other = draws.sample(3).uniform(Purpose::Shared, 5) - draws.sample(3).uniform(Purpose::Own, 5);
+        assert!(other.abs() > 1e-9);
+    }
+}

@@ -1,0 +1,320 @@
+//! Futures of the plain members of the EASY family, without a session: first come, first served,
+//! with the users' limits as plans. Equal to what the policies themselves do; the tests hold them
+//! to that.
+
+use crate::days::Arrivals;
+use crate::draws::Draws;
+use crate::world::{Fates, World};
+use drystone_core::model::Procs;
+use drystone_core::policy::{Phase, PolicySpec};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// What the members of the family differ in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Rules {
+    /// Whether jobs overtake at all.
+    backfill: bool,
+    /// Whether the head has a reservation.
+    reserve: bool,
+    /// Whether the walk over the ends stops at the first sufficient one.
+    first: bool,
+    /// Whether overdue jobs count as ending now.
+    clamp: bool,
+    /// Whether expired predictions are put off.
+    corrects: bool,
+    /// Whether a pass follows each event.
+    per_event: bool,
+}
+
+impl Rules {
+    /// Those of a policy, if it is one of these.
+    pub(crate) fn of(spec: &PolicySpec) -> Option<Rules> {
+        let set = spec.parameters();
+        let is = |name: &str, value: &str| set.iter().any(|(key, found)| *key == name && found == value);
+        if !is("order", "fcfs") || !is("predict", "estimate") || is("pass", "pyss") {
+            return None;
+        }
+        if !is("correct", "none") && !is("correct", "estimate") {
+            return None;
+        }
+        let (corrects, per_event) = (is("correct", "estimate"), is("pass", "event"));
+        let plain = Rules { backfill: true, reserve: false, first: false, clamp: true, corrects, per_event };
+        match spec.kind().name {
+            "fcfs" => Some(Rules { backfill: false, ..plain }),
+            "greedy" => Some(plain),
+            "easy" if is("backfill", "fcfs") && !is("overdue", "free") && is("arrive", "always") => {
+                let reserve = match (is("reserve", "0"), is("reserve", "1")) {
+                    (true, _) => false,
+                    (_, true) => true,
+                    _ => return None,
+                };
+                let clamp = !is("overdue", "stale");
+                Some(Rules { reserve, first: is("extra", "first"), clamp, ..plain })
+            }
+            _ => None,
+        }
+    }
+}
+
+/// A running job as the plan sees it.
+#[derive(Clone, Copy, Debug)]
+struct Run {
+    /// When it is predicted to end.
+    end: i64,
+    job: u32,
+    procs: Procs,
+}
+
+/// A job by its place in the order of arrival.
+#[derive(Clone, Copy, Debug)]
+struct Facts {
+    procs: Procs,
+    limit: i64,
+    /// When it is predicted to end, once it runs.
+    end: i64,
+    /// How often its prediction has been put off.
+    late: u32,
+    /// Its run time, where that is known before it starts.
+    run: Option<i64>,
+}
+
+/// A machine with its queue, from the present on.
+#[derive(Debug, Default)]
+pub(crate) struct Machine {
+    now: i64,
+    free: Procs,
+    running: Vec<Run>,
+    ends: BinaryHeap<Reverse<(i64, u32)>>,
+    /// Waiting jobs in the order of arrival.
+    queue: Vec<u32>,
+    procs: Vec<Procs>,
+    limits: Vec<i64>,
+    facts: Vec<Facts>,
+    /// No waiting job needs fewer processors.
+    least: Procs,
+    /// Jobs that the pass has started.
+    started: Vec<u32>,
+}
+
+/// The present, from which every future begins.
+#[derive(Debug, Default)]
+pub(crate) struct Present {
+    running: Vec<Run>,
+    queue: Vec<u32>,
+    facts: Vec<Facts>,
+}
+
+impl Present {
+    pub(crate) fn of(world: &World) -> Present {
+        let mut present = Present::default();
+        for (at, here) in (0u32..).zip(&world.here) {
+            let (procs, limit, end) = (here.kin.procs, here.kin.limit, here.predicted_end);
+            let late = if here.phase == Phase::Running { put_off(end - here.segment - limit) } else { 0 };
+            present.facts.push(Facts { procs, limit, end, late, run: None });
+            match here.phase {
+                Phase::Running => present.running.push(Run { end, job: at, procs }),
+                _ => present.queue.push(at),
+            }
+        }
+        present.running.sort_unstable_by_key(|run| (run.end, run.job));
+        present
+    }
+}
+
+/// The increment of a prediction beyond the limit: 1 min, 15 min, 30 min, 1 h, …
+fn increment(before: u32) -> i64 {
+    if before == 0 { 60 } else { 900i64.saturating_mul(1 << (before - 1).min(30)) }
+}
+
+/// How often a prediction has been put off that is so far beyond the limit.
+fn put_off(beyond: i64) -> u32 {
+    let (mut times, mut sum) = (0, 0);
+    while sum < beyond && times < 40 {
+        sum += increment(times);
+        times += 1;
+    }
+    times
+}
+
+impl Machine {
+    /// One future: when each of `targets` starts, as far as it does by `until`.
+    #[expect(clippy::too_many_arguments, reason = "all that a future is made of")]
+    pub(crate) fn run(
+        &mut self,
+        present: &Present,
+        rules: Rules,
+        fates: &mut Fates<'_>,
+        draws: Draws,
+        mut arrivals: Option<Arrivals<'_>>,
+        targets: &[usize],
+        until: i64,
+        starts: &mut [Option<i64>],
+    ) {
+        self.begin(present, fates, draws);
+        let mut open = targets.len();
+        starts.fill(None);
+        while open > 0 {
+            let end = self.ends.peek().map_or(i64::MAX, |next| next.0.0);
+            let next = arrivals.as_ref().and_then(Arrivals::peek);
+            let arrival = next.map_or(i64::MAX, |next| next.0.0);
+            let expiry = if rules.corrects { self.running.first().map_or(i64::MAX, |run| run.end) } else { i64::MAX };
+            let now = end.min(arrival).min(expiry.max(self.now));
+            if now > until || now == i64::MAX {
+                return;
+            }
+            self.now = now;
+            if rules.per_event {
+                if end == now {
+                    self.end_one();
+                } else if expiry <= now {
+                    self.correct_first();
+                } else {
+                    self.arrive(&mut arrivals, fates, draws);
+                }
+            } else {
+                while self.ends.peek().is_some_and(|next| next.0.0 == now) {
+                    self.end_one();
+                }
+                while rules.corrects && self.running.first().is_some_and(|run| run.end <= now) {
+                    self.correct_first();
+                }
+                while arrivals.as_ref().and_then(Arrivals::peek).is_some_and(|next| next.0.0 == now) {
+                    self.arrive(&mut arrivals, fates, draws);
+                }
+            }
+            self.pass(rules);
+            for at in 0..self.started.len() {
+                let job = self.started[at];
+                let facts = self.facts[job as usize];
+                let run = facts.run.unwrap_or_else(|| fates.run(job as usize, draws));
+                self.ends.push(Reverse((now + run, job)));
+                if let Ok(place) = targets.binary_search(&(job as usize)) {
+                    starts[place] = Some(now - fates.world.now.0);
+                    open -= 1;
+                }
+            }
+        }
+    }
+
+    fn begin(&mut self, present: &Present, fates: &mut Fates<'_>, draws: Draws) {
+        let world = fates.world;
+        (self.now, self.free) = (world.now.0, world.free);
+        self.running.clone_from(&present.running);
+        self.facts.clone_from(&present.facts);
+        self.queue.clone_from(&present.queue);
+        self.procs.clear();
+        self.limits.clear();
+        self.procs.extend(present.queue.iter().map(|&job| present.facts[job as usize].procs));
+        self.limits.extend(present.queue.iter().map(|&job| present.facts[job as usize].limit));
+        self.least = self.procs.iter().copied().min().unwrap_or(Procs::MAX);
+        let mut ends = std::mem::take(&mut self.ends).into_vec();
+        ends.clear();
+        for run in &present.running {
+            let at = run.job as usize;
+            let end = world.here[at].end(fates.run(at, draws), world.now);
+            ends.push(Reverse((end, run.job)));
+        }
+        self.ends = BinaryHeap::from(ends);
+    }
+
+    fn end_one(&mut self) {
+        let Some(Reverse((_, job))) = self.ends.pop() else { return };
+        let end = self.facts[job as usize].end;
+        if let Ok(at) = self.running.binary_search_by_key(&(end, job), |run| (run.end, run.job)) {
+            self.free += self.running.remove(at).procs;
+        }
+    }
+
+    /// The prediction that expires first is put off.
+    fn correct_first(&mut self) {
+        let mut run = self.running.remove(0);
+        let facts = &mut self.facts[run.job as usize];
+        run.end += increment(facts.late);
+        facts.late += 1;
+        facts.end = run.end;
+        self.insert(run);
+    }
+
+    fn insert(&mut self, run: Run) {
+        let at = self.running.partition_point(|other| (other.end, other.job) < (run.end, run.job));
+        self.running.insert(at, run);
+    }
+
+    fn arrive(&mut self, arrivals: &mut Option<Arrivals<'_>>, fates: &mut Fates<'_>, draws: Draws) {
+        let Some(arrivals) = arrivals else { return };
+        let Some((_, past)) = arrivals.peek() else { return };
+        let (procs, limit) = (past.job.procs, past.job.estimate.0);
+        let run = fates.again(past, draws);
+        let job = self.facts.len() as u32;
+        self.facts.push(Facts { procs, limit, end: 0, late: 0, run: Some(run) });
+        self.queue.push(job);
+        self.procs.push(procs);
+        self.limits.push(limit);
+        self.least = self.least.min(procs);
+        arrivals.advance();
+    }
+
+    fn start(&mut self, at: usize) {
+        let (job, procs, limit) = (self.queue.remove(at), self.procs.remove(at), self.limits.remove(at));
+        let end = self.now + limit;
+        self.facts[job as usize].end = end;
+        self.free -= procs;
+        self.insert(Run { end, job, procs });
+        self.started.push(job);
+    }
+
+    fn pass(&mut self, rules: Rules) {
+        self.started.clear();
+        if self.free < self.least {
+            return;
+        }
+        while self.procs.first().is_some_and(|&procs| procs <= self.free) {
+            self.start(0);
+        }
+        if !rules.backfill || self.queue.len() < 2 || self.free == 0 {
+            return;
+        }
+        let (shadow, mut extra) = self.reservation(rules);
+        let window = if shadow == i64::MAX { i64::MAX } else { shadow - self.now };
+        let mut at = 1;
+        while at < self.queue.len() {
+            let procs = self.procs[at];
+            if procs <= self.free && (self.limits[at] <= window || procs <= extra) {
+                if self.limits[at] > window {
+                    extra -= procs;
+                }
+                self.start(at);
+                if self.free == 0 {
+                    return;
+                }
+            } else {
+                at += 1;
+            }
+        }
+    }
+
+    /// Shadow time and extra processors of the job that heads the queue.
+    fn reservation(&self, rules: Rules) -> (i64, Procs) {
+        if !rules.reserve {
+            return (i64::MAX, 0);
+        }
+        let missing = self.procs[0] - self.free;
+        let mut sum = 0;
+        for (at, run) in self.running.iter().enumerate() {
+            sum += run.procs;
+            if sum >= missing {
+                let time = if rules.clamp { run.end.max(self.now) } else { run.end };
+                if !rules.first {
+                    sum += self.running[at + 1..]
+                        .iter()
+                        .take_while(|run| run.end <= time)
+                        .map(|run| run.procs)
+                        .sum::<Procs>();
+                }
+                return (time, sum - missing);
+            }
+        }
+        (i64::MAX, 0)
+    }
+}

@@ -1,0 +1,377 @@
+//! Answers: when waiting jobs will start, as distributions.
+
+use crate::calibration::{Calibration, Correction};
+use crate::days::{Arrivals, Days, Plan};
+use crate::draws::Draws;
+use crate::easy::{Machine, Present, Rules};
+use crate::general::{Copies, FutureError};
+use crate::runs::{RunTime, Runs};
+use crate::sample::Sample;
+use crate::settings::Settings;
+use crate::world::{Assume, Fates, World, kin};
+use drystone_core::engine::{Scheduler, Session};
+use drystone_core::model::{Job, JobId, Span, Time};
+use drystone_core::policy::PolicySpec;
+use drystone_core::snapshot::{Snapshot, SnapshotError};
+use serde::{Deserialize, Serialize};
+
+/// Foretells starts of waiting jobs under one policy on one machine, and learns from what happens.
+///
+/// Tell it of every job as it comes and goes, in the order in which that happens, and ask it when
+/// the session stands behind a decision. It uses nothing that lies in the future of the session.
+///
+/// ```
+/// use drystone_core::engine::Session;
+/// use drystone_core::model::{Job, Machine, Span, Time};
+/// use drystone_core::policy::PolicySpec;
+/// use drystone_when::{Forecaster, Settings};
+///
+/// let policy: PolicySpec = "easy".parse()?;
+/// let mut session = Session::new(Machine::new(4), policy.scheduler());
+/// let mut forecaster = Forecaster::new(&policy, Settings::default())?;
+/// for (procs, estimate) in [(3, 3600), (4, 600)] {
+///     let job = Job::new(Time(0), procs, Span(estimate)).by(7);
+///     let id = session.arrive(Time(0), &job, None)?;
+///     forecaster.arrived(id, &job);
+/// }
+/// session.decide(Time(0))?;
+/// // The first job runs; the second waits for it, an hour at most.
+/// let answer = forecaster.ask(&session, drystone_core::model::JobId(1))?;
+/// assert!(answer.quantile(0.1) > 0.0 && answer.quantile(0.5) < 3600.0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Forecaster {
+    settings: Settings,
+    rules: Option<Rules>,
+    fresh: Box<dyn Fn() -> Scheduler + Send + Sync>,
+    memory: Memory,
+    /// Room that is used again.
+    machine: Machine,
+    spare: Option<Session>,
+}
+
+/// All that a forecaster has learned.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Memory {
+    runs: Runs,
+    days: Days,
+    calibration: Calibration,
+    /// Jobs that are known from elsewhere.
+    offset: u64,
+}
+
+/// How run times are taken to be in what is not drawn.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum RunTimes {
+    /// The users' limits.
+    Limits,
+    /// The average of the last two jobs of the user.
+    LastTwo,
+}
+
+/// When one job starts: a distribution of the time from now on, in seconds.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Answer {
+    /// Which job.
+    pub job: JobId,
+    /// When the question was asked.
+    pub asked: Time,
+    /// The sample of futures.
+    pub sample: Sample,
+    /// What past answers have shown.
+    pub correction: Correction,
+}
+
+impl Answer {
+    /// The time that the job starts within, with this probability.
+    #[must_use]
+    pub fn quantile(&self, level: f64) -> f64 {
+        self.correction.quantile(&self.sample, level)
+    }
+
+    /// The probability that the job starts within so many seconds.
+    #[must_use]
+    pub fn within(&self, seconds: f64) -> f64 {
+        let (mut low, mut high) = (0.0, 1.0);
+        // Quantiles ascend: thirty halvings tell more than a sample knows.
+        for _ in 0..30 {
+            let middle = f64::midpoint(low, high);
+            if self.quantile(middle) <= seconds { low = middle } else { high = middle }
+        }
+        low
+    }
+}
+
+impl Forecaster {
+    /// A forecaster that has learned nothing, for this policy.
+    ///
+    /// # Errors
+    /// A policy that knows true run times.
+    pub fn new(policy: &PolicySpec, settings: Settings) -> Result<Forecaster, FutureError> {
+        let spec = policy.clone();
+        Forecaster::with(policy, settings, move || spec.scheduler())
+    }
+
+    /// The same where a fresh scheduler needs more than the policy's text: priorities, say.
+    ///
+    /// # Errors
+    /// As [`Forecaster::new`].
+    pub fn with(
+        policy: &PolicySpec,
+        settings: Settings,
+        fresh: impl Fn() -> Scheduler + Send + Sync + 'static,
+    ) -> Result<Forecaster, FutureError> {
+        if fresh().forecast.predictor.clairvoyant() {
+            return Err(FutureError::Clairvoyant);
+        }
+        Ok(Forecaster {
+            settings,
+            rules: Rules::of(policy),
+            fresh: Box::new(fresh),
+            memory: Memory::default(),
+            machine: Machine::default(),
+            spare: None,
+        })
+    }
+
+    /// The same without the fast futures that plain policies have: for tests, which hold one to the
+    /// other.
+    #[must_use]
+    pub fn without_shortcut(self) -> Forecaster {
+        Forecaster { rules: None, ..self }
+    }
+
+    /// Its numbers.
+    #[must_use]
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// A fresh scheduler of its policy.
+    pub(crate) fn fresh(&self) -> Scheduler {
+        (self.fresh)()
+    }
+
+    /// A job of the past, by a name of its own.
+    pub(crate) fn note_arrival(&mut self, name: u64, job: &Job) {
+        self.memory.days.arrived(name, job, &self.settings);
+    }
+
+    pub(crate) fn note_end(&mut self, name: u64, job: &Job, ran: Span) {
+        self.memory.days.ended(name, ran.0);
+        self.memory.runs.learn(kin(job), ran.0, &self.settings);
+    }
+
+    pub(crate) fn note_withdrawal(&mut self, name: u64) {
+        self.memory.days.withdrawn(name);
+    }
+
+    pub(crate) fn note_answer(&mut self, job: JobId, now: Time, sample: &Sample) {
+        self.memory.calibration.asked(job, now, sample, &self.settings);
+    }
+
+    pub(crate) fn calibration_mut(&mut self) -> &mut Calibration {
+        &mut self.memory.calibration
+    }
+
+    /// Names of the session's jobs begin behind those of the past.
+    pub(crate) fn close_the_past(&mut self, names: u64) {
+        self.memory.offset += names;
+    }
+
+    fn name(&self, id: JobId) -> u64 {
+        self.memory.offset + u64::from(id.0)
+    }
+
+    /// A job has arrived.
+    pub fn arrived(&mut self, id: JobId, job: &Job) {
+        self.memory.days.arrived(self.name(id), job, &self.settings);
+    }
+
+    /// A job has started.
+    pub fn started(&mut self, id: JobId, now: Time) {
+        self.memory.calibration.started(id, now, &self.settings);
+    }
+
+    /// A job has ended after it ran so long.
+    pub fn ended(&mut self, id: JobId, job: &Job, ran: Span) {
+        self.memory.days.ended(self.name(id), ran.0);
+        self.memory.runs.learn(kin(job), ran.0, &self.settings);
+    }
+
+    /// A waiting job was withdrawn.
+    pub fn withdrawn(&mut self, id: JobId, now: Time) {
+        self.memory.days.withdrawn(self.name(id));
+        self.memory.calibration.withdrawn(id, now);
+    }
+
+    /// All that it has learned, in a compact binary form: equal states give equal bytes.
+    ///
+    /// # Errors
+    /// Where serde fails.
+    pub fn save(&self) -> Result<Vec<u8>, SnapshotError> {
+        self.memory.save()
+    }
+
+    /// Goes on from what was saved, for the same policy and settings.
+    ///
+    /// # Errors
+    /// Bytes that are no such state. What it knows is then unchanged.
+    pub fn load(&mut self, bytes: &[u8]) -> Result<(), SnapshotError> {
+        self.memory.load(bytes)
+    }
+
+    /// What came of past answers.
+    #[must_use]
+    pub fn calibration(&self) -> &Calibration {
+        &self.memory.calibration
+    }
+
+    /// Answers for one job, and learns later from what comes of it.
+    ///
+    /// # Errors
+    /// A job that does not wait; a policy that cannot be simulated forward.
+    pub fn ask(&mut self, session: &Session, job: JobId) -> Result<Answer, FutureError> {
+        let now = session.view().now();
+        let sample = self.futures(session, &[job], u64::from(job.0), true)?.swap_remove(0);
+        let correction = self.memory.calibration.correction(now, &self.settings);
+        self.memory.calibration.asked(job, now, &sample, &self.settings);
+        Ok(Answer { job, asked: now, sample, correction })
+    }
+
+    /// Answers for all of these jobs from the same futures, and learns nothing from it. In the
+    /// session of another state the draws for a job of the same number are the same: two variants
+    /// of a job see the same futures.
+    ///
+    /// # Errors
+    /// As [`Forecaster::ask`].
+    pub fn look(&mut self, session: &Session, jobs: &[JobId]) -> Result<Vec<Answer>, FutureError> {
+        let now = session.view().now();
+        let samples = self.futures(session, jobs, 0, true)?;
+        let correction = self.memory.calibration.correction(now, &self.settings);
+        let answer = |(sample, &job)| Answer { job, asked: now, sample, correction: correction.clone() };
+        Ok(samples.into_iter().zip(jobs).map(answer).collect())
+    }
+
+    /// The sample of futures alone: for each of these jobs, which wait.
+    ///
+    /// # Errors
+    /// As [`Forecaster::ask`].
+    pub fn futures(
+        &mut self,
+        session: &Session,
+        jobs: &[JobId],
+        question: u64,
+        arrivals: bool,
+    ) -> Result<Vec<Sample>, FutureError> {
+        let times = self.times(session, jobs, question, arrivals)?;
+        let horizon = self.settings.horizon.0;
+        let of = |at: usize| Sample::new(times.iter().map(|starts| starts[at]), horizon);
+        Ok((0..jobs.len()).map(of).collect())
+    }
+
+    /// Start times in each future, in seconds from now, for each of these jobs.
+    ///
+    /// # Errors
+    /// As [`Forecaster::ask`].
+    pub fn times(
+        &mut self,
+        session: &Session,
+        jobs: &[JobId],
+        question: u64,
+        arrivals: bool,
+    ) -> Result<Vec<Vec<Option<i64>>>, FutureError> {
+        let samples = self.settings.samples;
+        self.simulate(session, jobs, question, arrivals, Assume::Drawn, samples)
+    }
+
+    /// The one future in which every job runs as long as its limit, or as the average of its user's
+    /// last two: starts in seconds from now.
+    ///
+    /// # Errors
+    /// As [`Forecaster::ask`].
+    pub fn point(
+        &mut self,
+        session: &Session,
+        jobs: &[JobId],
+        plan: RunTimes,
+    ) -> Result<Vec<Option<i64>>, FutureError> {
+        let assume = match plan {
+            RunTimes::Limits => Assume::Limits,
+            RunTimes::LastTwo => Assume::LastTwo,
+        };
+        Ok(self.simulate(session, jobs, 0, false, assume, 1)?.swap_remove(0))
+    }
+
+    /// The distribution of the run time of a job that would ask for this: the probability that it
+    /// runs for longer than `limit`.
+    pub fn runs_beyond(&mut self, job: &Job, limit: Span) -> f64 {
+        let mut time = RunTime::default();
+        self.memory.runs.of(kin(job), -1, &self.settings, &mut time);
+        time.beyond(limit.0)
+    }
+
+    /// The longest of the last jobs of a user, of at most so many, and how many there were.
+    #[must_use]
+    pub fn longest_of(&self, user: i32, last: usize) -> Option<(Span, usize)> {
+        self.memory.runs.longest_of(user, last).map(|(run, jobs)| (Span(run), jobs))
+    }
+
+    fn simulate(
+        &mut self,
+        session: &Session,
+        jobs: &[JobId],
+        question: u64,
+        arrivals: bool,
+        assume: Assume,
+        samples: u32,
+    ) -> Result<Vec<Vec<Option<i64>>>, FutureError> {
+        let world = World::of(session, self.memory.offset);
+        let mut targets: Vec<JobId> = jobs.to_vec();
+        targets.sort_unstable();
+        targets.dedup();
+        let waits = |id: JobId| world.find(id).filter(|&at| world.here[at].ran < 0);
+        let places: Option<Vec<usize>> = targets.iter().map(|&id| waits(id)).collect();
+        let Some(places) = places else {
+            let not = targets.iter().find(|&&id| waits(id).is_none());
+            return Err(FutureError::NotWaiting(not.copied().unwrap_or_default()));
+        };
+        let Memory { runs, days, .. } = &mut self.memory;
+        let settings = &self.settings;
+        let plan = if arrivals { days.plan(world.now, settings) } else { Plan::none(world.now) };
+        let draws = Draws::new(settings.seed, question);
+        let until = Time(world.now.0 + settings.horizon.0);
+        let mut fates = Fates::new(&world, runs, settings, assume);
+        let mut starts = vec![None; targets.len()];
+        let mut found = Vec::with_capacity(samples as usize);
+        let days = &*days;
+        let ahead = |draws| (!plan.is_empty()).then(|| Arrivals::new(days, &plan, draws, settings));
+        match self.rules.filter(|_| !world.special) {
+            Some(rules) => {
+                let present = Present::of(&world);
+                for sample in 0..samples {
+                    let draws = draws.sample(sample);
+                    let ahead = ahead(draws);
+                    self.machine.run(&present, rules, &mut fates, draws, ahead, &places, until.0, &mut starts);
+                    found.push(starts.clone());
+                }
+            }
+            None => {
+                let mut copies = Copies::of(session, &*self.fresh, self.spare.take())?;
+                for sample in 0..samples {
+                    let draws = draws.sample(sample);
+                    let losses = session.losses();
+                    copies.run(losses, &mut fates, draws, ahead(draws), &targets, until, &mut starts)?;
+                    found.push(starts.clone());
+                }
+                self.spare = copies.into_session();
+            }
+        }
+        // In the order of the question.
+        if targets != jobs {
+            let order: Vec<usize> = jobs.iter().filter_map(|id| targets.binary_search(id).ok()).collect();
+            found.iter_mut().for_each(|starts| *starts = order.iter().map(|&at| starts[at]).collect());
+        }
+        Ok(found)
+    }
+}

@@ -1,0 +1,585 @@
+//! How good answers would have been on a log: every job that waits is asked about as it arrives,
+//! by each method, and what came of it is held against the answers.
+
+use crate::forecaster::{Forecaster, RunTimes};
+use crate::general::FutureError;
+use crate::past::{FEATURES, Questions, Waits};
+use crate::score::{LEVELS, Mark, Score, Skill, at_level, level, skill};
+use crate::settings::Settings;
+use drystone_core::engine::{Happenings, Observer, Replay, Scheduler, Session, Simulation, SimulationError, Source};
+use drystone_core::model::{Ended, How, Job, JobId, Outages, Procs, Span, Time, Workload};
+use drystone_core::parts::Profile;
+use drystone_core::policy::{Phase, PolicySpec, Why};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// A way to answer.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Method {
+    /// The start in a conservative plan made of time limits: one number, as `squeue --start`.
+    Plan,
+    /// The policy simulated as if every job ran as long as its limit: one number.
+    Limits,
+    /// The same as if every job ran as long as its user's last two: one number.
+    LastTwo,
+    /// [`Method::Plan`], with the errors of earlier answers as a distribution.
+    PlanErrors,
+    /// [`Method::LastTwo`], with the errors of earlier answers as a distribution.
+    LastTwoErrors,
+    /// Waits of jobs of the same size and limit since the last change.
+    Waits,
+    /// What became of the most similar states.
+    Neighbours,
+    /// Futures without arrivals, not calibrated.
+    Closed,
+    /// Futures with arrivals, not calibrated.
+    Raw,
+    /// Futures with arrivals, calibrated: the answer.
+    Calibrated,
+}
+
+impl Method {
+    /// All, the answer last.
+    pub const ALL: [Method; 10] = [
+        Method::Plan,
+        Method::Limits,
+        Method::LastTwo,
+        Method::PlanErrors,
+        Method::LastTwoErrors,
+        Method::Waits,
+        Method::Neighbours,
+        Method::Closed,
+        Method::Raw,
+        Method::Calibrated,
+    ];
+
+    /// Its name in options and tables.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Method::Plan => "plan",
+            Method::Limits => "limits",
+            Method::LastTwo => "last-two",
+            Method::PlanErrors => "plan-errors",
+            Method::LastTwoErrors => "last-two-errors",
+            Method::Waits => "waits",
+            Method::Neighbours => "neighbours",
+            Method::Closed => "closed",
+            Method::Raw => "raw",
+            Method::Calibrated => "calibrated",
+        }
+    }
+
+    /// One line for people.
+    #[must_use]
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Method::Plan => "a conservative plan of time limits, as `squeue --start` makes one",
+            Method::Limits => "the policy, as if jobs ran to their limits",
+            Method::LastTwo => "the policy, as if jobs ran as long as their users' last two",
+            Method::PlanErrors => "plan, with the errors of its earlier answers around it",
+            Method::LastTwoErrors => "last-two, with the errors of its earlier answers around it",
+            Method::Waits => "waits of jobs of the same size and limit since the last change",
+            Method::Neighbours => "what became of the 60 most similar states",
+            Method::Closed => "sampled futures without arrivals, not calibrated",
+            Method::Raw => "sampled futures with arrivals, not calibrated",
+            Method::Calibrated => "sampled futures with arrivals, calibrated by past answers",
+        }
+    }
+
+    /// Whether it is one number and no distribution.
+    #[must_use]
+    pub fn is_point(self) -> bool {
+        matches!(self, Method::Plan | Method::Limits | Method::LastTwo)
+    }
+
+    /// Whether it is a stage of the answer itself, and no baseline.
+    #[must_use]
+    pub fn is_own(self) -> bool {
+        matches!(self, Method::Closed | Method::Raw | Method::Calibrated)
+    }
+}
+
+/// What is asked and how.
+#[derive(Clone, Debug)]
+pub struct Options<'a> {
+    /// The forecaster's numbers.
+    pub settings: Settings,
+    /// The ways to answer that are scored beside the calibrated one.
+    pub methods: Vec<Method>,
+    /// One in so many of the jobs that wait is asked about.
+    pub every: u32,
+    /// This share of the questions, the first ones, trains only.
+    pub training: f64,
+    /// What the machine lacks over time.
+    pub outages: Option<&'a Outages>,
+    /// Stops soon after this is set.
+    pub stop: Option<&'a AtomicBool>,
+}
+
+impl Default for Options<'_> {
+    fn default() -> Self {
+        let (settings, methods) = (Settings::default(), Method::ALL.to_vec());
+        Options { settings, methods, every: 1, training: 0.2, outages: None, stop: None }
+    }
+}
+
+/// The state in which a question was asked.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum State {
+    /// The job heads the queue.
+    Head,
+    /// It was to start within 10 minutes, as likely as not.
+    Soon,
+    /// Within two hours.
+    Hours,
+    /// Later.
+    Later,
+}
+
+impl State {
+    /// All, in order.
+    pub const ALL: [State; 4] = [State::Head, State::Soon, State::Hours, State::Later];
+
+    /// For people.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            State::Head => "head of the queue",
+            State::Soon => "median below 10 min",
+            State::Hours => "median below 2 h",
+            State::Later => "median of 2 h or more",
+        }
+    }
+}
+
+/// One method's scores.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct MethodScore {
+    /// Which.
+    pub method: Method,
+    /// Over all questions.
+    pub all: Score,
+    /// By state.
+    pub by_state: Vec<(State, Score)>,
+    /// Of the calibrated answer over this method, on the questions that both answer.
+    pub skill: Option<Skill>,
+}
+
+/// How good answers would have been.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Foreseen {
+    /// Jobs that arrived.
+    pub jobs: u64,
+    /// Jobs that waited and were asked about.
+    pub asked: u64,
+    /// Questions that train only.
+    pub trained: u64,
+    /// Questions whose job was withdrawn or never started: they have no score.
+    pub unsettled: u64,
+    /// Mean and median wait from the question on, in minutes, over the questions that are scored.
+    pub wait: [f64; 2],
+    /// One score for each method.
+    pub methods: Vec<MethodScore>,
+    /// The baseline with the least CRPS.
+    pub best_baseline: Option<Method>,
+    /// Futures in which a job had no start within the horizon, as a share of all.
+    pub beyond: f64,
+    /// Announced starts that were promised, where the policy promises.
+    pub promises: Promises,
+    /// Starts before the plan of time limits said, as a share of the questions with such a plan.
+    pub before_plan: Option<f64>,
+}
+
+/// Starts that the policy itself announced to jobs that waited.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct Promises {
+    /// Jobs that were given a latest start and have started.
+    pub made: u64,
+    /// Of these, those that started by then.
+    pub kept: u64,
+    /// Mean time between what was promised first and the start, in minutes: positive where jobs
+    /// started earlier.
+    pub earlier: f64,
+}
+
+/// Why a log could not be scored.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ForeseeError {
+    /// The policy cannot be simulated forward.
+    #[error(transparent)]
+    Future(#[from] FutureError),
+    /// The policy broke its contract on the log itself.
+    #[error(transparent)]
+    Simulation(#[from] SimulationError),
+    /// The policy cannot be told what happens.
+    #[error(transparent)]
+    News(#[from] drystone_core::engine::NewsError),
+}
+
+/// What has happened in one step of the simulation.
+#[derive(Clone, Copy, Debug)]
+enum Heard {
+    Arrived(JobId),
+    Started(JobId),
+    Ended(JobId, Span, bool),
+    Withdrawn(JobId),
+}
+
+#[derive(Default)]
+struct Ear {
+    now: Time,
+    heard: Vec<Heard>,
+    promised: BTreeMap<JobId, Time>,
+    promises: Promises,
+    earlier: f64,
+}
+
+impl Observer for Ear {
+    const NOTES: bool = false;
+
+    fn arrived(&mut self, now: Time, id: JobId) {
+        self.now = now;
+        self.heard.push(Heard::Arrived(id));
+    }
+
+    fn started(&mut self, now: Time, id: JobId, _: Why) {
+        self.now = now;
+        self.heard.push(Heard::Started(id));
+        if let Some(latest) = self.promised.remove(&id) {
+            self.promises.made += 1;
+            self.promises.kept += u64::from(now <= latest);
+            self.earlier += (latest - now).as_f64() / 60.0;
+        }
+    }
+
+    fn reserved(&mut self, _: Time, id: JobId, _: Time, latest: Time) {
+        if latest < Time::MAX {
+            self.promised.entry(id).or_insert(latest);
+        }
+    }
+
+    fn cancelled(&mut self, now: Time, id: JobId) {
+        self.now = now;
+        self.promised.remove(&id);
+        self.heard.push(Heard::Withdrawn(id));
+    }
+
+    fn ended(&mut self, ended: &Ended<'_>) {
+        self.now = ended.outcome.end;
+        self.heard.push(Heard::Ended(ended.id, ended.outcome.ran, ended.outcome.how == How::Completed));
+    }
+}
+
+/// A question that has no outcome yet, or has one.
+struct Asked {
+    at: Time,
+    state: State,
+    answers: Vec<Option<Vec<f64>>>,
+    /// Once it has started: minutes, and the marks of the answers.
+    outcome: Option<(f32, Vec<Option<Mark>>)>,
+    plan: Option<i64>,
+    started_before_plan: bool,
+}
+
+/// Scores the answers that each job of a log would have been given at its arrival. `progress` is
+/// told how many jobs have arrived, now and then.
+///
+/// # Errors
+/// A policy that knows true run times, breaks its contract, or cannot be told what happens.
+pub fn foresee(
+    workload: &Workload,
+    policy: &PolicySpec,
+    scheduler: impl Fn() -> Scheduler + Send + Sync + Clone + 'static,
+    options: &Options<'_>,
+    progress: &dyn Fn(u64),
+) -> Result<Option<Foreseen>, ForeseeError> {
+    let forecaster = Forecaster::with(policy, options.settings.clone(), scheduler.clone())?;
+    let real = options.outages.is_some_and(|outages| !outages.is_empty()) || workload.circumstances().is_some();
+    let mut examiner = Examiner::new(workload, forecaster, options, progress);
+    let scheduler = scheduler();
+    let done = if real {
+        scheduler.check_hears()?;
+        let none = Outages::default();
+        let source = Happenings::new(workload, options.outages.unwrap_or(&none), false);
+        examiner.run(Simulation::new(workload.machine(), scheduler, source))?
+    } else {
+        examiner.run(Simulation::new(workload.machine(), scheduler, Replay::new(workload)))?
+    };
+    Ok(done.then(|| examiner.finish()))
+}
+
+/// Asks and marks.
+struct Examiner<'a> {
+    workload: &'a Workload,
+    options: &'a Options<'a>,
+    progress: &'a dyn Fn(u64),
+    forecaster: Forecaster,
+    questions: Questions,
+    waits: Waits,
+    profile: Profile,
+    asked: Vec<Asked>,
+    places: BTreeMap<JobId, usize>,
+    waited: u64,
+    beyond: f64,
+    ear: Ear,
+}
+
+impl<'a> Examiner<'a> {
+    fn new(
+        workload: &'a Workload,
+        forecaster: Forecaster,
+        options: &'a Options<'a>,
+        progress: &'a dyn Fn(u64),
+    ) -> Examiner<'a> {
+        Examiner {
+            workload,
+            options,
+            progress,
+            forecaster,
+            questions: Questions::default(),
+            waits: Waits::default(),
+            profile: Profile::new(Time::ZERO, 0),
+            asked: Vec::new(),
+            places: BTreeMap::new(),
+            waited: 0,
+            beyond: 0.0,
+            ear: Ear::default(),
+        }
+    }
+
+    /// `false` where it was told to stop.
+    fn run<S: Source>(&mut self, simulation: Simulation<S>) -> Result<bool, ForeseeError> {
+        let mut simulation = simulation.without_accuracy();
+        let (mut arrived, mut told) = (0u64, 0u64);
+        let mut fresh = Vec::new();
+        while simulation.step(&mut self.ear)? {
+            if self.options.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+                return Ok(false);
+            }
+            let heard = std::mem::take(&mut self.ear.heard);
+            for &one in &heard {
+                self.hear(one, &mut fresh);
+            }
+            self.ear.heard = heard;
+            self.ear.heard.clear();
+            arrived += fresh.len() as u64;
+            if arrived >= told + 64 {
+                (self.progress)(arrived - told);
+                told = arrived;
+            }
+            for id in fresh.drain(..) {
+                if simulation.session().view().knows(id) && simulation.session().view().phase(id) == Phase::Waiting {
+                    self.waited += 1;
+                    if self.waited.is_multiple_of(u64::from(self.options.every.max(1))) {
+                        self.ask(simulation.session(), id)?;
+                    }
+                }
+            }
+        }
+        (self.progress)(arrived - told);
+        Ok(true)
+    }
+
+    fn job(&self, id: JobId) -> &'a Job {
+        &self.workload.jobs()[id.index()]
+    }
+
+    fn hear(&mut self, heard: Heard, fresh: &mut Vec<JobId>) {
+        let now = self.ear.now;
+        match heard {
+            Heard::Arrived(id) => {
+                self.forecaster.arrived(id, self.job(id));
+                fresh.push(id);
+            }
+            Heard::Started(id) => {
+                self.forecaster.started(id, now);
+                self.questions.settled(id, now, true);
+                self.settle(id, now);
+            }
+            Heard::Ended(id, ran, whole) => {
+                if whole {
+                    self.forecaster.ended(id, self.job(id), ran);
+                }
+            }
+            Heard::Withdrawn(id) => {
+                self.forecaster.withdrawn(id, now);
+                self.questions.settled(id, now, false);
+            }
+        }
+    }
+
+    fn settle(&mut self, id: JobId, now: Time) {
+        let Some(place) = self.places.remove(&id) else { return };
+        let asked = &mut self.asked[place];
+        let took = (now - asked.at).0;
+        if took == 0 {
+            // A later pass of the very instant of the question: no question was left.
+            asked.answers.clear();
+            return;
+        }
+        let marks = asked.answers.drain(..).map(|answer| Some(Mark::of(&answer?, took as f64))).collect();
+        asked.outcome = Some(((took as f64 / 60.0) as f32, marks));
+        asked.started_before_plan = asked.plan.is_some_and(|plan| took < plan);
+        self.waits.learn(self.job(id), took);
+    }
+
+    fn wants(&self, methods: &[Method]) -> bool {
+        methods.iter().any(|method| self.options.methods.contains(method))
+    }
+
+    fn ask(&mut self, session: &Session, id: JobId) -> Result<(), ForeseeError> {
+        let now = session.view().now();
+        let answer = self.forecaster.ask(session, id)?;
+        self.beyond += answer.sample.beyond();
+        let quantiles = |of: &dyn Fn(f64) -> f64| -> Vec<f64> { (0..LEVELS).map(|k| of(level(k))).collect() };
+        let calibrated = quantiles(&|level| answer.quantile(level));
+        let plan = if self.wants(&[Method::Plan, Method::PlanErrors]) { self.plan(session, id) } else { None };
+        let last = if self.wants(&[Method::LastTwo, Method::LastTwoErrors]) {
+            self.forecaster.point(session, &[id], RunTimes::LastTwo)?[0]
+        } else {
+            None
+        };
+        let features = features(session, id);
+        let mut answers = Vec::with_capacity(self.options.methods.len());
+        for &method in &self.options.methods {
+            let point = |point: Option<i64>| point.map(|point| vec![point as f64; LEVELS]);
+            answers.push(match method {
+                Method::Plan => point(plan),
+                Method::Limits => point(self.forecaster.point(session, &[id], RunTimes::Limits)?[0]),
+                Method::LastTwo => point(last),
+                Method::PlanErrors => plan.and_then(|point| self.questions.conformal(0, point, now)),
+                Method::LastTwoErrors => last.and_then(|point| self.questions.conformal(1, point, now)),
+                Method::Waits => self.waits.answer(self.job(id)),
+                Method::Neighbours => self.questions.neighbours(&features, now),
+                Method::Closed => {
+                    let sample = self.forecaster.futures(session, &[id], u64::from(id.0), false)?.swap_remove(0);
+                    Some(quantiles(&|level| sample.quantile(level)))
+                }
+                Method::Raw => Some(quantiles(&|level| answer.sample.quantile(level))),
+                Method::Calibrated => Some(calibrated.clone()),
+            });
+        }
+        let median = at_level(&calibrated, 0.5);
+        let first = session.view().waiting().next() == Some(id);
+        let state = match median {
+            _ if first => State::Head,
+            median if median < 600.0 => State::Soon,
+            median if median < 7200.0 => State::Hours,
+            _ => State::Later,
+        };
+        self.questions.asked(id, now, features, [plan, last]);
+        self.places.insert(id, self.asked.len());
+        self.asked.push(Asked { at: now, state, answers, outcome: None, plan, started_before_plan: false });
+        Ok(())
+    }
+
+    /// The start in a plan that gives each job, in the order of arrival, the first place that is
+    /// free for all of its limit.
+    fn plan(&mut self, session: &Session, id: JobId) -> Option<i64> {
+        let view = session.view();
+        let now = view.now();
+        let mut ends: Vec<(Time, Procs)> = view
+            .running()
+            .iter()
+            .map(|run| {
+                let end = view.segment_start(run.id) + view.job(run.id).estimate;
+                (end.max(now + Span(1)), run.procs)
+            })
+            .collect();
+        ends.sort_unstable();
+        self.profile.reset_to_running(now, session.free(), ends.into_iter());
+        for waiting in view.waiting() {
+            let job = view.job(waiting);
+            let start = self.profile.place(job.procs, job.estimate.max(Span(1)), now);
+            if waiting == id {
+                return start.map(|start| (start - now).0);
+            }
+        }
+        None
+    }
+
+    fn finish(self) -> Foreseen {
+        let settled = self.asked.iter().filter(|asked| !(asked.outcome.is_none() && asked.answers.is_empty()));
+        let all: Vec<&Asked> = settled.collect();
+        let training = (all.len() as f64 * self.options.training) as usize;
+        let judged = &all[training..];
+        let known: Vec<&Asked> = judged.iter().copied().filter(|asked| asked.outcome.is_some()).collect();
+        let mut waits: Vec<f32> = known.iter().filter_map(|asked| Some(asked.outcome.as_ref()?.0)).collect();
+        waits.sort_unstable_by(f32::total_cmp);
+        let mean = waits.iter().map(|&wait| f64::from(wait)).sum::<f64>() / waits.len().max(1) as f64;
+        let median = waits.get(waits.len() / 2).map_or(0.0, |&wait| f64::from(wait));
+        let methods = &self.options.methods;
+        let marks = |at: usize, state: Option<State>| -> (Vec<Mark>, u64) {
+            let of_state = known.iter().filter(|asked| state.is_none_or(|state| asked.state == state));
+            let marks: Vec<Option<Mark>> =
+                of_state.filter_map(|asked| asked.outcome.as_ref().map(|outcome| outcome.1[at])).collect();
+            let unanswered = marks.iter().filter(|mark| mark.is_none()).count() as u64;
+            (marks.into_iter().flatten().collect(), unanswered)
+        };
+        let ours = methods.iter().position(|&method| method == Method::Calibrated);
+        let skill_over = |at: usize| {
+            let ours = ours.filter(|&ours| ours != at)?;
+            let both = known.iter().filter_map(|asked| {
+                let marks = &asked.outcome.as_ref()?.1;
+                Some((marks[ours]?.crps, marks[at]?.crps))
+            });
+            let (a, b): (Vec<f32>, Vec<f32>) = both.unzip();
+            (!a.is_empty()).then(|| skill(&a, &b, self.options.settings.seed))
+        };
+        let scores: Vec<MethodScore> = methods
+            .iter()
+            .enumerate()
+            .map(|(at, &method)| {
+                let score = |state| {
+                    let (marks, unanswered) = marks(at, state);
+                    Score::of(&marks, unanswered)
+                };
+                let by_state = State::ALL.map(|state| (state, score(Some(state)))).to_vec();
+                MethodScore { method, all: score(None), by_state, skill: skill_over(at) }
+            })
+            .collect();
+        let baselines = scores.iter().filter(|score| !score.method.is_own() && score.all.questions > 0);
+        let best = baselines.min_by(|a, b| a.all.crps.total_cmp(&b.all.crps)).map(|score| score.method);
+        let planned = known.iter().filter(|asked| asked.plan.is_some()).count();
+        let early = known.iter().filter(|asked| asked.started_before_plan).count();
+        let mut promises = self.ear.promises;
+        promises.earlier = if promises.made > 0 { self.ear.earlier / promises.made as f64 } else { 0.0 };
+        Foreseen {
+            jobs: self.workload.len() as u64,
+            asked: all.len() as u64,
+            trained: training as u64,
+            unsettled: (judged.len() - known.len()) as u64,
+            wait: [mean, median],
+            methods: scores,
+            best_baseline: best,
+            beyond: self.beyond / self.asked.len().max(1) as f64,
+            promises,
+            before_plan: (planned > 0).then(|| early as f64 / planned as f64),
+        }
+    }
+}
+
+/// Numbers that tell states apart.
+fn features(session: &Session, id: JobId) -> [f64; FEATURES] {
+    let view = session.view();
+    let (mut work, mut before) = (0.0, 0.0);
+    for waiting in view.waiting().take_while(|&waiting| waiting < id) {
+        let job = view.job(waiting);
+        work += f64::from(job.procs) * job.estimate.as_f64();
+        before += 1.0;
+    }
+    let (machine, job) = (f64::from(view.machine().procs), view.job(id));
+    [
+        libm::log1p(work / machine / 60.0),
+        libm::log1p(before),
+        f64::from(session.free()) / machine,
+        libm::log(f64::from(job.procs)),
+        libm::log(job.estimate.as_f64().max(1.0)),
+    ]
+}

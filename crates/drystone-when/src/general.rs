@@ -1,0 +1,255 @@
+//! Futures of any policy: the policy itself goes on from a copy of the session.
+
+use crate::days::Arrivals;
+use crate::draws::Draws;
+use crate::world::{Fates, World};
+use drystone_core::engine::{
+    Incoming, Observer, Scheduler, Session, Simulation, SimulationError, Source, Stroke, Turn,
+};
+use drystone_core::model::{Hit, Job, JobId, Span, Status, Time, Truth};
+use drystone_core::policy::{Loss, Why};
+use drystone_core::snapshot::SnapshotError;
+use std::cell::RefCell;
+
+/// Why a policy cannot be simulated forward.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum FutureError {
+    /// The policy or its predictor knows true run times: an answer would use the future.
+    #[error(
+        "it knows true run times, which lie in the future; take a policy whose predictions are learned or the users' limits"
+    )]
+    Clairvoyant,
+    /// Its state cannot be copied.
+    #[error(transparent)]
+    State(#[from] SnapshotError),
+    /// It broke its contract in one of the futures.
+    #[error(transparent)]
+    Simulation(#[from] SimulationError),
+    /// There is no such job, or it does not wait.
+    #[error("job {0} does not wait, so that no start of it lies ahead")]
+    NotWaiting(JobId),
+}
+
+/// A session to simulate futures in, used again and again.
+pub(crate) struct Copies {
+    spare: Option<Session>,
+    state: Vec<u8>,
+}
+
+impl Copies {
+    /// Copies of this session, in sessions with a fresh scheduler of the same policy.
+    pub(crate) fn of(
+        session: &Session,
+        fresh: impl FnOnce() -> Scheduler,
+        had: Option<Session>,
+    ) -> Result<Copies, FutureError> {
+        if session.clairvoyant() {
+            return Err(FutureError::Clairvoyant);
+        }
+        let spare = had.unwrap_or_else(|| Session::new(session.view().machine(), fresh()));
+        Ok(Copies { spare: Some(spare), state: session.save()? })
+    }
+
+    pub(crate) fn into_session(self) -> Option<Session> {
+        self.spare
+    }
+
+    /// One future: when each of `targets` starts, as far as it does by `until`. `losses` are the
+    /// processors that are out or announced to be.
+    #[expect(clippy::too_many_arguments, reason = "all that a future is made of")]
+    pub(crate) fn run(
+        &mut self,
+        losses: &[Loss],
+        fates: &mut Fates<'_>,
+        draws: Draws,
+        arrivals: Option<Arrivals<'_>>,
+        targets: &[JobId],
+        until: Time,
+        starts: &mut [Option<i64>],
+    ) -> Result<(), FutureError> {
+        let Some(mut session) = self.spare.take() else { return Ok(()) };
+        session.load(&self.state)?;
+        let now = fates.world.now;
+        let turns = if losses.is_empty() { Vec::new() } else { turns(losses, now) };
+        let mut watch = Watch { targets, now, starts, open: targets.len() };
+        watch.starts.fill(None);
+        let fates = RefCell::new(fates);
+        let source = Ahead { fates: &fates, draws, arrivals, turns: &turns, turn: 0, job: None, taken: 0 };
+        let world: &World = fates.borrow().world;
+        let run = |id: JobId, _: drystone_core::policy::View<'_>| {
+            world.find(id).map_or(Span::ZERO, |at| Span(fates.borrow_mut().run(at, draws)))
+        };
+        let (session, done) = if losses.is_empty() {
+            go(Simulation::future(session, Plain(source), run), &mut watch, until)
+        } else {
+            go(Simulation::future(session, source, run), &mut watch, until)
+        };
+        self.spare = Some(session);
+        Ok(done?)
+    }
+}
+
+/// Simulates until all targets have started, or the horizon is reached.
+fn go<S: Source>(
+    mut simulation: Simulation<S>,
+    watch: &mut Watch<'_>,
+    until: Time,
+) -> (Session, Result<(), SimulationError>) {
+    let mut simulation_error = None;
+    while watch.open > 0 && simulation.now() <= until {
+        match simulation.step(watch) {
+            Ok(true) => {}
+            Ok(false) => break,
+            // Jobs that never start have no start in this future: that is an answer.
+            Err(SimulationError::Starved { .. } | SimulationError::TooFew { .. }) => break,
+            Err(error) => {
+                simulation_error = Some(error);
+                break;
+            }
+        }
+    }
+    for start in watch.starts.iter_mut() {
+        *start = start.filter(|&start| start <= (until - watch.now).0);
+    }
+    (simulation.into_session(), simulation_error.map_or(Ok(()), Err))
+}
+
+/// Notes when the targets start.
+struct Watch<'a> {
+    /// Ascending.
+    targets: &'a [JobId],
+    now: Time,
+    starts: &'a mut [Option<i64>],
+    open: usize,
+}
+
+impl Observer for Watch<'_> {
+    const ENDS: bool = false;
+    const NOTES: bool = false;
+
+    fn started(&mut self, now: Time, id: JobId, _: Why) {
+        if let Ok(place) = self.targets.binary_search(&id)
+            && self.starts[place].is_none()
+        {
+            self.starts[place] = Some((now - self.now).0);
+            self.open -= 1;
+        }
+    }
+}
+
+/// What is known of processors from some instant on.
+#[derive(Clone, Debug)]
+struct KnownTurn {
+    at: Time,
+    losses: Vec<Loss>,
+    strokes: Vec<Stroke>,
+}
+
+/// Announced windows begin, and processors come back when they are expected; what is overdue does
+/// not come back.
+fn turns(losses: &[Loss], now: Time) -> Vec<KnownTurn> {
+    let mut times: Vec<(Time, bool)> = Vec::new();
+    for loss in losses {
+        if loss.from > now {
+            times.push((loss.from, true));
+        }
+        if loss.until > now && loss.until < Time::MAX {
+            times.push((loss.until, false));
+        }
+    }
+    times.sort_unstable();
+    times.dedup();
+    let turn = |&(at, begins): &(Time, bool)| {
+        let over = |loss: &Loss| loss.until > now && loss.until <= at;
+        let left = losses.iter().filter(|loss| !over(loss)).cloned().collect();
+        let begun = losses.iter().filter(|loss| begins && loss.from == at && !over(loss));
+        let stroke = |loss: &Loss| Stroke {
+            on: loss.on.clone(),
+            hit: Hit::Drain,
+            foreseen: true,
+            for_good: loss.until == Time::MAX,
+        };
+        KnownTurn { at, losses: left, strokes: begun.map(stroke).collect() }
+    };
+    times.iter().map(turn).collect()
+}
+
+/// What comes from outside in a future: arrivals, and processors that go and come back.
+struct Ahead<'a, 'f, 'd> {
+    fates: &'a RefCell<&'a mut Fates<'f>>,
+    draws: Draws,
+    arrivals: Option<Arrivals<'d>>,
+    turns: &'a [KnownTurn],
+    turn: usize,
+    job: Option<(Job, Truth)>,
+    taken: u64,
+}
+
+impl Ahead<'_, '_, '_> {
+    fn next_arrival(&self) -> Option<Time> {
+        self.arrivals.as_ref().and_then(Arrivals::peek).map(|next| next.0)
+    }
+
+    fn next_turn(&self) -> Option<Time> {
+        self.turns.get(self.turn).map(|turn| turn.at)
+    }
+}
+
+impl Source for Ahead<'_, '_, '_> {
+    const NEWS: bool = true;
+
+    fn peek(&self) -> Option<Time> {
+        match (self.next_turn(), self.next_arrival()) {
+            (Some(turn), Some(arrival)) => Some(turn.min(arrival)),
+            (turn, arrival) => turn.or(arrival),
+        }
+    }
+
+    fn next(&mut self) -> Option<Incoming<'_>> {
+        self.taken += 1;
+        let arrival = self.next_arrival();
+        if let Some(turn) = self.turns.get(self.turn).filter(|turn| arrival.is_none_or(|arrival| turn.at <= arrival)) {
+            self.turn += 1;
+            return Some(Incoming::Capacity(Turn { losses: &turn.losses, strokes: &turn.strokes, foreseen: true }));
+        }
+        let arrivals = self.arrivals.as_mut()?;
+        let (time, past) = arrivals.peek()?;
+        let run = self.fates.borrow_mut().again(past, self.draws).max(0);
+        let truth = Truth { run: Span(run), number: self.taken as i64, status: Status::Unknown };
+        let mut job = past.job.clone();
+        job.submit = time;
+        arrivals.advance();
+        let (job, truth) = self.job.insert((job, truth));
+        Some(Incoming::Submit(job, truth))
+    }
+
+    fn position(&self) -> u64 {
+        self.taken
+    }
+
+    fn seek(&mut self, _: u64) {}
+
+    fn comes_first(&self) -> bool {
+        self.turns.get(self.turn).is_some_and(|turn| turn.strokes.is_empty())
+    }
+}
+
+/// The same where no processors go or come: then policies need not hear of news.
+struct Plain<'a, 'f, 'd>(Ahead<'a, 'f, 'd>);
+
+impl Source for Plain<'_, '_, '_> {
+    fn peek(&self) -> Option<Time> {
+        self.0.peek()
+    }
+
+    fn next(&mut self) -> Option<Incoming<'_>> {
+        self.0.next()
+    }
+
+    fn position(&self) -> u64 {
+        self.0.position()
+    }
+
+    fn seek(&mut self, _: u64) {}
+}

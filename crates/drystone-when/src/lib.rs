@@ -1,0 +1,39 @@
+//! Start times of waiting jobs, as calibrated distributions.
+//!
+//! [`Forecaster`] learns run times and arrivals from what happens, samples futures of a session, and
+//! simulates the very policy on each until the jobs have started. Past answers, held against what
+//! came of them, correct the next one ([`Calibration`]). [`foresee()`] scores answers on a log,
+//! beside plans and statistics; [`Forecaster::rehearse`] does the same on what a site has recorded.
+//!
+//! | module | to find |
+//! |---|---|
+//! | `runs`, `days`, `draws` | run times given what has run; days of the past replayed; random numbers by name |
+//! | `world`, `easy`, `general` | the present; futures of plain policies without a session, and of any policy |
+//! | `sample`, `survival`, `calibration` | a sample as a distribution; Kaplan-Meier; correction by past answers |
+//! | `forecaster`, `rehearsal` | answers; a site's state and its past |
+//! | `foresee`, `past`, `score` | answers on a log; statistics as baselines; scores |
+
+mod calibration;
+mod days;
+mod draws;
+mod easy;
+mod forecaster;
+mod foresee;
+mod general;
+mod past;
+mod rehearsal;
+mod runs;
+mod sample;
+mod score;
+mod settings;
+mod survival;
+mod world;
+
+pub use calibration::{Calibration, Correction};
+pub use forecaster::{Answer, Forecaster, RunTimes};
+pub use foresee::{ForeseeError, Foreseen, Method, MethodScore, Options, Promises, State, foresee};
+pub use general::FutureError;
+pub use rehearsal::{Adoption, Observed, Rehearsal, adopt};
+pub use sample::Sample;
+pub use score::{LEVELS, Mark, PINBALL, Score, Skill, at_level, level, skill};
+pub use settings::Settings;

@@ -1,0 +1,200 @@
+//! Answers from the past alone: waits of similar jobs, similar states, and errors of earlier
+//! answers.
+
+use crate::score::{LEVELS, level};
+use crate::survival::{Curve, Seen};
+use drystone_core::model::{Job, JobId, Time};
+use std::collections::{HashMap, VecDeque};
+
+/// Numbers of a state: queued work ahead, position, free share, size, limit.
+pub(crate) const FEATURES: usize = 5;
+
+/// Points answered by plans.
+pub(crate) const POINTS: usize = 2;
+
+#[derive(Clone, Debug)]
+struct Question {
+    job: JobId,
+    at: Time,
+    features: [f64; FEATURES],
+    /// Points in ln(seconds + 60); not a number where there was none.
+    points: [f64; POINTS],
+    fate: Fate,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Fate {
+    Waits,
+    Started(i64),
+    Withdrawn(i64),
+}
+
+/// Questions of the past with what came of them.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Questions {
+    list: VecDeque<Question>,
+}
+
+const KEPT: usize = 2000;
+const NEAREST_ERRORS: usize = 200;
+const NEAREST_STATES: usize = 60;
+/// Without so many there is no answer.
+const FEWEST: usize = 20;
+
+impl Questions {
+    pub(crate) fn asked(&mut self, job: JobId, at: Time, features: [f64; FEATURES], points: [Option<i64>; POINTS]) {
+        let points = points.map(|point| point.map_or(f64::NAN, |point| ln(point as f64)));
+        self.list.push_back(Question { job, at, features, points, fate: Fate::Waits });
+        if self.list.len() > KEPT {
+            self.list.pop_front();
+        }
+    }
+
+    pub(crate) fn settled(&mut self, job: JobId, now: Time, started: bool) {
+        let from = self.list.partition_point(|question| question.job < job);
+        let Some(question) = self.list.get_mut(from).filter(|question| question.job == job) else { return };
+        let took = (now - question.at).0;
+        if started && took == 0 {
+            self.list.remove(from);
+            return;
+        }
+        question.fate = if started { Fate::Started(took) } else { Fate::Withdrawn(took) };
+    }
+
+    /// A point answer as a distribution: its errors when it was about as long.
+    pub(crate) fn conformal(&self, which: usize, point: i64, now: Time) -> Option<Vec<f64>> {
+        let here = ln(point as f64);
+        let known = self.list.iter().filter(|question| !question.points[which].is_nan());
+        let mut near: Vec<(f64, &Question)> =
+            known.map(|question| ((question.points[which] - here).abs(), question)).collect();
+        nearest(&mut near, NEAREST_ERRORS)?;
+        let mut seen: Vec<Seen> = near
+            .iter()
+            .map(|(_, question)| {
+                let (took, known) = question.took(now);
+                Seen { value: ln(took as f64) - question.points[which], known }
+            })
+            .collect();
+        let curve = Curve::of(&mut seen);
+        Some((0..LEVELS).map(|k| (libm::exp(here + curve.quantile(level(k)).unwrap_or(0.0)) - 60.0).max(0.0)).collect())
+    }
+
+    /// What became of the most similar states.
+    pub(crate) fn neighbours(&self, features: &[f64; FEATURES], now: Time) -> Option<Vec<f64>> {
+        let scale = self.scales();
+        let mut near: Vec<(f64, &Question)> = self
+            .list
+            .iter()
+            .map(|question| {
+                let apart = |i: usize| (question.features[i] - features[i]) * scale[i];
+                ((0..FEATURES).map(|i| apart(i) * apart(i)).sum(), question)
+            })
+            .collect();
+        nearest(&mut near, NEAREST_STATES)?;
+        let mut seen: Vec<Seen> = near
+            .iter()
+            .map(|(_, question)| {
+                let (took, known) = question.took(now);
+                Seen { value: took as f64, known }
+            })
+            .collect();
+        let curve = Curve::of(&mut seen);
+        curve.quantile(0.5)?;
+        Some((0..LEVELS).map(|k| curve.quantile(level(k)).unwrap_or(0.0)).collect())
+    }
+
+    /// 1 over the standard deviation of each feature.
+    fn scales(&self) -> [f64; FEATURES] {
+        let n = self.list.len().max(1) as f64;
+        std::array::from_fn(|i| {
+            let mean = self.list.iter().map(|question| question.features[i]).sum::<f64>() / n;
+            let square = self.list.iter().map(|question| (question.features[i] - mean).powi(2)).sum::<f64>() / n;
+            if square > 1e-12 { 1.0 / libm::sqrt(square) } else { 0.0 }
+        })
+    }
+}
+
+impl Question {
+    fn took(&self, now: Time) -> (i64, bool) {
+        match self.fate {
+            Fate::Started(took) => (took, true),
+            Fate::Withdrawn(took) => (took, false),
+            Fate::Waits => ((now - self.at).0, false),
+        }
+    }
+}
+
+fn ln(seconds: f64) -> f64 {
+    libm::log(seconds.max(0.0) + 60.0)
+}
+
+/// Leaves the nearest so many, in the order of the questions; `None` where there are too few.
+fn nearest(list: &mut Vec<(f64, &Question)>, most: usize) -> Option<()> {
+    if list.len() < FEWEST {
+        return None;
+    }
+    if list.len() > most {
+        list.select_nth_unstable_by(most - 1, |a, b| a.0.total_cmp(&b.0).then(a.1.job.cmp(&b.1.job)));
+        list.truncate(most);
+    }
+    Some(())
+}
+
+/// Waits of similar jobs since the last change, in the manner of QBETS: a class by size and limit;
+/// where waits exceed the 95 % quantile again and again, what was before is forgotten.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Waits {
+    classes: HashMap<(u32, i32), Class>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Class {
+    waits: VecDeque<i64>,
+    exceeded: u32,
+}
+
+/// Waits kept of a class, and after a change.
+const KEPT_WAITS: usize = 1000;
+const KEPT_AFTER_CHANGE: usize = 59;
+/// So many in a row above the 95 % quantile are a change.
+const CHANGE: u32 = 3;
+
+impl Waits {
+    fn class(job: &Job) -> (u32, i32) {
+        (job.procs.max(1).ilog2() / 2, libm::round(libm::log2(job.estimate.0.max(60) as f64 / 60.0) / 2.0) as i32)
+    }
+
+    pub(crate) fn learn(&mut self, job: &Job, took: i64) {
+        let class = self.classes.entry(Waits::class(job)).or_default();
+        let bound = quantile(&class.sorted(), 0.95);
+        class.exceeded = if bound.is_some_and(|bound| took as f64 > bound) { class.exceeded + 1 } else { 0 };
+        class.waits.push_back(took);
+        let most = if class.exceeded >= CHANGE {
+            class.exceeded = 0;
+            KEPT_AFTER_CHANGE
+        } else {
+            KEPT_WAITS
+        };
+        while class.waits.len() > most {
+            class.waits.pop_front();
+        }
+    }
+
+    pub(crate) fn answer(&self, job: &Job) -> Option<Vec<f64>> {
+        let sorted = self.classes.get(&Waits::class(job)).filter(|class| class.waits.len() >= FEWEST)?.sorted();
+        (0..LEVELS).map(|k| quantile(&sorted, level(k))).collect()
+    }
+}
+
+impl Class {
+    fn sorted(&self) -> Vec<i64> {
+        let mut waits: Vec<i64> = self.waits.iter().copied().collect();
+        waits.sort_unstable();
+        waits
+    }
+}
+
+fn quantile(sorted: &[i64], level: f64) -> Option<f64> {
+    let place = (level * sorted.len() as f64) as usize;
+    sorted.get(place.min(sorted.len().saturating_sub(1))).map(|&wait| wait as f64)
+}

@@ -1,0 +1,224 @@
+//! A state as a site sees it, and the past as its accounting tells it: answers are rehearsed on
+//! what really happened, so that they are calibrated by real starts before the first is given.
+
+use crate::forecaster::Forecaster;
+use crate::general::FutureError;
+use crate::sample::Sample;
+use drystone_core::engine::{Adopted, NewsError, Scheduler, Session};
+use drystone_core::model::{Job, JobId, Machine, Span, Time};
+use drystone_core::policy::Loss;
+
+/// A job as the site has recorded it; times are the session's.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Observed {
+    /// What was asked for, and when it was submitted.
+    pub job: Job,
+    /// When it could start at the earliest.
+    pub eligible: Time,
+    /// When it started.
+    pub start: Option<Time>,
+    /// When it ended, or was withdrawn.
+    pub end: Option<Time>,
+    /// Its place in the queue, the smallest first; by default that of its submission.
+    pub rank: i64,
+}
+
+impl Observed {
+    fn runs_at(&self, time: Time) -> bool {
+        self.start.is_some_and(|start| start <= time) && self.end.is_none_or(|end| end > time)
+    }
+
+    fn waits_at(&self, time: Time) -> bool {
+        self.eligible <= time && self.start.is_none_or(|start| start > time) && self.end.is_none_or(|end| end > time)
+    }
+}
+
+/// A session in the state of one instant.
+pub struct Adoption {
+    /// Behind its first decision.
+    pub session: Session,
+    /// Which of the jobs each of its jobs is.
+    pub jobs: Vec<usize>,
+    /// Jobs that hold more processors than the machine has, together: those that came last are left
+    /// out.
+    pub left_out: usize,
+}
+
+impl Adoption {
+    /// The session's number of a job.
+    #[must_use]
+    pub fn id(&self, job: usize) -> Option<JobId> {
+        self.jobs.iter().position(|&other| other == job).map(|at| JobId(at as u32))
+    }
+}
+
+/// The session in which these jobs are at `now`: those that run run, those that wait wait in the
+/// order of their ranks, `losses` are known of processors that are out or will be, and the policy has
+/// made its pass.
+///
+/// # Errors
+/// A policy that cannot be told what is here already, or what is out.
+pub fn adopt(
+    scheduler: Scheduler,
+    machine: Machine,
+    jobs: &[Observed],
+    losses: &[Loss],
+    now: Time,
+) -> Result<Adoption, FutureError> {
+    let here = (0..jobs.len()).filter(|&at| jobs[at].runs_at(now) || jobs[at].waits_at(now)).collect();
+    adopt_these(scheduler, machine, jobs, here, losses, now)
+}
+
+fn adopt_these(
+    scheduler: Scheduler,
+    machine: Machine,
+    jobs: &[Observed],
+    mut here: Vec<usize>,
+    losses: &[Loss],
+    now: Time,
+) -> Result<Adoption, FutureError> {
+    here.sort_by_key(|&at| (!jobs[at].runs_at(now), jobs[at].rank, jobs[at].job.submit, at));
+    let mut session = Session::new(machine, scheduler);
+    if !losses.is_empty() {
+        session.set_losses(now, losses)?;
+    }
+    let (mut used, mut taken, mut left_out) = (0u64, Vec::new(), 0);
+    for at in here {
+        let one = &jobs[at];
+        let runs = one.runs_at(now);
+        let procs = u64::from(one.job.procs);
+        if (runs && used + procs > u64::from(machine.procs)) || procs > u64::from(machine.procs) {
+            left_out += 1;
+            continue;
+        }
+        let adopted = match one.start.filter(|_| runs) {
+            Some(since) => {
+                used += procs;
+                Adopted::Running { since, on: None }
+            }
+            None => Adopted::Waiting,
+        };
+        session.adopt(now, &one.job, None, &adopted)?;
+        taken.push(at);
+    }
+    session.decide(now).map_err(drystone_core::engine::SimulationError::from)?;
+    Ok(Adoption { session, jobs: taken, left_out })
+}
+
+/// How answers would have been in the past.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Rehearsal {
+    /// Answers whose job has started.
+    pub answers: u64,
+    /// How many of these starts fell into the central 50 and 90 % of what was said.
+    pub inside: [u64; 2],
+}
+
+/// What happens, in the order in which it is told at one instant.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum What {
+    End,
+    Start,
+    Arrive,
+}
+
+impl Forecaster {
+    /// Learns from recorded jobs what happened until `now`: run times, arrivals, and what answers
+    /// to the last `questions` jobs that waited would have been worth.
+    ///
+    /// # Errors
+    /// A policy that cannot be told what is here already, or cannot be simulated forward.
+    pub fn rehearse(
+        &mut self,
+        machine: Machine,
+        jobs: &[Observed],
+        now: Time,
+        questions: usize,
+        patience: Span,
+    ) -> Result<Rehearsal, FutureError> {
+        let mut events: Vec<(Time, What, usize)> = Vec::with_capacity(3 * jobs.len());
+        for (at, one) in jobs.iter().enumerate() {
+            events.push((one.eligible.max(one.job.submit), What::Arrive, at));
+            events.extend(one.start.map(|start| (start, What::Start, at)));
+            events.extend(one.end.map(|end| (end, What::End, at)));
+        }
+        events.retain(|event| event.0 <= now);
+        events.sort_unstable();
+        // Waits that are no longer than the scheduler takes to look have no question.
+        let waited = |one: &Observed| one.start.unwrap_or(now) - one.eligible.max(one.job.submit) > patience;
+        let asked = events.iter().filter(|event| event.1 == What::Arrive && waited(&jobs[event.2])).count();
+        let (mut skip, mut here) = (asked.saturating_sub(questions), Vec::<usize>::new());
+        let (mut told, mut open) = (Rehearsal::default(), Vec::<(usize, Time, [f64; 4])>::new());
+        for (time, what, at) in events {
+            let (one, id) = (&jobs[at], JobId(at as u32));
+            match what {
+                What::Arrive => {
+                    self.note_arrival(at as u64, &one.job);
+                    if one.start.is_none_or(|start| start > time) && one.end.is_none_or(|end| end > time)
+                        || one.runs_at(time)
+                    {
+                        here.push(at);
+                    }
+                    if !waited(one) || !one.waits_at(time) {
+                        continue;
+                    }
+                    if skip > 0 {
+                        skip -= 1;
+                        continue;
+                    }
+                    let sample = self.sample_then(machine, jobs, &here, at, time)?;
+                    let correction = self.calibration().correction(time, self.settings());
+                    let bounds = [0.05, 0.25, 0.75, 0.95].map(|level| correction.quantile(&sample, level));
+                    open.push((at, time, bounds));
+                    self.note_answer(id, time, &sample);
+                }
+                What::Start => {
+                    self.started(id, time);
+                    if let Some(place) = open.iter().position(|open| open.0 == at) {
+                        let (_, asked, [low, quarter, most, high]) = open.swap_remove(place);
+                        let took = (time - asked).as_f64();
+                        told.answers += 1;
+                        told.inside[0] += u64::from((quarter..=most).contains(&took));
+                        told.inside[1] += u64::from((low..=high).contains(&took));
+                    }
+                }
+                What::End => {
+                    here.retain(|&other| other != at);
+                    match one.start {
+                        Some(start) => self.note_end(at as u64, &one.job, time - start),
+                        None => {
+                            self.note_withdrawal(at as u64);
+                            self.calibration_mut().withdrawn(id, time);
+                        }
+                    }
+                }
+            }
+        }
+        self.close_the_past(jobs.len() as u64);
+        Ok(told)
+    }
+
+    /// What would have been said of a job then.
+    fn sample_then(
+        &mut self,
+        machine: Machine,
+        jobs: &[Observed],
+        here: &[usize],
+        job: usize,
+        time: Time,
+    ) -> Result<Sample, FutureError> {
+        let adoption = adopt_these(self.fresh(), machine, jobs, here.to_vec(), &[], time)?;
+        let waits = adoption.id(job).filter(|&id| adoption.session.view().waiting().any(|other| other == id));
+        match waits {
+            Some(id) => Ok(self.futures(&adoption.session, &[id], job as u64, true)?.swap_remove(0)),
+            // The policy would start it at once.
+            None => Ok(Sample::new([Some(1)], self.settings().horizon.0)),
+        }
+    }
+}
+
+impl From<NewsError> for FutureError {
+    fn from(error: NewsError) -> FutureError {
+        FutureError::Simulation(error.into())
+    }
+}

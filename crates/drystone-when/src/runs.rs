@@ -1,0 +1,307 @@
+//! How long jobs run, learned from those that have ended: four nested histories, and what is left
+//! of them for a job that has run for some time.
+
+use crate::settings::Settings;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, VecDeque};
+
+/// An ended job: its limit and its run time, in seconds.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Ended {
+    limit: i64,
+    run: i64,
+}
+
+/// Ended jobs, newest first.
+type Newest = VecDeque<Ended>;
+
+/// What tells jobs apart here: user, limit and processors.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+pub(crate) struct Kin {
+    pub(crate) user: i32,
+    pub(crate) limit: i64,
+    pub(crate) procs: u32,
+}
+
+/// Jobs of a class of limits that are kept, and how many of them one table takes.
+const KEPT_OF_CLASS: usize = 2000;
+const TAKEN_OF_CLASS: usize = 64;
+/// A class with fewer is replaced by all classes.
+const FEW: usize = 20;
+/// Users' histories that are kept before the oldest half is dropped.
+const MOST_HISTORIES: usize = 200_000;
+
+/// A history, and when it was last added to.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct History {
+    newest: Newest,
+    stamp: u64,
+}
+
+/// What was learned of run times.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Runs {
+    same: BTreeMap<Kin, History>,
+    of_limit: BTreeMap<(i32, i64), History>,
+    of_user: BTreeMap<i32, History>,
+    of_class: BTreeMap<i32, History>,
+    all: History,
+    /// Ends so far.
+    ends: u64,
+    #[serde(skip)]
+    tables: BTreeMap<Kin, Table>,
+}
+
+/// The values of one kind of job in ascending order.
+#[derive(Clone, Debug)]
+struct Table {
+    /// When the user's history and that of the class were last added to.
+    stamps: (u64, u64),
+    values: Vec<Value>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Value {
+    run: i64,
+    level: u8,
+    weight: f64,
+}
+
+/// The distribution of one job's run time, given what it has run.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct RunTime {
+    /// Ascending values and the probability of being no longer, in all as much as the last says.
+    values: Vec<(i64, f64)>,
+    /// Where there is no value: between these.
+    range: (i64, i64),
+}
+
+impl RunTime {
+    /// The run time at this level, in seconds: longer than what has run.
+    #[inline]
+    pub(crate) fn at(&self, level: f64) -> i64 {
+        match self.values.last() {
+            Some(last) => {
+                let wanted = level * last.1;
+                let place = self.values.partition_point(|value| value.1 < wanted);
+                self.values[place.min(self.values.len() - 1)].0
+            }
+            None => {
+                let (from, to) = self.range;
+                (from + ((to - from) as f64 * level).ceil() as i64).clamp(from + 1, to.max(from + 1))
+            }
+        }
+    }
+
+    /// The probability that it is longer than this.
+    pub(crate) fn beyond(&self, limit: i64) -> f64 {
+        match self.values.last() {
+            Some(last) => {
+                let place = self.values.partition_point(|value| value.0 <= limit);
+                let by = place.checked_sub(1).map_or(0.0, |before| self.values[before].1);
+                1.0 - by / last.1
+            }
+            None => {
+                let (from, to) = self.range;
+                ((to - limit) as f64 / (to - from).max(1) as f64).clamp(0.0, 1.0)
+            }
+        }
+    }
+}
+
+impl Runs {
+    /// A job has ended.
+    pub(crate) fn learn(&mut self, kin: Kin, run: i64, settings: &Settings) {
+        self.ends += 1;
+        let (ended, stamp) = (Ended { limit: kin.limit, run }, self.ends);
+        add(self.same.entry(kin).or_default(), ended, stamp, settings.kept);
+        add(self.of_limit.entry((kin.user, kin.limit)).or_default(), ended, stamp, settings.kept);
+        add(self.of_user.entry(kin.user).or_default(), ended, stamp, settings.kept);
+        add(self.of_class.entry(class(kin.limit)).or_default(), ended, stamp, KEPT_OF_CLASS);
+        add(&mut self.all, ended, stamp, KEPT_OF_CLASS);
+        if self.same.len() > MOST_HISTORIES {
+            self.forget_the_oldest();
+        }
+    }
+
+    /// Users and kinds of jobs that have not been seen for long are forgotten.
+    fn forget_the_oldest(&mut self) {
+        let mut stamps: Vec<u64> = self.same.values().map(|history| history.stamp).collect();
+        let middle = stamps.len() / 2;
+        let bound = *stamps.select_nth_unstable(middle).1;
+        self.same.retain(|_, history| history.stamp >= bound);
+        self.of_limit.retain(|_, history| history.stamp >= bound);
+        self.of_user.retain(|_, history| history.stamp >= bound);
+        self.tables.clear();
+    }
+
+    /// The distribution of a job's run time; `ran` is what it has run, −1 for a job that waits.
+    pub(crate) fn of(&mut self, kin: Kin, ran: i64, settings: &Settings, into: &mut RunTime) {
+        let class = self.of_class.get(&class(kin.limit)).filter(|history| history.newest.len() >= FEW);
+        let class = class.unwrap_or(&self.all);
+        let stamps = (self.of_user.get(&kin.user).map_or(0, |history| history.stamp), class.stamp);
+        if self.tables.len() > 4096 {
+            self.tables.clear();
+        }
+        let known = self.tables.get(&kin).is_some_and(|table| table.stamps == stamps);
+        if !known {
+            let values = self.values(kin, settings);
+            self.tables.insert(kin, Table { stamps, values });
+        }
+        into.values.clear();
+        into.range = if ran < kin.limit { (ran.max(0), kin.limit.max(1)) } else { (ran, ran + ran / 2 + 60) };
+        if let Some(table) = self.tables.get(&kin) {
+            survivors(&table.values, ran, settings, &mut into.values);
+        }
+    }
+
+    /// Values of all four histories, in ascending order.
+    fn values(&self, kin: Kin, settings: &Settings) -> Vec<Value> {
+        let mut values = Vec::with_capacity(3 * settings.kept + TAKEN_OF_CLASS);
+        let levels = [self.same.get(&kin), self.of_limit.get(&(kin.user, kin.limit)), self.of_user.get(&kin.user)];
+        for (level, history) in (0u8..).zip(levels) {
+            let mut weight = 1.0;
+            for ended in history.iter().flat_map(|history| &history.newest) {
+                values.push(Value { run: scaled(*ended, kin.limit), level, weight });
+                weight *= settings.decay;
+            }
+        }
+        let class = self.of_class.get(&class(kin.limit)).filter(|history| history.newest.len() >= FEW);
+        let class = &class.unwrap_or(&self.all).newest;
+        let taken = class.len().min(TAKEN_OF_CLASS);
+        values.extend((0..taken).map(|at| {
+            let ended = class[at * class.len() / taken];
+            Value { run: scaled(ended, kin.limit), level: 3, weight: 1.0 }
+        }));
+        values.sort_by_key(|value| value.run);
+        values
+    }
+
+    /// The average of the user's last two ended jobs, no more than the limit; the limit where there
+    /// are none, and where a job has run for longer.
+    pub(crate) fn last_two(&self, kin: Kin, ran: i64) -> i64 {
+        let last = self.of_user.get(&kin.user).map(|history| &history.newest);
+        let runs: Vec<i64> = last.into_iter().flatten().take(2).map(|ended| ended.run).collect();
+        let guess = match runs[..] {
+            [a, b] => i64::midpoint(a, b),
+            [a] => a,
+            _ => kin.limit,
+        };
+        let guess = guess.min(kin.limit);
+        if guess > ran { guess } else { kin.limit.max(ran + 1) }
+    }
+
+    /// The longest of the user's last jobs, so many at most, with how many there are.
+    pub(crate) fn longest_of(&self, user: i32, last: usize) -> Option<(i64, usize)> {
+        let newest = &self.of_user.get(&user)?.newest;
+        let longest = newest.iter().take(last).map(|ended| ended.run).max()?;
+        Some((longest, newest.len().min(last)))
+    }
+}
+
+fn add(history: &mut History, ended: Ended, stamp: u64, most: usize) {
+    history.stamp = stamp;
+    history.newest.push_front(ended);
+    history.newest.truncate(most);
+}
+
+/// Half powers of two.
+fn class(limit: i64) -> i32 {
+    libm::round(2.0 * libm::log2(limit.max(1) as f64)) as i32
+}
+
+/// The run time of an ended job as if its limit had been this one.
+fn scaled(ended: Ended, limit: i64) -> i64 {
+    if ended.limit == limit || ended.limit <= 0 {
+        return ended.run;
+    }
+    let scaled = (i128::from(ended.run) * i128::from(limit) + i128::from(ended.limit) / 2) / i128::from(ended.limit);
+    i64::try_from(scaled).unwrap_or(i64::MAX / 4)
+}
+
+/// What is left of ascending values for a job that has run so long, as ascending values with sums
+/// of probabilities.
+fn survivors(values: &[Value], ran: i64, settings: &Settings, into: &mut Vec<(i64, f64)>) {
+    let from = values.partition_point(|value| value.run <= ran);
+    let values = &values[from..];
+    let mut weights = [0.0; 4];
+    for value in values {
+        weights[usize::from(value.level)] += value.weight;
+    }
+    let (mut left, mut factors) = (1.0, [0.0; 4]);
+    for level in 0..3 {
+        let share = left * weights[level] / (weights[level] + settings.trust[level]);
+        left -= share;
+        factors[level] = if weights[level] > 0.0 { share / weights[level] } else { 0.0 };
+    }
+    factors[3] = if weights[3] > 0.0 { left / weights[3] } else { 0.0 };
+    let mut sum = 0.0;
+    into.extend(values.iter().map(|value| {
+        sum += value.weight * factors[usize::from(value.level)];
+        (value.run, sum)
+    }));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KIN: Kin = Kin { user: 1, limit: 100, procs: 4 };
+
+    fn of(runs: &mut Runs, kin: Kin, ran: i64) -> RunTime {
+        let mut run = RunTime::default();
+        runs.of(kin, ran, &Settings::default(), &mut run);
+        run
+    }
+
+    #[test]
+    fn without_history_every_time_up_to_the_limit_is_as_likely() {
+        let mut runs = Runs::default();
+        let run = of(&mut runs, KIN, -1);
+        assert_eq!([0.001, 0.25, 0.5, 0.999].map(|level| run.at(level)), [1, 25, 50, 100]);
+        assert!((run.beyond(75) - 0.25).abs() < 1e-12);
+        let run = of(&mut runs, KIN, 60);
+        assert_eq!([0.001, 0.5, 0.999].map(|level| run.at(level)), [61, 80, 100]);
+        // Overdue: half as long again, and a minute.
+        let run = of(&mut runs, KIN, 100);
+        assert_eq!([0.001, 0.5, 0.999].map(|level| run.at(level)), [101, 155, 210]);
+    }
+
+    #[test]
+    fn levels_share_as_their_surviving_weights_say() {
+        let (mut runs, settings) = (Runs::default(), Settings::default());
+        // The same job twice, newest 20; another limit of the same user; another user.
+        runs.learn(KIN, 10, &settings);
+        runs.learn(KIN, 20, &settings);
+        runs.learn(Kin { limit: 200, ..KIN }, 80, &settings);
+        runs.learn(Kin { user: 2, ..KIN }, 90, &settings);
+        // Level 1 holds 20 and 10 with weights 1 and 0.85; so does level 2; level 3 holds 40 (80 of
+        // 200), 20, 10 with 1, 0.85, 0.7225; level 4 all four: 90, 40, 20, 10.
+        let first = 1.85 / 4.85;
+        let second = (1.0 - first) * 1.85 / 4.85;
+        let third = (1.0 - first - second) * 2.5725 / 4.5725;
+        let fourth = 1.0 - first - second - third;
+        let run = of(&mut runs, KIN, -1);
+        assert!((run.beyond(40) - fourth / 4.0).abs() < 1e-12);
+        let above_20 = third / 2.5725 + fourth / 2.0;
+        assert!((run.beyond(20) - above_20).abs() < 1e-12, "{} {above_20}", run.beyond(20));
+        // Of a job that has run for 20, levels 1 and 2 are gone, level 3 has 40 alone.
+        let run = of(&mut runs, KIN, 20);
+        let third = 1.0 / 3.0;
+        assert!((run.beyond(40) - (1.0 - third) / 2.0).abs() < 1e-12);
+        assert_eq!((run.at(0.001), run.at(0.999)), (40, 90));
+        // What is learned is seen at once.
+        runs.learn(KIN, 99, &settings);
+        assert_eq!(of(&mut runs, KIN, 90).at(0.5), 99);
+    }
+
+    #[test]
+    fn the_last_two_plan_and_the_limit_stands_in() {
+        let (mut runs, settings) = (Runs::default(), Settings::default());
+        assert_eq!(runs.last_two(KIN, -1), 100);
+        runs.learn(KIN, 10, &settings);
+        assert_eq!(runs.last_two(KIN, -1), 10);
+        runs.learn(KIN, 30, &settings);
+        assert_eq!([-1, 19, 20, 100].map(|ran| runs.last_two(KIN, ran)), [20, 20, 100, 101]);
+    }
+}

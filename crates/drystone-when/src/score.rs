@@ -1,0 +1,254 @@
+//! Scores of answers: how far, how wide, how often right.
+
+use crate::draws::{Draws, Purpose};
+use serde::{Deserialize, Serialize};
+
+/// Quantiles of an answer, at the levels (k − ½)/100.
+pub const LEVELS: usize = 100;
+
+/// The level of the k-th quantile, from 0.
+#[must_use]
+pub fn level(k: usize) -> f64 {
+    (k as f64 + 0.5) / LEVELS as f64
+}
+
+/// The time at a level, linear between these quantiles.
+#[must_use]
+pub fn at_level(quantiles: &[f64], wanted: f64) -> f64 {
+    let place = (wanted * LEVELS as f64 - 0.5).clamp(0.0, (LEVELS - 1) as f64);
+    let below = place.floor() as usize;
+    let above = (below + 1).min(LEVELS - 1);
+    quantiles[below] + (quantiles[above] - quantiles[below]) * (place - below as f64)
+}
+
+/// Levels whose pinball losses are told.
+pub const PINBALL: [f64; 4] = [0.1, 0.5, 0.9, 0.95];
+
+/// One answer held against what came of it; times in minutes.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Mark {
+    /// Continuous ranked probability score.
+    pub crps: f32,
+    /// The same of the logarithm of the time and a minute.
+    pub log_crps: f32,
+    /// Losses at [`PINBALL`].
+    pub pinball: [f32; 4],
+    /// How many of the quantiles lie below the start.
+    pub below: u8,
+    /// Whether the central intervals of 50 and 90 % hold it.
+    pub inside: [bool; 2],
+    /// Whether it started by the 95 % quantile.
+    pub by_95: bool,
+    /// Widths of these intervals.
+    pub width: [f32; 2],
+    /// Absolute error of the median.
+    pub error: f32,
+    /// Whether the job started later than the median said.
+    pub later: bool,
+}
+
+impl Mark {
+    /// Marks quantiles, in seconds, against the time that the start took.
+    #[must_use]
+    pub fn of(quantiles: &[f64], took: f64) -> Mark {
+        let loss = |quantile: f64, level: f64, took: f64| {
+            if took >= quantile { level * (took - quantile) } else { (1.0 - level) * (quantile - took) }
+        };
+        let log = |time: f64| libm::log(time.max(0.0) + 60.0);
+        let (log_took, n) = (log(took), LEVELS as f64);
+        let mut mark = Mark::default();
+        let (mut crps, mut log_crps) = (0.0, 0.0);
+        for (k, &quantile) in quantiles.iter().enumerate() {
+            crps += loss(quantile, level(k), took);
+            log_crps += loss(log(quantile), level(k), log_took);
+            mark.below += u8::from(quantile < took);
+        }
+        (mark.crps, mark.log_crps) = ((2.0 * crps / n / 60.0) as f32, (2.0 * log_crps / n) as f32);
+        for (to, wanted) in mark.pinball.iter_mut().zip(PINBALL) {
+            *to = (loss(at_level(quantiles, wanted), wanted, took) / 60.0) as f32;
+        }
+        for (i, (low, high)) in [(0.25, 0.75), (0.05, 0.95)].into_iter().enumerate() {
+            let (low, high) = (at_level(quantiles, low), at_level(quantiles, high));
+            mark.inside[i] = (low..=high).contains(&took);
+            mark.width[i] = ((high - low) / 60.0) as f32;
+        }
+        mark.by_95 = took <= at_level(quantiles, 0.95);
+        let median = at_level(quantiles, 0.5);
+        mark.error = ((took - median).abs() / 60.0) as f32;
+        mark.later = took > median;
+        mark
+    }
+}
+
+/// Marks, summed up. Times in minutes, shares from 0 to 1.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct Score {
+    /// Questions with an answer and an outcome.
+    pub questions: u64,
+    /// Questions without an answer.
+    pub unanswered: u64,
+    /// Mean continuous ranked probability score.
+    pub crps: f64,
+    /// The same of logarithms.
+    pub log_crps: f64,
+    /// Mean losses at the levels 0.1, 0.5, 0.9 and 0.95.
+    pub pinball: [f64; 4],
+    /// Shares of the starts within the central intervals of 50 and 90 %.
+    pub coverage: [f64; 2],
+    /// Share of the starts by the 95 % quantile.
+    pub by_95: f64,
+    /// Median widths of the central intervals of 50 and 90 %.
+    pub width: [f64; 2],
+    /// Mean and median absolute error of the median.
+    pub error: [f64; 2],
+    /// Share of the jobs that started later than the median said.
+    pub later: f64,
+    /// Mean difference between the share of starts by a quantile and its level.
+    pub calibration_error: f64,
+    /// Shares of the starts that fell between the quantiles at 0, 10, … 100 %: 0.1 each where
+    /// answers are calibrated.
+    pub pit: [f64; 10],
+}
+
+impl Score {
+    /// The sum of these marks.
+    #[must_use]
+    pub fn of(marks: &[Mark], unanswered: u64) -> Score {
+        let n = marks.len() as f64;
+        let mut score = Score { questions: marks.len() as u64, unanswered, ..Score::default() };
+        if marks.is_empty() {
+            return score;
+        }
+        let mean = |of: &dyn Fn(&Mark) -> f64| marks.iter().map(of).sum::<f64>() / n;
+        score.crps = mean(&|mark| mark.crps.into());
+        score.log_crps = mean(&|mark| mark.log_crps.into());
+        for i in 0..PINBALL.len() {
+            score.pinball[i] = mean(&|mark| mark.pinball[i].into());
+        }
+        for i in 0..2 {
+            score.coverage[i] = mean(&|mark| f64::from(u8::from(mark.inside[i])));
+            score.width[i] = median(marks.iter().map(|mark| mark.width[i]).collect());
+        }
+        score.by_95 = mean(&|mark| f64::from(u8::from(mark.by_95)));
+        score.error = [mean(&|mark| mark.error.into()), median(marks.iter().map(|mark| mark.error).collect())];
+        score.later = mean(&|mark| f64::from(u8::from(mark.later)));
+        let mut below = [0u64; LEVELS + 1];
+        marks.iter().for_each(|mark| below[usize::from(mark.below)] += 1);
+        let mut by = 0;
+        for k in 0..LEVELS {
+            by += below[k];
+            score.calibration_error += (by as f64 / n - level(k)).abs() / LEVELS as f64;
+        }
+        // With so many of the quantiles below it, a start lies between (below − ½) % and (below + ½) %.
+        for (count, at) in below.iter().zip(0..) {
+            let (from, to) = (f64::from(at) - 0.5, f64::from(at) + 0.5);
+            let share = *count as f64 / n;
+            let whole = to.min(100.0) - from.max(0.0);
+            for bin in 0..10u8 {
+                let (low, high) = (f64::from(bin) * 10.0, f64::from(bin) * 10.0 + 10.0);
+                let part = (to.min(high) - from.max(low)).max(0.0);
+                score.pit[usize::from(bin)] += share * part / whole;
+            }
+        }
+        score
+    }
+}
+
+fn median(mut values: Vec<f32>) -> f64 {
+    if values.is_empty() {
+        return 0.0;
+    }
+    let n = values.len();
+    values.sort_unstable_by(f32::total_cmp);
+    f64::from(if n % 2 == 1 { values[n / 2] } else { f32::midpoint(values[n / 2 - 1], values[n / 2]) })
+}
+
+/// By how much answers are better than others on the same questions: 1 − CRPS/CRPS, with an
+/// interval.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct Skill {
+    /// On all questions.
+    pub skill: f64,
+    /// 2.5 % of the resampled values are lower.
+    pub low: f64,
+    /// 2.5 % of them are higher.
+    pub high: f64,
+}
+
+/// Neighbouring questions depend on each other: so many are drawn as one.
+const BLOCK: usize = 50;
+const RESAMPLES: u32 = 1000;
+
+/// The skill of `ours` over `theirs`, both in the order of the questions, by a paired bootstrap
+/// over blocks of 50 questions.
+#[must_use]
+pub fn skill(ours: &[f32], theirs: &[f32], seed: u64) -> Skill {
+    let sums = |list: &[f32]| -> Vec<f64> {
+        list.chunks(BLOCK).map(|block| block.iter().map(|&crps| f64::from(crps)).sum()).collect()
+    };
+    let (a, b) = (sums(ours), sums(theirs));
+    let of = |a: f64, b: f64| if b > 0.0 { 1.0 - a / b } else { 0.0 };
+    let whole = of(a.iter().sum(), b.iter().sum());
+    let draws = Draws::new(seed, 0x736b_696c_6c);
+    let mut found: Vec<f64> = (0..RESAMPLES)
+        .map(|resample| {
+            let draws = draws.sample(resample);
+            let (mut x, mut y) = (0.0, 0.0);
+            for i in 0..a.len() {
+                let place = (draws.uniform(Purpose::Own, i as u64) * a.len() as f64) as usize;
+                x += a[place];
+                y += b[place];
+            }
+            of(x, y)
+        })
+        .collect();
+    found.sort_unstable_by(f64::total_cmp);
+    let at = |share: f64| found[((share * found.len() as f64) as usize).min(found.len() - 1)];
+    Skill { skill: whole, low: at(0.025), high: at(0.975) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_point_is_scored_by_its_error() {
+        let mark = Mark::of(&[600.0; LEVELS], 1200.0);
+        assert!((mark.crps - 10.0).abs() < 1e-4 && (mark.error - 10.0).abs() < 1e-4, "{mark:?}");
+        assert_eq!((mark.inside, mark.by_95, mark.below), ([false; 2], false, 100));
+        assert!((mark.pinball[2] - 9.0).abs() < 1e-4);
+        assert!((mark.log_crps - (1260f64 / 660.0).ln() as f32).abs() < 1e-5);
+        let early = Mark::of(&[600.0; LEVELS], 300.0);
+        assert!((early.crps - 5.0).abs() < 1e-4 && !early.later);
+    }
+
+    #[test]
+    fn a_uniform_answer_has_the_score_of_the_formula() {
+        // CRPS of a uniform distribution on [0, 1] at y is y² − y + 1/3.
+        let quantiles: Vec<f64> = (0..LEVELS).map(|k| level(k) * 6000.0).collect();
+        for y in [0.1, 0.5, 0.9] {
+            let mark = Mark::of(&quantiles, y * 6000.0);
+            let exact = 100.0 * (y * y - y + 1.0 / 3.0);
+            assert!((f64::from(mark.crps) - exact).abs() < 0.01, "{y}: {} {exact}", mark.crps);
+        }
+    }
+
+    #[test]
+    fn calibrated_answers_have_no_calibration_error() {
+        let quantiles: Vec<f64> = (0..LEVELS).map(|k| level(k) * 6000.0).collect();
+        let marks: Vec<Mark> = (0..1000).map(|i| Mark::of(&quantiles, (f64::from(i) + 0.5) * 6.0)).collect();
+        let score = Score::of(&marks, 0);
+        assert!(score.calibration_error < 1e-3, "{}", score.calibration_error);
+        assert!(score.pit.iter().all(|share| (share - 0.1).abs() < 2e-3), "{:?}", score.pit);
+        assert!((score.coverage[0] - 0.5).abs() < 2e-3 && (score.coverage[1] - 0.9).abs() < 2e-3);
+    }
+
+    #[test]
+    fn skill_is_paired() {
+        let theirs: Vec<f32> = (0..1000).map(|i| 1.0 + (i % 97) as f32).collect();
+        let ours: Vec<f32> = theirs.iter().map(|crps| crps * 0.75).collect();
+        let skill = skill(&ours, &theirs, 1);
+        // Each block is better by exactly a quarter.
+        assert!([skill.skill, skill.low, skill.high].iter().all(|s| (s - 0.25).abs() < 1e-5), "{skill:?}");
+    }
+}

@@ -1,0 +1,51 @@
+//! What a forecaster is made of, in numbers.
+
+use drystone_core::model::Span;
+use serde::{Deserialize, Serialize};
+
+/// The numbers of a forecaster. The defaults were chosen on logs of three machines and are flat:
+/// the page on start times says how flat.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Settings {
+    /// Futures per question.
+    pub samples: u32,
+    /// Ended jobs kept of each kind of history.
+    pub kept: usize,
+    /// What an ended job weighs against the one that ended after it.
+    pub decay: f64,
+    /// How much weight a history needs to get half of what the wider ones leave: same user, limit
+    /// and size; same user and limit; same user.
+    pub trust: [f64; 3],
+    /// How often a job shares its luck with the others of its user and limit.
+    pub coupling: f64,
+    /// Days of the past that are replayed as the future; 0 for a future without arrivals.
+    pub days: u32,
+    /// Past predictions that calibrate.
+    pub window: usize,
+    /// Pseudo-predictions that keep the calibration near the identity.
+    pub pseudo: usize,
+    /// How far futures go: a job that has not started by then has no start in that future.
+    pub horizon: Span,
+    /// The time of a midnight before a Monday, which tells working days from weekends.
+    pub monday: i64,
+    /// Determines every random number.
+    pub seed: u64,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings {
+            samples: 100,
+            kept: 30,
+            decay: 0.85,
+            trust: [3.0, 3.0, 2.0],
+            coupling: 0.6,
+            days: 28,
+            window: 1000,
+            pseudo: 20,
+            horizon: Span(14 * Span::DAY.0),
+            monday: 0,
+            seed: 1,
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! The state that is asked about, as futures begin: the jobs that are here, and what may happen to
+//! each.
+
+use crate::days::Past;
+use crate::draws::{Draws, Purpose};
+use crate::runs::{Kin, RunTime, Runs};
+use crate::settings::Settings;
+use drystone_core::engine::Session;
+use drystone_core::model::{Job, JobId, Procs, Time};
+use drystone_core::policy::Phase;
+
+/// A job that is here.
+#[derive(Clone, Debug)]
+pub(crate) struct Here {
+    pub(crate) id: JobId,
+    pub(crate) kin: Kin,
+    /// What it has run, −1 for one that waits.
+    pub(crate) ran: i64,
+    pub(crate) phase: Phase,
+    /// When the running segment began, and when it is predicted to end.
+    pub(crate) segment: i64,
+    pub(crate) predicted_end: i64,
+}
+
+impl Here {
+    /// Of a running job: when it ends, if it runs so long in all.
+    pub(crate) fn end(&self, run: i64, now: Time) -> i64 {
+        (now.0 + run - self.ran).max(now.0 + 1)
+    }
+}
+
+pub(crate) fn kin(job: &Job) -> Kin {
+    Kin { user: job.user, limit: job.estimate.0, procs: job.procs }
+}
+
+/// The jobs that are here, in the order of arrival.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct World {
+    /// Names of jobs begin here: those before are known from elsewhere.
+    pub(crate) offset: u64,
+    pub(crate) now: Time,
+    pub(crate) free: Procs,
+    pub(crate) here: Vec<Here>,
+    /// Whether anything is here that the fast futures do not know: processors that are out, jobs
+    /// that are held back or suspended.
+    pub(crate) special: bool,
+}
+
+impl World {
+    /// What a session shows; its first job has the name `offset`.
+    pub(crate) fn of(session: &Session, offset: u64) -> World {
+        let view = session.view();
+        let mut world = World {
+            offset,
+            now: view.now(),
+            free: session.free(),
+            here: Vec::new(),
+            special: view.outlook().is_some() || session.held() > 0 || session.suspended() > 0,
+        };
+        let here = |id: JobId| {
+            let (phase, job) = (view.phase(id), view.job(id));
+            let waits = matches!(phase, Phase::Waiting | Phase::Held);
+            Here {
+                id,
+                kin: kin(job),
+                ran: if waits { -1 } else { view.ran(id).0 },
+                phase,
+                segment: view.segment_start(id).0,
+                predicted_end: view.predicted_end(id).0,
+            }
+        };
+        world.here.extend(view.running().iter().map(|running| here(running.id)));
+        world.here.extend(view.waiting().map(here));
+        if world.special {
+            let held = (view.oldest().0..session.next_id().0).map(JobId);
+            world.here.extend(held.filter(|&id| view.knows(id) && view.phase(id) == Phase::Held).map(here));
+            world.here.extend(view.suspended().map(here));
+        }
+        world.here.sort_unstable_by_key(|here| here.id);
+        world
+    }
+
+    /// What a job is called where it is remembered.
+    pub(crate) fn name(&self, id: JobId) -> u64 {
+        self.offset + u64::from(id.0)
+    }
+
+    pub(crate) fn find(&self, id: JobId) -> Option<usize> {
+        self.here.binary_search_by_key(&id, |here| here.id).ok()
+    }
+}
+
+/// What run times futures have.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Assume {
+    /// Drawn from what was learned.
+    Drawn,
+    /// As long as the limits say.
+    Limits,
+    /// The average of the user's last two.
+    LastTwo,
+}
+
+/// Run times of the jobs that are here, drawn where a future needs them.
+#[derive(Debug)]
+pub(crate) struct Fates<'a> {
+    pub(crate) world: &'a World,
+    pub(crate) runs: &'a mut Runs,
+    pub(crate) settings: &'a Settings,
+    pub(crate) assume: Assume,
+    times: Vec<Option<RunTime>>,
+}
+
+impl<'a> Fates<'a> {
+    pub(crate) fn new(world: &'a World, runs: &'a mut Runs, settings: &'a Settings, assume: Assume) -> Fates<'a> {
+        Fates { times: vec![None; world.here.len()], world, runs, settings, assume }
+    }
+
+    /// The run time of a job that is here, in the future with these draws.
+    pub(crate) fn run(&mut self, at: usize, draws: Draws) -> i64 {
+        let here = &self.world.here[at];
+        match self.assume {
+            Assume::Limits => return here.kin.limit.max(here.ran + 1),
+            Assume::LastTwo => return self.runs.last_two(here.kin, here.ran),
+            Assume::Drawn => {}
+        }
+        let luck = luck(self.world.name(here.id), here.kin, draws, self.settings.coupling);
+        self.time(at).at(luck)
+    }
+
+    /// The distribution of its run time.
+    pub(crate) fn time(&mut self, at: usize) -> &RunTime {
+        let here = &self.world.here[at];
+        let (runs, settings) = (&mut *self.runs, self.settings);
+        self.times[at].get_or_insert_with(|| {
+            let mut time = RunTime::default();
+            runs.of(here.kin, here.ran, settings, &mut time);
+            time
+        })
+    }
+
+    /// The run time of a job of the past that arrives again.
+    pub(crate) fn again(&mut self, past: &Past, draws: Draws) -> i64 {
+        if let Some(run) = past.run {
+            return run;
+        }
+        let found = past.name.checked_sub(self.world.offset).and_then(|id| self.world.find(JobId(id as u32)));
+        match found {
+            Some(at) => self.run(at, draws),
+            // It is here under another name: drawn as one that begins.
+            None => {
+                let (kin, mut time) = (kin(&past.job), RunTime::default());
+                self.runs.of(kin, -1, self.settings, &mut time);
+                time.at(luck(past.name, kin, draws, self.settings.coupling))
+            }
+        }
+    }
+}
+
+/// The level of a job's run time: its own, or one that it shares with jobs of the same user and
+/// limit.
+fn luck(name: u64, kin: Kin, draws: Draws, coupling: f64) -> f64 {
+    if coupling > 0.0 && draws.uniform(Purpose::Coupled, name) < coupling {
+        let shared = (kin.user as u32 as u64) << 32 ^ (kin.limit as u64).wrapping_mul(0x9e37_79b9);
+        draws.uniform(Purpose::Shared, shared)
+    } else {
+        draws.uniform(Purpose::Own, name)
+    }
+}

@@ -1,0 +1,5 @@
+//! Tests of the forecaster against policies and by hand.
+
+mod answers;
+mod rehearsal;
+mod shortcut;

@@ -1,0 +1,87 @@
+//! Answers rehearsed on recorded starts, and states that are adopted.
+
+use drystone::generate::{Length, Params, generate};
+use drystone_core::engine::{Replay, Schedule, Simulation};
+use drystone_core::model::{Job, JobId, Machine, Span, Time};
+use drystone_core::policy::{Phase, PolicySpec};
+use drystone_when::{Forecaster, Observed, Settings, adopt};
+
+fn observed(procs: u32, submit: i64, start: Option<i64>, end: Option<i64>, rank: i64) -> Observed {
+    let job = Job::new(Time(submit), procs, Span(1000)).by(1);
+    Observed { job, eligible: Time(submit), start: start.map(Time), end: end.map(Time), rank }
+}
+
+#[test]
+fn a_state_is_adopted_as_it_was() {
+    let spec: PolicySpec = "easy".parse().expect("valid");
+    let jobs = [
+        observed(3, 0, Some(10), None, 0),
+        observed(4, 20, None, None, 5),
+        observed(2, 30, None, None, 1),
+        observed(1, 5, Some(6), Some(50), 0),
+        observed(9, 40, None, None, 0),
+    ];
+    let adoption = adopt(spec.scheduler(), Machine::new(4), &jobs, &[], Time(100)).expect("sound");
+    // The fourth is over, the fifth wider than the machine; the third comes before the second.
+    assert_eq!((adoption.jobs.clone(), adoption.left_out), (vec![0, 2, 1], 1));
+    let view = adoption.session.view();
+    assert_eq!((view.ran(JobId(0)), view.phase(JobId(0))), (Span(90), Phase::Running));
+    assert_eq!(adoption.id(1), Some(JobId(2)));
+    let waiting: Vec<JobId> = view.waiting().collect();
+    assert_eq!(waiting, [JobId(1), JobId(2)]);
+}
+
+#[test]
+fn jobs_that_hold_more_than_there_is_are_left_out() {
+    let spec: PolicySpec = "easy".parse().expect("valid");
+    let jobs = [observed(3, 0, Some(10), None, 0), observed(3, 1, Some(11), None, 0)];
+    let adoption = adopt(spec.scheduler(), Machine::new(4), &jobs, &[], Time(100)).expect("sound");
+    assert_eq!((adoption.jobs, adoption.left_out), (vec![0], 1));
+}
+
+#[test]
+fn what_is_rehearsed_on_the_policy_itself_holds() {
+    let params = Params { length: Length::Jobs(1500), load: Some(0.95), seed: 3, ..Params::new(64, 1) };
+    let workload = generate(&params).expect("sound");
+    let spec: PolicySpec = "easy".parse().expect("valid");
+    let mut schedule = Schedule::default();
+    Simulation::new(workload.machine(), spec.scheduler(), Replay::new(&workload)).run(&mut schedule).expect("sound");
+    let recorded: Vec<Observed> = workload
+        .jobs()
+        .iter()
+        .zip(&schedule.spans)
+        .map(|(job, span)| {
+            let (start, end) = span.expect("it ran");
+            Observed { job: job.clone(), eligible: job.submit, start: Some(start), end: Some(end), rank: 0 }
+        })
+        .collect();
+    let now = schedule.spans.iter().flatten().map(|span| span.1).max().expect("some");
+    let mut forecaster = Forecaster::new(&spec, Settings { samples: 60, ..Settings::default() }).expect("sound");
+    let found = forecaster.rehearse(workload.machine(), &recorded, now, 400, Span(60)).expect("sound");
+    assert!(found.answers >= 200, "{found:?}");
+    let share = |inside: u64| inside as f64 / found.answers as f64;
+    // Neighbours depend on each other, so that a few hundred answers are worth far fewer.
+    assert!((0.8..=0.98).contains(&share(found.inside[1])), "{found:?}");
+    assert!((0.35..=0.65).contains(&share(found.inside[0])), "{found:?}");
+    assert!(forecaster.calibration().raw_coverage(0.9) > Some(0.7));
+}
+
+#[test]
+fn what_was_learned_is_saved() {
+    let spec: PolicySpec = "easy".parse().expect("valid");
+    let past: Vec<Observed> = (0..300)
+        .map(|i| observed(1 + i as u32 % 4, i * 40, Some(i * 40 + 200), Some(i * 40 + 300 + i % 90), 0))
+        .collect();
+    let jobs = [observed(4, 20_000, Some(20_000), None, 0), observed(4, 20_010, None, None, 0)];
+    let fresh = || Forecaster::new(&spec, Settings::default()).expect("sound");
+    let (mut first, mut second) = (fresh(), fresh());
+    first.rehearse(Machine::new(400), &past, Time(20_000), 100, Span(60)).expect("sound");
+    let saved = first.save().expect("saves");
+    second.load(&saved).expect("loads");
+    assert_eq!(second.save().expect("saves"), saved);
+    let adoption = adopt(spec.scheduler(), Machine::new(4), &jobs, &[], Time(20_050)).expect("sound");
+    let [a, b] = [&mut first, &mut second].map(|f| f.look(&adoption.session, &[JobId(1)]).expect("sound"));
+    assert_eq!(a, b);
+    assert!(a[0].correction.answers > 50, "{}", a[0].correction.answers);
+    assert!(second.load(&saved[..saved.len() / 2]).is_err());
+}

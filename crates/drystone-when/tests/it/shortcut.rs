@@ -1,0 +1,92 @@
+//! The fast futures of plain policies are those that the policies themselves make.
+
+use drystone::generate::{Length, Params, generate};
+use drystone_core::engine::{Observer, Replay, Simulation};
+use drystone_core::model::{Ended, JobId, Span, Time, Workload};
+use drystone_core::policy::{Phase, PolicySpec};
+use drystone_when::{Forecaster, RunTimes, Settings};
+
+/// What has happened, for the forecasters.
+#[derive(Default)]
+struct Heard {
+    arrived: Vec<JobId>,
+    ended: Vec<(JobId, Span)>,
+}
+
+impl Observer for Heard {
+    const NOTES: bool = false;
+
+    fn arrived(&mut self, _: Time, id: JobId) {
+        self.arrived.push(id);
+    }
+
+    fn ended(&mut self, ended: &Ended<'_>) {
+        self.ended.push((ended.id, ended.outcome.ran));
+    }
+}
+
+/// A busy machine, days enough to replay, and estimates that some jobs outlive.
+fn workload(seed: u64) -> Workload {
+    let params = Params { length: Length::Jobs(250), load: Some(0.95), seed, ..Params::new(64, 1) };
+    let workload = generate(&params).expect("sound");
+    let mut truth = workload.truth().to_vec();
+    for (job, truth) in workload.jobs().iter().zip(&mut truth).step_by(9) {
+        truth.run = Span(job.estimate.0 + job.estimate.0 / 3 + 100);
+    }
+    Workload::new(workload.machine(), workload.jobs().to_vec(), truth, workload.provenance.clone()).expect("sound")
+}
+
+/// Asks both now and then; answers how many questions there were.
+fn compare(policy: &str, seed: u64) -> u32 {
+    let workload = workload(seed);
+    let spec: PolicySpec = policy.parse().expect(policy);
+    let settings = Settings { samples: 4, seed, ..Settings::default() };
+    let mut fast = Forecaster::new(&spec, settings.clone()).expect("no clairvoyance");
+    let mut slow = Forecaster::new(&spec, settings).expect("no clairvoyance").without_shortcut();
+    let mut simulation = Simulation::new(workload.machine(), spec.scheduler(), Replay::new(&workload));
+    let (mut heard, mut steps, mut questions) = (Heard::default(), 0, 0);
+    while simulation.step(&mut heard).expect("sound") {
+        for forecaster in [&mut fast, &mut slow] {
+            heard.arrived.iter().for_each(|&id| forecaster.arrived(id, &workload.jobs()[id.index()]));
+            heard.ended.iter().for_each(|&(id, ran)| forecaster.ended(id, &workload.jobs()[id.index()], ran));
+        }
+        heard.arrived.clear();
+        heard.ended.clear();
+        steps += 1;
+        let session = simulation.session();
+        let waiting: Vec<JobId> = session.view().waiting().collect();
+        if steps % 17 != 0 || waiting.is_empty() {
+            continue;
+        }
+        questions += 1;
+        assert_eq!(session.view().phase(waiting[0]), Phase::Waiting);
+        for arrivals in [false, true] {
+            let [a, b] = [&mut fast, &mut slow].map(|f| f.times(session, &waiting, 5, arrivals).expect("sound"));
+            assert_eq!(a, b, "{policy}, seed {seed}, step {steps}, arrivals {arrivals}");
+        }
+        for plan in [RunTimes::Limits, RunTimes::LastTwo] {
+            let [a, b] = [&mut fast, &mut slow].map(|f| f.point(session, &waiting, plan).expect("sound"));
+            assert_eq!(a, b, "{policy}, seed {seed}, step {steps}, {plan:?}");
+        }
+    }
+    questions
+}
+
+#[test]
+fn fast_futures_are_those_of_the_policy() {
+    for policy in [
+        "easy",
+        "easy@tsafrir2007",
+        "easy(pass=event)",
+        "easy(extra=first)",
+        "easy(overdue=now)",
+        "easy(overdue=stale,extra=all)",
+        "easy(reserve=0)",
+        "fcfs",
+        "fcfs(pass=event)",
+        "greedy",
+    ] {
+        let questions: u32 = (1..=3).map(|seed| compare(policy, seed)).sum();
+        assert!(questions > 20, "{policy}: {questions}");
+    }
+}
