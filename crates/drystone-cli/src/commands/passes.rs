@@ -47,7 +47,7 @@ fn line(said: &Said, submit: Time) -> String {
         Reason::NotReached => format!("the pass ended before it, by {by}"),
         Reason::Limit => format!("a limit of its account or QOS: {by}"),
         Reason::Licences => "licences that it asks for were not free".to_string(),
-        Reason::Reserved => "reservations kept its nodes".to_string(),
+        Reason::Reserved => "reservations or announced outages kept its nodes for the time of its limit".to_string(),
         Reason::Array => "other tasks of its array were refused, had plans, or ran in the number that may".to_string(),
     };
     let room = match (said.verdict, said.room) {

@@ -475,6 +475,11 @@ pub trait Policy: Snapshot + Send + Sync {
     /// within a decision. What it decides must not depend on that.
     fn employ(&mut self, _threads: u32) {}
 
+    /// Told before the first event that news may come ([`Policy::hears`]): jobs that are here
+    /// already, processors that go. A policy that says where jobs start only then has to
+    /// ([`Abilities::name`]) does so from now on.
+    fn expect_news(&mut self) {}
+
     /// Whether it knows what to do with news: every event from [`Event::Held`] on. A policy that
     /// does not is never told of them; a session with it refuses them, and a machine whose capacity
     /// changes refuses the policy before the start.

@@ -392,6 +392,7 @@ impl Backfill {
         if let Some(begin) = self.table.next_begin(now.saturating_add(limit)) {
             self.holds_until = self.holds_until.min(begin - limit);
         }
+        self.holds_until = self.holds_until.min(cluster.access_holds_until(now, limit, params.bf_window * 60));
         loop {
             if *pauses && !std::mem::take(&mut resumed) {
                 self.paused = Some(Paused { id: job.id, from, clock, first });

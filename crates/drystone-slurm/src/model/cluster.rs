@@ -15,6 +15,8 @@ pub struct Cluster {
     empty: Idle,
     /// Nodes that are not yet done with a job that has ended.
     pub completing: NodeSet,
+    /// Processors that are out of nodes of which others are in service.
+    lame: Alloc,
     /// Nodes in service.
     up: NodeSet,
     /// The nodes of the partitions with those that are out of service, once some were.
@@ -59,6 +61,7 @@ impl Cluster {
             empty: idle.clone(),
             idle,
             completing,
+            lame: Alloc::default(),
             up,
             members: Vec::new(),
             kill_wait: 30,
@@ -175,6 +178,29 @@ impl Cluster {
         self.up.subtract(nodes);
     }
 
+    /// From now on these processors are out of nodes that are in service, and no others.
+    pub fn set_lame(&mut self, lame: Alloc) {
+        self.idle.give(&self.lame, &self.machine);
+        self.idle.take_anyway(&lame, &self.machine);
+        self.lame = lame;
+    }
+
+    /// Whether the job is for nodes and partitions that could not have it if no job ran. Answers
+    /// what to ask for so that it can be had: any nodes of its partition, else of another one.
+    pub(crate) fn within_reach(&self, job: &Pending) -> Option<Pending> {
+        let fits = |job: &Pending| {
+            let part = &self.machine.parts[usize::from(job.part)];
+            part.up && self.idle.place(job, &part.nodes, &self.machine).is_some()
+        };
+        if fits(job) {
+            return None;
+        }
+        let count = self.machine.parts.len() as u16;
+        let loose =
+            |part| Pending { part, min_nodes: 1, max_nodes: u32::MAX, whole: false, exclusive: false, ..job.clone() };
+        std::iter::once(job.part).chain(0..count).map(loose).find(fits)
+    }
+
     /// Whether the job's QOS keeps plans from it. Slurm heeds that only where jobs may be
     /// preempted.
     #[must_use]
@@ -220,9 +246,35 @@ impl Cluster {
     /// A job starts at `now` seconds.
     pub fn start(&mut self, job: &Pending, now: i64, mut alloc: Alloc) {
         self.choose_cores(job, &mut alloc, now);
+        self.idle.take(&alloc, &self.machine);
+        self.enter(job, now, alloc);
+    }
+
+    /// A job runs since `since` seconds that no scheduler of this site has started, there. What
+    /// others have as well counts as in use until both have ended.
+    pub fn adopt(&mut self, job: &Pending, since: i64, mut alloc: Alloc) {
+        self.choose_cores(job, &mut alloc, since);
+        self.idle.take_anyway(&alloc, &self.machine);
+        self.enter(job, since, alloc);
+    }
+
+    /// A running job is somewhere else than was thought.
+    pub fn relocate(&mut self, id: u32, alloc: Alloc) {
+        let Some(slot) = self.slot(id) else { return };
+        let Some(running) = self.slots[slot as usize].as_mut() else { return };
+        self.idle.give(&running.alloc, &self.machine);
+        self.idle.take_anyway(&alloc, &self.machine);
+        if let Some(ledger) = &mut self.ledger {
+            ledger.end(&running.job, &running.alloc, &self.machine);
+            ledger.begin(&running.job, &alloc, &self.machine);
+        }
+        (running.words, running.alloc) = (alloc.nodes.sparse(), alloc);
+    }
+
+    /// A job is among the running ones.
+    fn enter(&mut self, job: &Pending, now: i64, alloc: Alloc) {
         self.preempted.remove(&job.id);
         let end = now.saturating_add(job.limit);
-        self.idle.take(&alloc, &self.machine);
         self.use_licences(job, true);
         if let Some(ledger) = &mut self.ledger {
             ledger.begin(job, &alloc, &self.machine);

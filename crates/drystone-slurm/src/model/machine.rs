@@ -204,6 +204,22 @@ impl Alloc {
         self.nodes.iter().enumerate().map(move |(k, node)| (node, if all { machine.cpus[node] } else { self.cpus[k] }))
     }
 
+    /// The first nodes of the machine that have what a job asks for, whatever runs there.
+    #[must_use]
+    pub fn first_of(job: &Pending, machine: &Machine) -> Alloc {
+        let (mut left, mut nodes, mut cpus) = (job.cpus, Vec::new(), Vec::new());
+        for (node, &here) in machine.cpus.iter().enumerate() {
+            if left == 0 && nodes.len() >= job.min_nodes as usize {
+                break;
+            }
+            nodes.push(node);
+            cpus.push(here.min(left.max(1)));
+            left -= left.min(here);
+        }
+        let nodes = NodeSet::of(machine.nodes(), nodes);
+        Alloc { nodes, cpus: if job.whole { Vec::new() } else { cpus }, more: None }
+    }
+
     /// Processors in all.
     #[must_use]
     pub fn total(&self, machine: &Machine) -> u64 {

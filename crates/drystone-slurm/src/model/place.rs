@@ -48,10 +48,10 @@ impl Idle {
     /// Becomes the other, in its own memory.
     pub fn assign(&mut self, other: &Idle) {
         self.some.assign(&other.some);
+        self.twice.clone_from(&other.twice);
         if !self.single {
             self.cpus.clone_from(&other.cpus);
             self.all.assign(&other.all);
-            self.twice.clone_from(&other.twice);
         }
         if let (Some(own), Some(other)) = (&mut self.more, &other.more) {
             own.assign(other);
@@ -96,10 +96,41 @@ impl Idle {
         self.all.subtract(&alloc.nodes);
     }
 
+    /// Takes what a job has that no scheduler of this site has placed. Where others have it as
+    /// well, it counts as in use until as much has been given back.
+    pub fn take_anyway(&mut self, alloc: &Alloc, machine: &Machine) {
+        if alloc.nodes.is_empty() {
+            return;
+        }
+        if !self.single {
+            return self.take(alloc, machine);
+        }
+        for node in alloc.nodes.iter() {
+            if self.some.contains(node) {
+                self.some.remove(node);
+            } else {
+                *self.twice.entry(node).or_default() += 1;
+            }
+        }
+    }
+
     /// Gives back what a job had.
     pub fn give(&mut self, alloc: &Alloc, machine: &Machine) {
-        if self.single {
+        if alloc.nodes.is_empty() {
+            return;
+        }
+        if self.single && self.twice.is_empty() {
             self.some.unite(&alloc.nodes);
+            return;
+        }
+        if self.single {
+            for node in alloc.nodes.iter() {
+                match self.twice.get_mut(&node) {
+                    Some(1) => _ = self.twice.remove(&node),
+                    Some(more) => *more -= 1,
+                    None => self.some.insert(node),
+                }
+            }
             return;
         }
         self.change_more(alloc, machine, false);
@@ -347,5 +378,25 @@ impl Need {
         self.cpus -= cpus;
         self.nodes -= 1;
         self.most -= 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_two_jobs_have_at_once_is_idle_when_both_have_ended() {
+        for cpus in [1, 4] {
+            let machine = Machine::uniform(2, cpus);
+            let mut idle = Idle::new(&machine);
+            let both = Alloc { nodes: NodeSet::of(2, [0]), cpus: vec![cpus], more: None };
+            idle.take_anyway(&both, &machine);
+            idle.take_anyway(&both, &machine);
+            idle.give(&both, &machine);
+            assert_eq!((idle.on(0), idle.on(1)), (0, cpus));
+            idle.give(&both, &machine);
+            assert_eq!(idle, Idle::new(&machine));
+        }
     }
 }

@@ -26,7 +26,31 @@ pub struct Reservation {
     pub licences: Vec<(u16, u32)>,
 }
 
+/// An end that is not known.
+const NO_END: i64 = i64::MAX / 4;
+/// The name of what is announced to be out, which no job asks for.
+const OUTAGE: &str = "(outage)";
+
 impl Reservation {
+    /// Nodes that are announced to be out, up to a time if that is known.
+    #[must_use]
+    pub fn outage(nodes: NodeSet, begin: i64, end: Option<i64>) -> Reservation {
+        let (name, end) = (OUTAGE.to_string(), end.unwrap_or(NO_END));
+        Reservation { name, begin, end, nodes, maint: true, part: NONE, ..Reservation::default() }
+    }
+
+    /// Whether it is such an outage.
+    #[must_use]
+    pub fn is_outage(&self) -> bool {
+        self.name == OUTAGE
+    }
+
+    /// Whether it is known when it ends.
+    #[must_use]
+    pub fn has_end(&self) -> bool {
+        self.end < NO_END
+    }
+
     fn meets(&self, start: i64, end: i64) -> bool {
         self.begin < end && self.end > start
     }
@@ -61,7 +85,10 @@ impl Cluster {
             if other.nodes.is_empty() {
                 continue;
             }
-            if other.all || other.part == u32::from(job.part) || (other.maint && part.is_subset(&other.nodes)) {
+            if other.all
+                || other.part == u32::from(job.part)
+                || (other.maint && !part.is_empty() && part.is_subset(&other.nodes))
+            {
                 return Access::Until(other.end);
             }
             overlap |= other.nodes.meets(part);
@@ -93,6 +120,16 @@ impl Cluster {
     pub(super) fn first_reservation_end(&self, start: i64, resolution: i64) -> Option<i64> {
         let first = self.reservations.iter().map(|own| own.end).filter(|&end| end >= start).min()?;
         Some((first + resolution - 1).div_euclid(resolution) * resolution + 1)
+    }
+
+    /// Up to when reservations leave jobs of this limit the same as at `now`, and plans that reach so
+    /// far ahead.
+    pub(super) fn access_holds_until(&self, now: i64, limit: i64, window: i64) -> i64 {
+        let turns = self
+            .reservations
+            .iter()
+            .flat_map(|own| [own.begin.saturating_sub(limit), own.begin, own.end, own.end.saturating_sub(window)]);
+        turns.filter(|&turn| turn > now).min().unwrap_or(i64::MAX)
     }
 
     /// Licences of one kind that reservations hold from a job which would run now.

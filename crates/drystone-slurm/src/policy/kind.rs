@@ -109,12 +109,6 @@ pub static SLURM: Kind =
                 &[Takes::NO_YES],
                 "jobs that run past their limits are killed, as Slurm does (from source)",
             ),
-            own(
-                "place",
-                "no",
-                &[Takes::NO_YES],
-                "says on which processors jobs start, and hears of outages, holds and starts by others",
-            ),
             own("maxtime", AUTO, &MINUTES, "minutes of the longest limit, in every partition").expert(),
             own("prioritytype", AUTO, &[Takes::Words(&[AUTO, "basic", "multifactor"])], "as in slurm.conf").expert(),
             weight("priorityweightage", "weight of the age (from source)"),
@@ -195,7 +189,7 @@ fn build(args: &Args<'_>) -> Result<Box<dyn Policy>, SpecError> {
     }
     let (people, priorities) = people(args, conf.as_ref(), accounts)?;
     let rules = rules(args, conf.as_ref())?;
-    Ok(Box::new(Slurm::new(shape, rules, people, priorities, args.yes("place")?)))
+    Ok(Box::new(Slurm::new(shape, rules, people, priorities)))
 }
 
 /// Whose jobs they are, and what that is worth.

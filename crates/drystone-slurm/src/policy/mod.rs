@@ -1,7 +1,8 @@
 //! `slurm(...)`: the model as a policy like every other.
 //!
-//! The contract counts processors; nodes live in here. What the model starts never needs more
-//! processors than are free, so the engine need not know where.
+//! The contract counts processors; nodes live in here. Where nothing happens but arrivals and ends,
+//! what the model starts never needs more processors than are free, so the engine need not know
+//! where. Where jobs are here already or processors go, every job has processors of its nodes.
 
 mod heard;
 mod kind;
@@ -13,8 +14,8 @@ mod shape;
 pub use heard::{Reason, Said, listen};
 pub use kind::{SLURM, register};
 
-use crate::model::{Cluster, Idle, NONE, NodeSet, Pass, Pending, Watch};
-use crate::site::{Deed, Priorities, Rules, Site};
+use crate::model::{Cluster, Idle, Machine, NONE, Pass, Pending, Reservation, Watch};
+use crate::site::{Deed, Outlook, Priorities, Rules, Site};
 use drystone_core::model::{JobId, ProcSet, Time};
 use drystone_core::policy::{Abilities, Action, Actions, Event, Phase, Policy, View, Why};
 use people::People;
@@ -31,7 +32,8 @@ pub struct Slurm {
     people: People,
     /// Priorities, before the first event.
     priorities: Option<Priorities>,
-    /// Whether it says on which processors jobs start.
+    /// Whether it says on which processors jobs start: from the first news on, or from the first
+    /// event on where news is expected.
     places: bool,
     /// From the first event on: only then the machine's size is known.
     live: Option<Live>,
@@ -43,16 +45,20 @@ pub struct Slurm {
 #[derive(Serialize, Deserialize)]
 struct Live {
     site: Site,
-    /// The machine without jobs.
+    /// The machine with all of its nodes, whichever are in service.
+    whole: Machine,
+    /// The same without jobs.
     empty: Idle,
     places: Places,
+    /// What was announced and is not over.
+    announced: Vec<Reservation>,
     /// The array that the last job may be a task of.
     array: shape::Arrays,
 }
 
 impl Slurm {
-    fn new(shape: Shape, rules: Rules, people: People, priorities: Option<Priorities>, places: bool) -> Slurm {
-        Slurm { shape, rules, people, priorities, places, live: None, deeds: Vec::new() }
+    fn new(shape: Shape, rules: Rules, people: People, priorities: Option<Priorities>) -> Slurm {
+        Slurm { shape, rules, people, priorities, places: false, live: None, deeds: Vec::new() }
     }
 
     /// What runs where, from the first event on.
@@ -65,9 +71,10 @@ impl Slurm {
         let Slurm { shape, rules, priorities, live, .. } = self;
         live.get_or_insert_with(|| {
             let cluster = shape.cluster(view.machine().procs);
+            let whole = cluster.machine.clone();
             let (empty, places) = (Idle::new(&cluster.machine), Places::new(&cluster.machine));
             let site = Site::new(cluster, rules.clone(), priorities.take());
-            Live { site, empty, places, array: shape::Arrays::default() }
+            Live { site, whole, empty, places, announced: Vec::new(), array: shape::Arrays::default() }
         })
     }
 
@@ -78,8 +85,7 @@ impl Slurm {
         let Slurm { shape, people, live: Some(live), .. } = self else { unreachable!("it was just made") };
         let (assoc, qos) =
             people.of(job, |account, user| live.site.priorities().map(|priorities| priorities.assoc(account, user)));
-        let machine = &live.site.cluster().machine;
-        let mut pending = shape.pending(id.0, job, limit, machine, &live.empty, people.names());
+        let mut pending = shape.pending(id.0, job, limit, &live.whole, &live.empty, people.names());
         (pending.assoc, pending.qos) = (assoc, qos);
         pending
     }
@@ -101,14 +107,36 @@ impl Slurm {
             Event::Runs(id) => {
                 let pending = self.pending(id, view);
                 let since = now - view.ran(id).0;
-                let on = view.processors(id).cloned();
+                self.name_all(view);
                 let live = self.live(view);
-                live.site.adopt(now, pending, since);
-                if let Some(on) = on {
-                    live.places.adopt(id.0, on);
-                }
+                let on = view.processors(id).map(|on| {
+                    live.places.adopt(id.0, on.clone());
+                    live.places.alloc(on, &pending, &live.site.cluster().machine)
+                });
+                live.site.adopt(now, pending, since, on);
+            }
+            Event::Capacity => {
+                self.name_all(view);
+                self.live(view).take_outlook(view);
             }
             _ => self.observe_known(event, view),
+        }
+    }
+
+    /// From now on it says where jobs start. The machine has put those somewhere that run already.
+    fn name_all(&mut self, view: &View<'_>) {
+        if std::mem::replace(&mut self.places, true) {
+            return;
+        }
+        let Some(live) = &mut self.live else { return };
+        for running in view.running().iter() {
+            let Some(on) = view.processors(running.id) else { continue };
+            let id = running.id.0;
+            if let Some(known) = live.site.cluster().get(id) {
+                let alloc = live.places.alloc(on, &known.job, &live.site.cluster().machine);
+                live.site.relocate(view.now().0, id, alloc);
+            }
+            live.places.adopt(id, on.clone());
         }
     }
 
@@ -131,18 +159,10 @@ impl Slurm {
                 live.site.reschedule(job.0, view.predicted_end(job).0);
             }
             Event::Repredicted { job, .. } => {
-                let machine = &live.site.cluster().machine;
                 let (job_of, limit) = (view.job(job), view.prediction(job));
                 let names = self.people.names();
-                let limit = self.shape.pending(job.0, job_of, limit, machine, &live.empty, names).limit;
+                let limit = self.shape.pending(job.0, job_of, limit, &live.whole, &live.empty, names).limit;
                 live.site.relimit(job.0, limit);
-            }
-            Event::Capacity => {
-                let none = ProcSet::new();
-                let out = view.outlook().map_or(&none, |outlook| outlook.offline());
-                let nodes: NodeSet = live.places.nodes(out);
-                live.places.set_out(out);
-                live.site.set_out(now, nodes);
             }
             _ => {}
         }
@@ -156,12 +176,16 @@ impl Slurm {
             match deed {
                 Deed::Start { id, by } => {
                     let why = if by == Pass::Main { Why::Head } else { Why::Backfilled };
-                    if named && let Some(running) = live.site.cluster().get(id) {
-                        let procs = view.job(JobId(id)).procs;
-                        let set = live.places.take(id, &running.alloc, &live.site.cluster().machine, procs);
-                        actions.start_on(JobId(id), why, set);
-                    } else {
+                    if !named {
                         actions.start(JobId(id), why);
+                        continue;
+                    }
+                    let cluster = live.site.cluster();
+                    let Some(running) = cluster.get(id) else { continue };
+                    let procs = view.job(JobId(id)).procs;
+                    match live.places.take(id, &running.alloc, &cluster.machine, procs) {
+                        Some(set) => actions.start_on(JobId(id), why, set),
+                        None => live.site.take_back(view.now().0, id),
                     }
                 }
                 Deed::Requeue(id) => {
@@ -178,13 +202,34 @@ impl Slurm {
     }
 }
 
+impl Live {
+    /// Takes in which processors are out and which will be. What was announced and lasts no longer than that is kept, not lost: plans go
+    /// on behind it.
+    fn take_outlook(&mut self, view: &View<'_>) {
+        let (now, none) = (view.now().0, ProcSet::new());
+        let (offline, windows) = view.outlook().map_or((&none, [].as_slice()), |o| (o.offline(), o.windows()));
+        let (mut out, lame) = self.places.out(offline);
+        let begun = |own: &Reservation| own.begin <= now && now < own.end && own.has_end();
+        let kept = self.announced.drain(..).filter(|closure| begun(closure) && closure.nodes.is_subset(&out));
+        let mut closures: Vec<Reservation> = kept.collect();
+        closures.iter().for_each(|closure| out.subtract(&closure.nodes));
+        closures.extend(windows.iter().map(|window| {
+            let end = (window.until < Time::MAX).then_some(window.until.0);
+            Reservation::outage(self.places.nodes(&window.on), window.from.0, end)
+        }));
+        self.announced.clone_from(&closures);
+        self.places.set_out(offline);
+        self.site.set_out(now, Outlook { out, lame, closures });
+    }
+}
+
 impl Policy for Slurm {
     fn name(&self) -> &str {
         "slurm"
     }
 
     fn layout(&self) -> u32 {
-        2
+        3
     }
 
     fn observe(&mut self, event: Event, view: &View<'_>) {
@@ -206,11 +251,15 @@ impl Policy for Slurm {
     }
 
     fn hears(&self) -> bool {
-        self.places
+        true
+    }
+
+    fn expect_news(&mut self) {
+        self.places = true;
     }
 
     fn needs(&self) -> Abilities {
         let preempts = self.shape.preempts();
-        Abilities { name: self.places, kill: self.rules.kills || preempts, requeue: preempts, ..Abilities::default() }
+        Abilities { name: true, kill: self.rules.kills || preempts, requeue: preempts, ..Abilities::default() }
     }
 }

@@ -1,9 +1,10 @@
 //! Which of the engine's processors a job gets: node after node, each with its processors in a row.
 
-use crate::model::{Alloc, Machine, NodeSet};
+use crate::model::{Alloc, Machine, NodeSet, Pending};
 use drystone_core::model::{ProcSet, Procs};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// Processors by node, and the jobs that have them.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -12,8 +13,54 @@ pub(super) struct Places {
     first: Vec<Procs>,
     /// What jobs have.
     of: BTreeMap<u32, ProcSet>,
-    busy: ProcSet,
-    out: ProcSet,
+    busy: Marks,
+    out: Marks,
+    /// Whether some jobs have processors in common.
+    shared: bool,
+}
+
+/// A mark for each processor.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Marks(Vec<u64>);
+
+impl Marks {
+    fn none(procs: Procs) -> Marks {
+        Marks(vec![0; (procs as usize).div_ceil(64)])
+    }
+
+    /// Calls `each` for the part of every word that a range covers.
+    fn words(range: &Range<Procs>, mut each: impl FnMut(usize, u64)) {
+        let mut at = range.start;
+        while at < range.end {
+            let (word, bit) = ((at / 64) as usize, at % 64);
+            let bits = (64 - bit).min(range.end - at);
+            let mask = if bits == 64 { u64::MAX } else { ((1 << bits) - 1) << bit };
+            each(word, mask);
+            at += bits;
+        }
+    }
+
+    fn set(&mut self, procs: &ProcSet, on: bool) {
+        for range in procs.ranges() {
+            Marks::words(range, |word, mask| match (self.0.get_mut(word), on) {
+                (Some(marks), true) => *marks |= mask,
+                (Some(marks), false) => *marks &= !mask,
+                (None, _) => {}
+            });
+        }
+    }
+
+    fn meets(&self, procs: &ProcSet) -> bool {
+        let mut meets = false;
+        for range in procs.ranges() {
+            Marks::words(range, |word, mask| meets |= self.0.get(word).is_some_and(|marks| marks & mask != 0));
+        }
+        meets
+    }
+
+    fn has(&self, proc: Procs) -> bool {
+        self.0.get((proc / 64) as usize).is_some_and(|marks| marks >> (proc % 64) & 1 == 1)
+    }
 }
 
 impl Places {
@@ -22,58 +69,134 @@ impl Places {
         for &cpus in &machine.cpus {
             first.push(first[first.len() - 1] + cpus);
         }
-        Places { first, of: BTreeMap::new(), busy: ProcSet::new(), out: ProcSet::new() }
+        let procs = first[first.len() - 1];
+        let (busy, out) = (Marks::none(procs), Marks::none(procs));
+        Places { first, of: BTreeMap::new(), busy, out, shared: false }
+    }
+
+    /// The nodes that have one of these processors, with how many.
+    fn counts(&self, procs: &ProcSet) -> BTreeMap<usize, u32> {
+        let mut counts = BTreeMap::new();
+        let last = self.first.len() - 1;
+        for range in procs.ranges() {
+            let from = self.first.partition_point(|&first| first <= range.start).saturating_sub(1);
+            for node in (from..last).take_while(|&node| self.first[node] < range.end) {
+                let own = range.end.min(self.first[node + 1]) - range.start.max(self.first[node]);
+                *counts.entry(node).or_default() += own;
+            }
+        }
+        counts
     }
 
     /// The nodes that have one of these processors.
     pub(super) fn nodes(&self, procs: &ProcSet) -> NodeSet {
-        let count = self.first.len() - 1;
-        let mut nodes = NodeSet::empty(count);
-        for range in procs.ranges() {
-            let from = self.first.partition_point(|&first| first <= range.start).saturating_sub(1);
-            (from..count).take_while(|&node| self.first[node] < range.end).for_each(|node| nodes.insert(node));
+        NodeSet::of(self.first.len() - 1, self.counts(procs).into_keys())
+    }
+
+    /// The nodes of which all of these processors are, and the others that have some, with how
+    /// many.
+    pub(super) fn out(&self, procs: &ProcSet) -> (NodeSet, Alloc) {
+        let (mut out, mut some, mut cpus) = (Vec::new(), Vec::new(), Vec::new());
+        for (node, count) in self.counts(procs) {
+            if count == self.first[node + 1] - self.first[node] {
+                out.push(node);
+            } else {
+                some.push(node);
+                cpus.push(count);
+            }
         }
-        nodes
+        let nodes = |list: Vec<usize>| NodeSet::of(self.first.len() - 1, list);
+        (nodes(out), Alloc { nodes: nodes(some), cpus, more: None })
+    }
+
+    /// What a job has that is on these processors: whole cores, or whole nodes.
+    pub(super) fn alloc(&self, procs: &ProcSet, job: &Pending, machine: &Machine) -> Alloc {
+        let counts = self.counts(procs);
+        let nodes = NodeSet::of(self.first.len() - 1, counts.keys().copied());
+        let threads = machine.threads.max(1);
+        let cores = |(node, cpus): (usize, u32)| (cpus.div_ceil(threads) * threads).min(machine.cpus[node]);
+        Alloc { nodes, cpus: if job.whole { Vec::new() } else { counts.into_iter().map(cores).collect() }, more: None }
     }
 
     pub(super) fn set_out(&mut self, procs: &ProcSet) {
-        self.out = procs.clone();
+        self.out.0.fill(0);
+        self.out.set(procs, true);
     }
 
     /// A job has these.
     pub(super) fn adopt(&mut self, id: u32, procs: ProcSet) {
-        self.busy = self.busy.union(&procs);
+        self.free(id);
+        self.shared |= self.busy.meets(&procs);
+        self.busy.set(&procs, true);
         self.of.insert(id, procs);
     }
 
     /// A job has none any more.
     pub(super) fn free(&mut self, id: u32) {
-        if let Some(procs) = self.of.remove(&id) {
-            self.busy = self.busy.difference(&procs);
+        let Some(procs) = self.of.remove(&id) else { return };
+        self.busy.set(&procs, false);
+        if self.shared {
+            // Others may have them as well.
+            self.shared = false;
+            self.busy.0.fill(0);
+            for procs in self.of.values() {
+                self.shared |= self.busy.meets(procs);
+                self.busy.set(procs, true);
+            }
         }
     }
 
-    /// Gives a job `procs` of the processors of its nodes: the lowest ones that are free. A job
-    /// that has whole nodes has more than it asked for, and is told the first ones.
-    pub(super) fn take(&mut self, id: u32, alloc: &Alloc, machine: &Machine, procs: Procs) -> ProcSet {
-        let taken = self.busy.union(&self.out);
-        let mut sets = Vec::new();
-        let mut left = procs;
-        for (node, cpus) in alloc.iter(machine) {
-            let open = ProcSet::range(self.first[node]..self.first[node + 1]).difference(&taken);
-            let own = open.lowest(cpus.min(left));
-            left -= own.len();
-            sets.push(own);
+    /// Adds up to `most` processors of a range that no job has and that are not out.
+    fn gather(&self, range: Range<Procs>, most: Procs, into: &mut Vec<Range<Procs>>) -> Procs {
+        let mut found = 0;
+        for proc in range {
+            if found == most {
+                break;
+            }
+            if self.busy.has(proc) || self.out.has(proc) {
+                continue;
+            }
+            match into.last_mut() {
+                Some(last) if last.end == proc => last.end += 1,
+                _ => into.push(proc..proc + 1),
+            }
+            found += 1;
         }
-        let set = ProcSet::union_of(&sets);
+        found
+    }
+
+    /// Gives a job `procs` of the processors of its nodes: the lowest ones that are free. A job
+    /// that has whole nodes has more than it asked for, and is told the first ones. `None` where
+    /// the machine has not so many, whatever the nodes promise.
+    pub(super) fn take(&mut self, id: u32, alloc: &Alloc, machine: &Machine, procs: Procs) -> Option<ProcSet> {
+        let (mut ranges, mut left) = (Vec::new(), procs);
+        for (node, cpus) in alloc.iter(machine) {
+            left -= self.gather(self.first[node]..self.first[node + 1], cpus.min(left), &mut ranges);
+        }
+        let single = |range: &Range<Procs>| ProcSet::range(range.clone());
+        let mut set = ProcSet::union_of(&ranges.iter().map(single).collect::<Vec<_>>());
+        if left > 0 {
+            let mut others = Vec::new();
+            let all = 0..self.first[self.first.len() - 1];
+            self.gather(all, Procs::MAX, &mut others);
+            let others = ProcSet::union_of(&others.iter().map(single).collect::<Vec<_>>()).difference(&set);
+            set = set.union(&others.lowest(left));
+            if set.len() < procs {
+                return None;
+            }
+        }
         self.adopt(id, set.clone());
-        set
+        Some(set)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn taken(places: &mut Places, id: u32, alloc: &Alloc, machine: &Machine, procs: Procs) -> String {
+        places.take(id, alloc, machine, procs).map_or("none".to_string(), |set| set.to_string())
+    }
 
     #[test]
     fn processors_of_a_node_stand_in_a_row() {
@@ -82,11 +205,38 @@ mod tests {
         assert_eq!(places.nodes(&ProcSet::range(1..3)), NodeSet::of(3, [0, 1]));
         assert_eq!(places.nodes(&ProcSet::range(6..8)), NodeSet::of(3, [2]));
         let alloc = Alloc { nodes: NodeSet::of(3, [0, 1]), cpus: vec![1, 3], more: None };
-        assert_eq!(places.take(7, &alloc, &machine, 4).to_string(), "0,2-4");
+        assert_eq!(taken(&mut places, 7, &alloc, &machine, 4), "0,2-4");
         let alloc = Alloc { nodes: NodeSet::of(3, [0, 1]), cpus: vec![1, 1], more: None };
-        assert_eq!(places.take(8, &alloc, &machine, 2).to_string(), "1,5");
+        assert_eq!(taken(&mut places, 8, &alloc, &machine, 2), "1,5");
         places.free(7);
-        let whole = Alloc { nodes: NodeSet::of(3, [2]), ..Alloc::default() };
-        assert_eq!(places.take(9, &whole, &machine, 1).to_string(), "6");
+        let whole = Alloc { nodes: NodeSet::of(3, [2]), cpus: Vec::new(), more: None };
+        assert_eq!(taken(&mut places, 9, &whole, &machine, 1), "6");
+    }
+
+    #[test]
+    fn what_two_jobs_have_is_free_when_both_are_gone() {
+        let machine = Machine::uniform(2, 2);
+        let mut places = Places::new(&machine);
+        places.adopt(1, ProcSet::range(0..3));
+        places.adopt(2, ProcSet::range(2..4));
+        places.free(1);
+        let first = Alloc { nodes: NodeSet::of(2, [0]), cpus: vec![2], more: None };
+        assert_eq!(taken(&mut places, 3, &first, &machine, 2), "0-1");
+        // The node promises two, but the other job has them.
+        let second = Alloc { nodes: NodeSet::of(2, [1]), cpus: vec![2], more: None };
+        assert_eq!(taken(&mut places, 4, &second, &machine, 2), "none");
+        places.free(2);
+        assert_eq!(taken(&mut places, 4, &second, &machine, 2), "2-3");
+    }
+
+    #[test]
+    fn a_job_that_is_somewhere_has_the_cores_and_nodes_around_it() {
+        let machine = Machine { threads: 2, ..Machine::uniform(2, 4) };
+        let places = Places::new(&machine);
+        let job = Pending::new(1, 3, 60);
+        let alloc = places.alloc(&ProcSet::range(2..5), &job, &machine);
+        assert_eq!((alloc.nodes.count(), alloc.cpus), (2, vec![2, 2]));
+        let whole = Pending { whole: true, ..job };
+        assert_eq!(places.alloc(&ProcSet::range(2..5), &whole, &machine).total(&machine), 8);
     }
 }

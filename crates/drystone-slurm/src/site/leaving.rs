@@ -2,7 +2,7 @@
 
 use super::{CHECK, DYING, Deed, News, REQUEUE_DELAY, Site};
 use crate::conf::PreemptMode;
-use crate::model::{Pending, Victim};
+use crate::model::{Alloc, Pending, Victim};
 use serde::{Deserialize, Serialize};
 
 /// How a job goes.
@@ -15,8 +15,6 @@ pub(super) enum Way {
 impl Site {
     /// A waiting job is withdrawn or held back.
     pub(super) fn withdraw(&mut self, at: i64, id: u32) {
-        // It may not have come yet, or may be on its way back.
-        self.news.retain(|(_, news)| !matches!(news, News::Arrived(job) | News::Released(job) if job.id == id));
         let outside = self.outside.iter().any(|job| job.id == id);
         if let Some(job) = self.take_out(id).filter(|_| !outside) {
             self.stale_from(0);
@@ -54,23 +52,24 @@ impl Site {
         self.queue_up(at, job);
     }
 
-    /// A job runs already.
-    pub(super) fn takes_over(&mut self, job: &Pending, since: i64, now: i64) {
+    /// A job runs already: where it is said to, else on idle nodes of its partition, else on any
+    /// idle ones, else beside others.
+    pub(super) fn takes_over(&mut self, job: &Pending, since: i64, now: i64, on: Option<Alloc>) {
         let waited = self.take_out(job.id).is_some();
-        let part = self.cluster.machine.parts[usize::from(job.part)].nodes.clone();
-        let alloc = self.cluster.idle.place(job, &part, &self.cluster.machine).or_else(|| {
-            let all = self.cluster.up().clone();
-            self.cluster.idle.place(job, &all, &self.cluster.machine)
-        });
+        let part = &self.cluster.machine.parts[usize::from(job.part)].nodes;
+        let idle = &self.cluster.idle;
+        let machine = &self.cluster.machine;
+        let found = on.or_else(|| idle.place(job, part, machine));
+        let alloc = found.or_else(|| idle.place(job, self.cluster.up(), machine));
+        let alloc = alloc.unwrap_or_else(|| Alloc::first_of(job, &self.cluster.machine));
         if let Some(ledger) = self.cluster.ledger.as_mut().filter(|_| !waited) {
             ledger.submit(job, &self.cluster.machine);
         }
-        if let Some(alloc) = alloc {
-            self.cluster.start(job, since, alloc);
-            self.offsets.insert(job.id, 0);
-        }
+        self.cluster.adopt(job, since, alloc);
+        self.offsets.insert(job.id, 0);
         debug_assert!(since <= now);
         self.stale_from(0);
+        self.main_stale = true;
     }
 
     /// Jobs have to go for `by`.

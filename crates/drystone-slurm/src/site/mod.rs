@@ -15,7 +15,7 @@ pub use priority::{Charged, Multifactor, Priorities};
 pub use replay::replay;
 pub use rules::Rules;
 
-use crate::model::{Backfill, Cluster, NodeSet, Pass, Pending, Scratch, Watch};
+use crate::model::{Alloc, Backfill, Cluster, NodeSet, Pass, Pending, Reservation, Scratch, Watch};
 use clock::{Clock, pick};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
@@ -28,6 +28,9 @@ const COMPLETING: i64 = 10;
 const DYING: i64 = 100;
 /// Seconds before a job that was sent back may start again: the life of a credential and a second.
 const REQUEUE_DELAY: i64 = 121;
+/// Seconds of a machine on which nothing runs, before jobs that wait for nodes that are out get
+/// others.
+const STANDSTILL: i64 = 7 * 86_400;
 /// Seconds between two looks at limits.
 const CHECK: i64 = 30;
 
@@ -47,6 +50,17 @@ pub enum Deed {
     Kill(u32),
 }
 
+/// What is out and will be.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Outlook {
+    /// Nodes that are out of service.
+    pub out: NodeSet,
+    /// Processors that are out of other nodes.
+    pub lame: Alloc,
+    /// What is announced.
+    pub closures: Vec<Reservation>,
+}
+
 /// Something that has happened and that the schedulers have not seen yet.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 enum News {
@@ -60,9 +74,11 @@ enum News {
     /// Nodes are done with a job that had to go.
     Freed(NodeSet),
     /// The job runs, although no scheduler of this site has started it.
-    Runs(Box<Pending>, i64),
-    /// These nodes are out of service, and no others.
-    Out(NodeSet),
+    Runs(Box<Pending>, i64, Option<Alloc>),
+    /// The running job is there, other than thought so far.
+    Moved(u32, Alloc),
+    /// These nodes are out of service, and no others; so much is announced.
+    Out(Box<Outlook>),
 }
 
 /// A Slurm at work. Pure: it is told what happens and up to when its clocks have run, and answers
@@ -103,6 +119,9 @@ pub struct Site {
     gone: BTreeMap<u32, leaving::Way>,
     /// When limits are looked at next, in seconds.
     next_check: i64,
+    /// Since when nothing runs although jobs wait, in seconds; [`i64::MAX`]: not so;
+    /// [`i64::MIN`]: nothing can be done about it.
+    stands_since: i64,
     #[serde(skip)]
     scratch: Scratch,
     #[serde(skip)]
@@ -159,6 +178,7 @@ impl Site {
             graced: BTreeMap::new(),
             gone: BTreeMap::new(),
             next_check: i64::MIN,
+            stands_since: i64::MAX,
             scratch: Scratch::default(),
             pass: Backfill::default(),
             room,
@@ -199,12 +219,12 @@ impl Site {
 
     /// A waiting job is withdrawn.
     pub fn cancel(&mut self, now: i64, id: u32) {
-        self.hear(now * 1000, News::Cancelled(id));
+        self.call_off(now, id, News::Cancelled(id));
     }
 
     /// A waiting job is held back.
     pub fn hold(&mut self, now: i64, id: u32) {
-        self.hear(now * 1000, News::Held(id));
+        self.call_off(now, id, News::Held(id));
     }
 
     /// A job waits again: it was held, or sent back by the machine.
@@ -214,9 +234,24 @@ impl Site {
         }
     }
 
-    /// A job runs that no scheduler of this site has started, since `since` seconds.
-    pub fn adopt(&mut self, now: i64, job: Pending, since: i64) {
-        self.hear(now * 1000, News::Runs(Box::new(job), since));
+    /// A job runs that no scheduler of this site has started, since `since` seconds: there, or where
+    /// the site finds room for it.
+    pub fn adopt(&mut self, now: i64, job: Pending, since: i64, on: Option<Alloc>) {
+        self.gone.remove(&job.id);
+        self.hear(now * 1000, News::Runs(Box::new(job), since, on));
+    }
+
+    /// A running job is there, other than thought so far.
+    pub fn relocate(&mut self, now: i64, id: u32, on: Alloc) {
+        self.hear(now * 1000, News::Moved(id, on));
+    }
+
+    /// A job that was to start could not: it waits on.
+    pub fn take_back(&mut self, now: i64, id: u32) {
+        self.offsets.remove(&id);
+        if let Some(gone) = self.cluster.end(id) {
+            self.queue_up(now * 1000, gone.job);
+        }
     }
 
     /// A running job has left the machine without having ended.
@@ -227,9 +262,9 @@ impl Site {
         }
     }
 
-    /// From now on these nodes are out of service, and no others.
-    pub fn set_out(&mut self, now: i64, nodes: NodeSet) {
-        self.hear(now * 1000, News::Out(nodes));
+    /// From now on this is out of service and announced, and no more.
+    pub fn set_out(&mut self, now: i64, outlook: Outlook) {
+        self.hear(now * 1000, News::Out(Box::new(outlook)));
     }
 
     /// The driver has done what the site wanted with a job that had to go.
@@ -241,6 +276,15 @@ impl Site {
     pub fn reschedule(&mut self, id: u32, end: i64) {
         self.cluster.reschedule(id, end);
         self.stale_from = 0;
+    }
+
+    /// A job waits no more. It may not have come yet, or may be on its way back. An end of the same
+    /// moment must not start it.
+    fn call_off(&mut self, now: i64, id: u32, news: News) {
+        self.news.retain(|(_, news)| !matches!(news, News::Arrived(job) | News::Released(job) if job.id == id));
+        let at = (now * 1000).max(self.at);
+        let place = self.news.partition_point(|&(other, _)| other < at);
+        self.news.insert(place, (at, news));
     }
 
     fn hear(&mut self, at: i64, news: News) {
@@ -257,6 +301,32 @@ impl Site {
         }
         while self.step(to, out, watch) {}
         self.at = to;
+        self.look_after(now);
+    }
+
+    /// Jobs may wait for nodes that are out and never come back. Where nothing runs for a week,
+    /// those that the nodes left could not have as they ask are given any of these.
+    fn look_after(&mut self, now: i64) {
+        if self.cluster.count() > 0 || self.queue.is_empty() || !self.news.is_empty() {
+            self.stands_since = i64::MAX;
+        } else if self.stands_since == i64::MAX {
+            self.stands_since = now;
+        } else if self.stands_since != i64::MIN && now - self.stands_since >= STANDSTILL {
+            let within = self.queue.iter().map(|job| self.cluster.within_reach(job)).collect::<Vec<_>>();
+            if within.iter().any(Option::is_some) {
+                self.stands_since = now;
+                for (job, within) in self.queue.iter_mut().zip(within) {
+                    *job = within.unwrap_or_else(|| job.clone());
+                }
+                let machine = &self.cluster.machine;
+                self.queue.sort_by_key(|job| job.key(machine));
+                self.stale_from(0);
+                self.main_stale = true;
+                self.request(self.at);
+            } else {
+                self.stands_since = i64::MIN;
+            }
+        }
     }
 
     fn begin(&mut self, now: i64) {
@@ -282,6 +352,9 @@ impl Site {
         }
         if let Some(check) = self.check_at() {
             next = next.min(check.saturating_mul(1000));
+        }
+        if ![i64::MIN, i64::MAX].contains(&self.stands_since) {
+            next = next.min((self.stands_since + STANDSTILL).saturating_mul(1000));
         }
         if !self.queue.is_empty() {
             if self.main_stale {

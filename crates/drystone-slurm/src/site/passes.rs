@@ -1,6 +1,6 @@
 //! One thing after the other: news, passes of the main scheduler, passes of backfill.
 
-use super::{Deed, News, Site};
+use super::{Deed, News, Outlook, Site};
 use crate::model::{Pass, Pending, Watch, main_pass};
 
 /// What comes next.
@@ -71,9 +71,18 @@ impl Site {
                 self.main_stale = true;
                 self.main(at, false, out, watch);
             }
-            News::Runs(job, since) => self.takes_over(&job, since, now),
-            News::Out(nodes) => {
-                self.cluster.set_out(&nodes);
+            News::Runs(job, since, on) => self.takes_over(&job, since, now, on),
+            News::Moved(id, on) => {
+                self.cluster.relocate(id, on);
+                self.stale_from(0);
+                self.main_stale = true;
+            }
+            News::Out(outlook) => {
+                let Outlook { out, lame, closures } = *outlook;
+                self.cluster.set_out(&out);
+                self.cluster.set_lame(lame);
+                self.cluster.reservations.retain(|own| !own.is_outage());
+                self.cluster.reservations.extend(closures);
                 self.stale_from(0);
                 self.main_stale = true;
                 self.request(at);

@@ -3,6 +3,7 @@
 mod certify;
 mod conf;
 mod heard;
+mod news;
 mod policy;
 mod resources;
 mod shared;

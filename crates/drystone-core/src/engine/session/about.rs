@@ -27,6 +27,13 @@ impl Session {
         self.scheduler.policy.employ(self.threads);
     }
 
+    /// Says that news may come: call it before the first event. Where news comes all the same, a
+    /// policy takes it in; but one that places jobs then has to make do with where the machine has
+    /// put those that it did not place.
+    pub fn expect_news(&mut self) {
+        self.scheduler.policy.expect_news();
+    }
+
     /// Times decisions by another stopwatch than the wall clock, where the policy heeds a time
     /// limit.
     pub fn set_stopwatch(&mut self, stopwatch: Box<dyn Stopwatch>) {

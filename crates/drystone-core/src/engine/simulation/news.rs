@@ -51,6 +51,7 @@ impl<S: Source> Simulation<S> {
     #[cold]
     fn open_at(&mut self, first: Time, observer: &mut impl Observer) -> Result<(), SimulationError> {
         self.session.check_hears()?;
+        self.session.expect_news();
         if !self.session.names_processors() {
             self.session.count_losses();
         }
