@@ -78,8 +78,6 @@ fn beginning<R: Read>(
                 reader.header = first.bytes.to_vec();
                 lines.next();
             }
-            let rows = block.lines().filter(|line| !line.bytes.is_empty()).skip(usize::from(is_header));
-            reader.fractions = ids_are_fractions(&reader, rows);
             let cut = reader.take(lines, job.intake)?;
             cut.map_or(Ok(()), |place| job.cut(place))?;
             // What ails every row is said at once.
@@ -139,8 +137,6 @@ struct Reader {
     header: Vec<u8>,
     /// Line of the last row that was whole.
     behind: Option<u32>,
-    /// Whether `.0` behind every number is a fraction, and no step.
-    fractions: bool,
     caches: Caches,
     changed: Changed,
 }
@@ -173,28 +169,15 @@ impl Changed {
     }
 }
 
-/// Whether the number of every row ends in `.0`: a data frame wrote it as a fraction. Steps stand
-/// beside jobs, and have other names, too.
-fn ids_are_fractions<'a>(reader: &Reader, lines: impl Iterator<Item = Line<'a>>) -> bool {
-    let columns = &reader.splitter.header().columns;
-    let place = |wanted: Column| columns.iter().position(|&column| column == Some(wanted));
-    let Some(at) = place(Column::JobId).or_else(|| place(Column::JobIdRaw)) else { return false };
-    let delimiter = &reader.splitter.header().delimiter;
-    let mut seen = 0;
-    for line in lines.filter(|line| !line.bytes.is_empty()).take(1_000) {
-        let mut rest = line.bytes;
-        for _ in 0..at {
-            let Some(next) = memchr::memmem::find(rest, delimiter) else { return false };
-            rest = &rest[next + delimiter.len()..];
-        }
-        let end = memchr::memmem::find(rest, delimiter).unwrap_or(rest.len());
-        let fraction = rest[..end].strip_suffix(b".0").is_some_and(|number| crate::text::digits(number).is_some());
-        if !fraction {
-            return false;
-        }
-        seen += 1;
-    }
-    seen > 0
+/// Whether a row's numbers are fractions, `11.0`, as data frames write columns with gaps: no step
+/// is called so where a count, a limit or a time is written in the same way.
+fn in_fractions(values: &Values<'_>) -> bool {
+    use Column::{AllocCpus, AllocNodes, ElapsedRaw, End, ReqCpus, Start, Submit, TimeLimitRaw, Uid};
+    let fraction = |column: Column| {
+        let value = values[column as usize];
+        value.strip_suffix(b".0").is_some_and(|number| crate::text::digits(number).is_some())
+    };
+    [Submit, Start, End, ElapsedRaw, TimeLimitRaw, AllocCpus, ReqCpus, AllocNodes, Uid].into_iter().any(fraction)
 }
 
 impl Reader {
@@ -206,7 +189,6 @@ impl Reader {
             layout,
             header: Vec::new(),
             behind: None,
-            fractions: false,
             caches: Caches::default(),
             changed: Changed::default(),
         }
@@ -217,7 +199,6 @@ impl Reader {
         Reader {
             header: self.header.clone(),
             behind: self.behind,
-            fractions: self.fractions,
             ..Reader::new(self.file, Splitter::new(self.splitter.header().clone()))
         }
     }
@@ -271,7 +252,8 @@ impl Reader {
             }
         }
         self.behind = Some(line.number);
-        if self.fractions {
+        let numbers = [values[Column::JobId as usize], values[Column::JobIdRaw as usize]];
+        if numbers.iter().any(|number| number.ends_with(b".0")) && in_fractions(&values) {
             for column in [Column::JobId, Column::JobIdRaw] {
                 let value = values[column as usize];
                 values[column as usize] = value.strip_suffix(b".0").unwrap_or(value);
