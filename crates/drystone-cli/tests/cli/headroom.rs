@@ -105,6 +105,6 @@ fn a_comparison_has_two_columns_and_a_sentence() {
     assert!(json["headroom"]["floor_with_suspension"]["value"].as_f64() <= json["headroom"]["floor"]["value"].as_f64());
     assert!(folder.read("page.html").contains("no non-preemptive schedule is below"));
     // Without it nothing of it is there.
-    let plain = folder.run(&args[..6]).ok();
+    let plain = folder.run(&args[..7]).ok();
     assert!(!plain.contains("found saves") && !plain.contains("Headroom"), "{plain}");
 }
