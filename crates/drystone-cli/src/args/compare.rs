@@ -66,7 +66,6 @@ pub(crate) struct CompareArgs {
           help_heading = "Measuring", conflicts_with = "each_month", value_parser = super::values::span)]
     pub(crate) headroom: Option<Span>,
 
-
     /// Probability that an interval covers the true change.
     #[arg(long, value_name = "P", default_value_t = 0.95, help_heading = "Measuring",
           value_parser = super::values::probability)]

@@ -87,7 +87,14 @@ pub(crate) struct Cli {
     pub(crate) command: Command,
 
     /// Use of colour (also --colour); NO_COLOR is honoured.
-    #[arg(long, global = true, value_name = "WHEN", default_value = "auto", help_heading = "Global options", hide_short_help = true)]
+    #[arg(
+        long,
+        global = true,
+        value_name = "WHEN",
+        default_value = "auto",
+        help_heading = "Global options",
+        hide_short_help = true
+    )]
     pub(crate) color: Color,
 }
 

@@ -88,6 +88,16 @@ pub(super) fn asked_for(result: &CompareResult, document: &mut Document) {
         document.heading("At other loads");
         document.table(other_loads(result));
     }
+    if let Some(bracket) = result.headroom.as_ref().filter(|_| !result.whole) {
+        document.heading("Mean wait that a better schedule would save");
+        let mut table = Table::new(["policy", "found saves", "at most"]);
+        for one in &result.results {
+            let mut row: Vec<Value> = vec![one.name().into()];
+            row.extend(bracket.columns(&one.policy.text).map(Value::from));
+            table.row(row);
+        }
+        document.table(table);
+    }
     if !result.whole && result.results.iter().any(|r| r.timing.is_some()) {
         document.heading("Speed");
         document.table(speeds(result));
