@@ -4,12 +4,13 @@ A parallel machine has a number of processors; jobs arrive, each with the proces
 time; a policy decides which job starts when. Drystone has the policies of the literature, simulates them on real logs, and says
 which is better and how sure that is. A policy, a predictor of run times or a scheduler that learns may be written in Python.
 
->>> import drystone as ds
->>> log = ds.generate(jobs=2000, procs=128, load=0.9, seed=1)     # or ds.read("LOG.swf.gz")
->>> result = ds.simulate(log, "easy++")
->>> bool(result.jobs["wait"].mean() == result["wait_mean"])
-True
->>> verdict = ds.compare(log, ["easy", "easy++", "fcfs"]).verdict
+Examples:
+    >>> import drystone as ds
+    >>> log = ds.generate(jobs=2000, procs=128, load=0.9, seed=1)     # or ds.read("LOG.swf.gz")
+    >>> result = ds.simulate(log, "easy++")
+    >>> bool(result.jobs["wait"].mean() == result["wait_mean"])
+    True
+    >>> verdict = ds.compare(log, ["easy", "easy++", "fcfs"]).verdict
 """
 
 from __future__ import annotations

@@ -51,19 +51,20 @@ class Policy(Protocol):
     A policy reads no clock and draws no random numbers that it did not seed itself: the same workload must give the same schedule.
     Each simulation works on a copy of the object (``copy.deepcopy``), so that the object stays as it was.
 
-    >>> import drystone as ds
-    >>> class Greedy:
-    ...     "Every job that fits starts, in the order of arrival."
-    ...     def decide(self, view, actions):
-    ...         free = view.free
-    ...         for job, procs in zip(view.waiting.id, view.waiting.procs):
-    ...             if procs <= free:
-    ...                 actions.start(job)
-    ...                 free -= procs
-    >>> log = ds.generate(jobs=300, procs=64, load=0.9, seed=1)
-    >>> ours, theirs = ds.simulate(log, Greedy()), ds.simulate(log, "greedy")
-    >>> bool((ours.jobs["start"] == theirs.jobs["start"]).all())
-    True
+    Examples:
+        >>> import drystone as ds
+        >>> class Greedy:
+        ...     "Every job that fits starts, in the order of arrival."
+        ...     def decide(self, view, actions):
+        ...         free = view.free
+        ...         for job, procs in zip(view.waiting.id, view.waiting.procs):
+        ...             if procs <= free:
+        ...                 actions.start(job)
+        ...                 free -= procs
+        >>> log = ds.generate(jobs=300, procs=64, load=0.9, seed=1)
+        >>> ours, theirs = ds.simulate(log, Greedy()), ds.simulate(log, "greedy")
+        >>> bool((ours.jobs["start"] == theirs.jobs["start"]).all())
+        True
     """
 
     def decide(self, view: View, actions: Actions) -> None:
@@ -77,18 +78,19 @@ class Predictor(Protocol):
     ``predict`` is asked when a job arrives; ``None`` stands for the user's estimate. ``learn``, where there is one, is told how long
     a job ran when it has ended: never before. A predictor cannot see run times of the future.
 
-    >>> import drystone as ds
-    >>> class Last:
-    ...     "The run time of the user's last job."
-    ...     def __init__(self):
-    ...         self.last = {}
-    ...     def predict(self, job):
-    ...         return min(self.last.get(job.user, job.estimate), job.estimate)
-    ...     def learn(self, job, ran, now):
-    ...         self.last[job.user] = ran
-    >>> log = ds.generate(jobs=300, procs=64, load=0.9, seed=1)
-    >>> ds.simulate(log, "easy", predictor=Last()).policy
-    'easy(predict=python(Last))'
+    Examples:
+        >>> import drystone as ds
+        >>> class Last:
+        ...     "The run time of the user's last job."
+        ...     def __init__(self):
+        ...         self.last = {}
+        ...     def predict(self, job):
+        ...         return min(self.last.get(job.user, job.estimate), job.estimate)
+        ...     def learn(self, job, ran, now):
+        ...         self.last[job.user] = ran
+        >>> log = ds.generate(jobs=300, procs=64, load=0.9, seed=1)
+        >>> ds.simulate(log, "easy", predictor=Last()).policy
+        'easy(predict=python(Last))'
     """
 
     def predict(self, job: Job) -> float | None:
@@ -190,13 +192,14 @@ def register(given: PolicyLike | Predictor, *, name: str | None = None) -> str:
     Answers the text that names it: ``python(NAME)`` as a policy, ``predict=python(NAME)`` as a predictor. A name that was given
     before is given anew.
 
-    >>> import drystone as ds
-    >>> class Nothing:
-    ...     def decide(self, view, actions):
-    ...         actions.start(view.waiting.id[view.waiting.procs <= view.free][:1])
-    >>> ds.register(Nothing, name="one-at-a-time")
-    'python(one-at-a-time)'
-    >>> ds.unregister("one-at-a-time")
+    Examples:
+        >>> import drystone as ds
+        >>> class Nothing:
+        ...     def decide(self, view, actions):
+        ...         actions.start(view.waiting.id[view.waiting.procs <= view.free][:1])
+        >>> ds.register(Nothing, name="one-at-a-time")
+        'python(one-at-a-time)'
+        >>> ds.unregister("one-at-a-time")
     """
     if isinstance(given, str):
         raise TypeError("a text names a policy already; register takes objects")
@@ -239,14 +242,15 @@ class PolicyInfo:
 def describe_policy(text: str) -> PolicyInfo:
     """What a policy text means, or an error that says where it is wrong.
 
-    >>> import drystone as ds
-    >>> ds.describe_policy("easy++").canonical
-    'easy(backfill=sjf,predict=recent(2))'
-    >>> try:
-    ...     ds.describe_policy("easy(oder=sjf)")
-    ... except ds.PolicyTextError as error:
-    ...     print(error.position, error.suggestion)
-    5 order
+    Examples:
+        >>> import drystone as ds
+        >>> ds.describe_policy("easy++").canonical
+        'easy(backfill=sjf,predict=recent(2))'
+        >>> try:
+        ...     ds.describe_policy("easy(oder=sjf)")
+        ... except ds.PolicyTextError as error:
+        ...     print(error.position, error.suggestion)
+        5 order
     """
     canonical, parameters, clairvoyant, preemptive = _drystone.policy(text)
     return PolicyInfo(text, canonical, dict(parameters), clairvoyant, preemptive)
@@ -255,9 +259,10 @@ def describe_policy(text: str) -> PolicyInfo:
 def policies() -> list[dict[str, Any]]:
     """Every policy by name: what it does, its source, its parameters with default, values and meaning.
 
-    >>> import drystone as ds
-    >>> {"easy", "slack", "goal"} <= {entry["name"] for entry in ds.policies()}
-    True
+    Examples:
+        >>> import drystone as ds
+        >>> {"easy", "slack", "goal"} <= {entry["name"] for entry in ds.policies()}
+        True
     """
     return _drystone.policies()
 
@@ -265,9 +270,10 @@ def policies() -> list[dict[str, Any]]:
 def predictors() -> list[dict[str, Any]]:
     """Every predictor of run times by name.
 
-    >>> import drystone as ds
-    >>> [entry["name"] for entry in ds.predictors()][:3]
-    ['estimate', 'perfect', 'recent']
+    Examples:
+        >>> import drystone as ds
+        >>> [entry["name"] for entry in ds.predictors()][:3]
+        ['estimate', 'perfect', 'recent']
     """
     return _drystone.predictors()
 

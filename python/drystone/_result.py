@@ -155,14 +155,15 @@ class _Drawn:
 class Result(_Drawn):
     """What came of one policy on one workload.
 
-    >>> import drystone as ds
-    >>> result = ds.simulate(ds.generate(jobs=500, procs=64, load=0.9, seed=1), "easy")
-    >>> result.jobs.columns[:4]
-    ['job_id', 'submit', 'start', 'end']
-    >>> bool((result.jobs["wait"] >= 0).all()), result["wait_mean"] == result.measures["wait_mean"]
-    (True, True)
-    >>> result.provenance["workload"]["hash"] == result.workload.hash
-    True
+    Examples:
+        >>> import drystone as ds
+        >>> result = ds.simulate(ds.generate(jobs=500, procs=64, load=0.9, seed=1), "easy")
+        >>> result.jobs.columns[:4]
+        ['job_id', 'submit', 'start', 'end']
+        >>> bool((result.jobs["wait"] >= 0).all()), result["wait_mean"] == result.measures["wait_mean"]
+        (True, True)
+        >>> result.provenance["workload"]["hash"] == result.workload.hash
+        True
     """
 
     def __init__(
@@ -306,15 +307,16 @@ def simulate(
     ``trim`` says which jobs count, ``by`` adds categories, ``excess`` waits beyond so many seconds,
     ``priorities`` and ``platform`` are files: all as on the command line.
 
-    >>> import drystone as ds
-    >>> log = ds.generate(jobs=500, procs=64, load=0.9, seed=1)
-    >>> ds.simulate(log, "easy", predictor="recent(2)").policy
-    'easy(predict=recent(2))'
-    >>> try:
-    ...     ds.simulate(log, "esy")
-    ... except ds.PolicyTextError as error:
-    ...     print(error.suggestion)
-    easy
+    Examples:
+        >>> import drystone as ds
+        >>> log = ds.generate(jobs=500, procs=64, load=0.9, seed=1)
+        >>> ds.simulate(log, "easy", predictor="recent(2)").policy
+        'easy(predict=recent(2))'
+        >>> try:
+        ...     ds.simulate(log, "esy")
+        ... except ds.PolicyTextError as error:
+        ...     print(error.suggestion)
+        easy
     """
     workload, study = _workload(workload, as_study)
     files = {"priorities": priorities, "platform": platform}
@@ -342,14 +344,15 @@ def simulate(
 class Comparison(_Drawn):
     """What came of several policies on one workload: a verdict, a table, plots.
 
-    >>> import drystone as ds
-    >>> log = ds.generate(jobs=8000, procs=64, load=0.9, seed=1)
-    >>> comparison = ds.compare(log, ["easy", "fcfs", "easy++"])
-    >>> list(comparison.table["policy"])
-    ['easy', 'fcfs', 'easy++']
-    >>> change = comparison.changes("fcfs")["wait_mean"]
-    >>> change["relative"] > 0, change["verdict"]
-    (True, 'worse')
+    Examples:
+        >>> import drystone as ds
+        >>> log = ds.generate(jobs=8000, procs=64, load=0.9, seed=1)
+        >>> comparison = ds.compare(log, ["easy", "fcfs", "easy++"])
+        >>> list(comparison.table["policy"])
+        ['easy', 'fcfs', 'easy++']
+        >>> change = comparison.changes("fcfs")["wait_mean"]
+        >>> change["relative"] > 0, change["verdict"]
+        (True, 'worse')
     """
 
     def __init__(
@@ -444,17 +447,18 @@ def compare(
     per week, paired; where an interval contains zero the verdict ranks nothing. Policies may be texts and objects of Python;
     each is simulated on a copy of its own. Native policies run on ``threads`` threads at a time; objects of Python take turns.
 
-    >>> import drystone as ds
-    >>> def shortest_first(view, actions):
-    ...     free = view.free
-    ...     for at in view.waiting.estimate.argsort(kind="stable"):
-    ...         if view.waiting.procs[at] > free:
-    ...             break
-    ...         actions.start(view.waiting.id[at], why="head")
-    ...         free -= view.waiting.procs[at]
-    >>> log = ds.generate(jobs=1000, procs=64, load=0.8, seed=1)
-    >>> ds.compare(log, ["easy", shortest_first]).policies
-    ['easy', 'python(shortest_first)']
+    Examples:
+        >>> import drystone as ds
+        >>> def shortest_first(view, actions):
+        ...     free = view.free
+        ...     for at in view.waiting.estimate.argsort(kind="stable"):
+        ...         if view.waiting.procs[at] > free:
+        ...             break
+        ...         actions.start(view.waiting.id[at], why="head")
+        ...         free -= view.waiting.procs[at]
+        >>> log = ds.generate(jobs=1000, procs=64, load=0.8, seed=1)
+        >>> ds.compare(log, ["easy", shortest_first]).policies
+        ['easy', 'python(shortest_first)']
     """
     workload, study = _workload(workload, as_study)
     if policies is not None and (isinstance(policies, str) or not len(policies)):
@@ -488,8 +492,9 @@ def compare(
 def metrics() -> Table | list[dict[str, str]]:
     """Every metric: ``id``, ``name``, ``unit``, and whether ``more`` or ``less`` is better.
 
-    >>> import drystone as ds
-    >>> ds.metrics()[0]
-    {'id': 'wait_mean', 'name': 'mean wait', 'unit': 'seconds', 'better': 'less'}
+    Examples:
+        >>> import drystone as ds
+        >>> ds.metrics()[0]
+        {'id': 'wait_mean', 'name': 'mean wait', 'unit': 'seconds', 'better': 'less'}
     """
     return [dict(zip(("id", "name", "unit", "better"), one)) for one in _drystone.metrics()]

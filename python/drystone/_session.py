@@ -19,16 +19,17 @@ class Session:
     order what has happened: ``end`` of jobs, ``expire``, ``arrive`` and ``cancel``; then ask once for ``decide`` and carry out what
     it answers.
 
-    >>> import drystone as ds
-    >>> session = ds.Session(4, "easy")
-    >>> ids = [session.arrive(0, procs=procs, estimate=estimate) for procs, estimate in [(3, 100), (4, 100), (1, 50)]]
-    >>> session.decide(0)                       # the second job waits for all four processors, the third fits beside the first
-    [('start', 0, None), ('reserve', 1, 100), ('start', 2, None)]
-    >>> session.end(20, 0), session.end(20, 2), session.expire(20)
-    (True, True, None)
-    >>> session.decide(20)
-    [('start', 1, None)]
-    >>> state = session.save()                  # continue elsewhere, or later
+    Examples:
+        >>> import drystone as ds
+        >>> session = ds.Session(4, "easy")
+        >>> ids = [session.arrive(0, procs=procs, estimate=estimate) for procs, estimate in [(3, 100), (4, 100), (1, 50)]]
+        >>> session.decide(0)                       # the second job waits for all four processors, the third fits beside the first
+        [('start', 0, None), ('reserve', 1, 100), ('start', 2, None)]
+        >>> session.end(20, 0), session.end(20, 2), session.expire(20)
+        (True, True, None)
+        >>> session.decide(20)
+        [('start', 1, None)]
+        >>> state = session.save()                  # continue elsewhere, or later
     """
 
     def __init__(self, procs: int, policy: PolicyLike = "easy", *, predictor: PredictorLike | None = None) -> None:

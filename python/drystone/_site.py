@@ -89,16 +89,17 @@ def _numbers(values: list[str]) -> Any:
 class Site:
     """A site: the folder that ``import_accounting`` or ``drystone import`` made. ``read`` makes a workload of it.
 
-    >>> import drystone as ds, tempfile
-    >>> from pathlib import Path
-    >>> rows = ["JobIDRaw|User|Partition|Submit|Start|End|State|AllocCPUS|TimelimitRaw"]
-    >>> rows += [f"{n}|u{n % 3}|batch|{n * 60}|{n * 60 + 5}|{n * 60 + 900}|COMPLETED|2|30" for n in range(1, 60)]
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     accounting = Path(folder) / "jobs.psv"
-    ...     written = accounting.write_text("\\n".join(rows))
-    ...     site = ds.import_accounting(accounting, out=Path(folder) / "site")
-    ...     print(len(site.read()), site.pools)
-    59 ['batch']
+    Examples:
+        >>> import drystone as ds, tempfile
+        >>> from pathlib import Path
+        >>> rows = ["JobIDRaw|User|Partition|Submit|Start|End|State|AllocCPUS|TimelimitRaw"]
+        >>> rows += [f"{n}|u{n % 3}|batch|{n * 60}|{n * 60 + 5}|{n * 60 + 900}|COMPLETED|2|30" for n in range(1, 60)]
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     accounting = Path(folder) / "jobs.psv"
+        ...     written = accounting.write_text("\\n".join(rows))
+        ...     site = ds.import_accounting(accounting, out=Path(folder) / "site")
+        ...     print(len(site.read()), site.pools)
+        59 ['batch']
     """
 
     def __init__(self, path: PathLike) -> None:
@@ -226,10 +227,11 @@ def predict(workload: Workload | PathLike, predictors: Sequence[str] = ()) -> Ac
     """Judges predictors of run times alone, each job at its arrival in the log: ``drystone predict``. What predictions do to a
     schedule is what ``compare`` tells.
 
-    >>> import drystone as ds
-    >>> log = ds.generate(jobs=2000, procs=64, load=0.9, seed=1)
-    >>> list(ds.predict(log, ["estimate", "recent(2)"]).table["predictor"])
-    ['estimate', 'recent(2)']
+    Examples:
+        >>> import drystone as ds
+        >>> log = ds.generate(jobs=2000, procs=64, load=0.9, seed=1)
+        >>> list(ds.predict(log, ["estimate", "recent(2)"]).table["predictor"])
+        ['estimate', 'recent(2)']
     """
     if isinstance(predictors, str):
         raise OptionError("predictors: expected a list, such as ['estimate', 'recent(2)']")

@@ -72,16 +72,17 @@ def sweep(
     goes on. ``progress`` is shown on a terminal, or is a function of how many simulations are done and how many there are.
     Policies and predictors of Python that were registered can be named: ``policy = "python(NAME)"``.
 
-    >>> import drystone as ds, os, tempfile
-    >>> study = {
-    ...     "name": "how much history",
-    ...     "workload": [{"name": "generated", "generate": {"procs": 64, "jobs": 300, "load": 0.9}}],
-    ...     "policy": [{"policy": "easy++(predict=recent({size}))", "parameters": {"size": [1, 2, 3]}}],
-    ... }
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     store = ds.sweep(study, store=os.path.join(folder, "study.db"), progress=False)
-    ...     len(store.table), store.table["size"].tolist()
-    (3, [1.0, 2.0, 3.0])
+    Examples:
+        >>> import drystone as ds, os, tempfile
+        >>> study = {
+        ...     "name": "how much history",
+        ...     "workload": [{"name": "generated", "generate": {"procs": 64, "jobs": 300, "load": 0.9}}],
+        ...     "policy": [{"policy": "easy++(predict=recent({size}))", "parameters": {"size": [1, 2, 3]}}],
+        ... }
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     store = ds.sweep(study, store=os.path.join(folder, "study.db"), progress=False)
+        ...     len(store.table), store.table["size"].tolist()
+        (3, [1.0, 2.0, 3.0])
     """
     text = None
     if isinstance(study, Mapping):

@@ -52,15 +52,16 @@ class Workload:
     A workload never changes: ``scale`` and slices are new ones, and what they did is recorded in ``settings``. ``read``,
     ``from_arrow`` and ``generate`` make workloads.
 
-    >>> import drystone as ds
-    >>> log = ds.generate(jobs=1000, procs=128, load=0.9, seed=1)
-    >>> len(log), log.procs, round(log.load, 3)
-    (1000, 128, 0.9)
-    >>> week = log[:500]
-    >>> len(week), week.settings[-1]
-    (500, ('jobs', '0..500'))
-    >>> round(log.scale(1.1).load, 2)
-    0.99
+    Examples:
+        >>> import drystone as ds
+        >>> log = ds.generate(jobs=1000, procs=128, load=0.9, seed=1)
+        >>> len(log), log.procs, round(log.load, 3)
+        (1000, 128, 0.9)
+        >>> week = log[:500]
+        >>> len(week), week.settings[-1]
+        (500, ('jobs', '0..500'))
+        >>> round(log.scale(1.1).load, 2)
+        0.99
     """
 
     def __init__(
@@ -266,15 +267,16 @@ def read(
     when the job before them in the log has ended and its user has thought. Of a site, ``pool`` names one of its pools, and ``plain``
     takes the jobs alone.
 
-    >>> import drystone as ds, io
-    >>> text = b"; MaxProcs: 4\\n1 0 0 100 3 -1 -1 3 100 -1 1 7 -1 -1 -1 -1 -1 -1\\n"
-    >>> ds.read(io.BytesIO(text), name="tiny")
-    <Workload tiny: 1 jobs on 4 processors>
-    >>> try:
-    ...     ds.read(io.BytesIO(b"; MaxProcs: 4\\n1 0 0 1oo 3\\n"), name="tiny")
-    ... except ds.LogError as error:
-    ...     print(error.line, error.field)
-    2 7
+    Examples:
+        >>> import drystone as ds, io
+        >>> text = b"; MaxProcs: 4\\n1 0 0 100 3 -1 -1 3 100 -1 1 7 -1 -1 -1 -1 -1 -1\\n"
+        >>> ds.read(io.BytesIO(text), name="tiny")
+        <Workload tiny: 1 jobs on 4 processors>
+        >>> try:
+        ...     ds.read(io.BytesIO(b"; MaxProcs: 4\\n1 0 0 1oo 3\\n"), name="tiny")
+        ... except ds.LogError as error:
+        ...     print(error.line, error.field)
+        2 7
     """
     given = options(
         {
@@ -331,15 +333,16 @@ def from_arrow(
     ``partition``, ``memory_kb`` and ``status`` are read where they are there. ``columns`` says which column is which:
     ``columns={"run": "elapsed"}``. Times are seconds, or timestamps and durations; users, groups and queues may be names.
 
-    >>> import drystone as ds
-    >>> log = ds.from_arrow({"submit": [0, 5], "run": [10, 20], "cpus": [4, 2]}, procs=4, columns={"procs": "cpus"})
-    >>> len(log)
-    2
-    >>> try:
-    ...     ds.from_arrow({"submit": [0], "run": [10], "procs": [-3]}, procs=4)
-    ... except ds.LogError as error:
-    ...     print(error, "|", error.field, error.line)
-    column `procs`, row 0: -3 is not possible; expected 1 to 4 | procs 0
+    Examples:
+        >>> import drystone as ds
+        >>> log = ds.from_arrow({"submit": [0, 5], "run": [10, 20], "cpus": [4, 2]}, procs=4, columns={"procs": "cpus"})
+        >>> len(log)
+        2
+        >>> try:
+        ...     ds.from_arrow({"submit": [0], "run": [10], "procs": [-3]}, procs=4)
+        ... except ds.LogError as error:
+        ...     print(error, "|", error.field, error.line)
+        column `procs`, row 0: -3 is not possible; expected 1 to 4 | procs 0
     """
     if not whole(procs) or procs < 1:
         raise OptionError(f"procs: {procs!r} is no number of processors; expected at least 1")
@@ -392,9 +395,10 @@ def generate(
 
     ``jobs`` or ``days`` says how much. The same arguments give the same workload on every platform.
 
-    >>> import drystone as ds
-    >>> ds.generate(jobs=100, procs=64, load=0.8, seed=3)
-    <Workload lublin-typeless-64-seed3: 100 jobs on 64 processors, load 0.80>
+    Examples:
+        >>> import drystone as ds
+        >>> ds.generate(jobs=100, procs=64, load=0.8, seed=3)
+        <Workload lublin-typeless-64-seed3: 100 jobs on 64 processors, load 0.80>
     """
     if procs < 1:
         raise OptionError(f"procs: {procs} is no number of processors; expected at least 1")

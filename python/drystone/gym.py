@@ -3,17 +3,18 @@
 ``VecEnv`` is many environments in one, stepped on all cores; ``SchedulingEnv`` is one. ``Agent`` makes what was learned a policy that
 ``drystone.compare`` sets against all others. Needs ``gymnasium``.
 
->>> import drystone as ds, gymnasium
->>> from drystone.gym import VecEnv
->>> log = ds.generate(jobs=2000, procs=128, load=0.9, seed=1)
->>> envs = VecEnv([log], num_envs=4, jobs=64, window=32)
->>> obs, info = envs.reset(seed=1)
->>> obs["jobs"].shape, obs["machine"].shape, info["action_mask"].shape
-((4, 32, 6), (4, 7), (4, 32))
->>> obs, reward, terminated, truncated, info = envs.step([0, 0, 0, 0])
->>> one = gymnasium.make("drystone/Pick-v0", workload=log, jobs=64)
->>> one.observation_space["jobs"].shape
-(128, 6)
+Examples:
+    >>> import drystone as ds, gymnasium
+    >>> from drystone.gym import VecEnv
+    >>> log = ds.generate(jobs=2000, procs=128, load=0.9, seed=1)
+    >>> envs = VecEnv([log], num_envs=4, jobs=64, window=32)
+    >>> obs, info = envs.reset(seed=1)
+    >>> obs["jobs"].shape, obs["machine"].shape, info["action_mask"].shape
+    ((4, 32, 6), (4, 7), (4, 32))
+    >>> obs, reward, terminated, truncated, info = envs.step([0, 0, 0, 0])
+    >>> one = gymnasium.make("drystone/Pick-v0", workload=log, jobs=64)
+    >>> one.observation_space["jobs"].shape
+    (128, 6)
 """
 
 from __future__ import annotations
@@ -55,11 +56,12 @@ MACHINE = ("free", "waiting", "running", "free in 10 min", "free in 1 h", "free 
 def weeks(workload: Workload, *, test: int = 5) -> tuple[list[slice], list[slice]]:
     """Weeks to train in and weeks to test in, as places of jobs: every ``test``-th week is for tests.
 
-    >>> import drystone as ds
-    >>> from drystone.gym import weeks
-    >>> training, tests = weeks(ds.generate(jobs=5000, procs=128, load=0.9, seed=1))
-    >>> len(training) > 3 * len(tests) > 0
-    True
+    Examples:
+        >>> import drystone as ds
+        >>> from drystone.gym import weeks
+        >>> training, tests = weeks(ds.generate(jobs=5000, procs=128, load=0.9, seed=1))
+        >>> len(training) > 3 * len(tests) > 0
+        True
     """
     if test < 2:
         raise OptionError(f"test: every {test}-th week leaves none to train in; expected at least 2")
@@ -360,15 +362,16 @@ class VecEnv(VectorEnv[Any, Any, Any]):
 class SchedulingEnv(gymnasium.Env[Any, Any]):
     """One environment: as ``VecEnv`` with one, and the same arguments. ``reset`` begins an episode; none begins by itself.
 
-    >>> import drystone as ds
-    >>> from drystone.gym import SchedulingEnv
-    >>> env = SchedulingEnv(ds.generate(jobs=1000, procs=64, load=0.9, seed=1), jobs=32)
-    >>> obs, info = env.reset(seed=1)
-    >>> done = False
-    >>> while not done:
-    ...     obs, reward, done, truncated, info = env.step(0)
-    >>> reward == -info["episode"]["bounded_slowdown_mean"], info["episode"]["l"] <= 32
-    (True, True)
+    Examples:
+        >>> import drystone as ds
+        >>> from drystone.gym import SchedulingEnv
+        >>> env = SchedulingEnv(ds.generate(jobs=1000, procs=64, load=0.9, seed=1), jobs=32)
+        >>> obs, info = env.reset(seed=1)
+        >>> done = False
+        >>> while not done:
+        ...     obs, reward, done, truncated, info = env.step(0)
+        >>> reward == -info["episode"]["bounded_slowdown_mean"], info["episode"]["l"] <= 32
+        (True, True)
     """
 
     metadata: dict[str, Any] = {"render_modes": []}
@@ -425,16 +428,17 @@ class Agent:
     ``act(obs, mask)`` chooses an action from an observation, as in the environment ``env`` in which it was trained; the numbers are
     scaled as there. Each simulation works on a copy.
 
-    >>> import drystone as ds
-    >>> from drystone.gym import Agent, VecEnv
-    >>> log = ds.generate(jobs=1000, procs=64, load=0.9, seed=1)
-    >>> env = VecEnv(log, 8, window=64)
-    >>> def shortest(obs, mask):
-    ...     rows = obs["jobs"][:, 2].copy()
-    ...     rows[~mask] = 2.0
-    ...     return rows.argmin()
-    >>> ds.compare(log, ["easy", Agent(shortest, env, name="shortest")]).policies
-    ['easy', 'python(shortest)']
+    Examples:
+        >>> import drystone as ds
+        >>> from drystone.gym import Agent, VecEnv
+        >>> log = ds.generate(jobs=1000, procs=64, load=0.9, seed=1)
+        >>> env = VecEnv(log, 8, window=64)
+        >>> def shortest(obs, mask):
+        ...     rows = obs["jobs"][:, 2].copy()
+        ...     rows[~mask] = 2.0
+        ...     return rows.argmin()
+        >>> ds.compare(log, ["easy", Agent(shortest, env, name="shortest")]).policies
+        ['easy', 'python(shortest)']
     """
 
     def __init__(

@@ -134,12 +134,13 @@ def sklearn_predictor(
 
     ``history`` is how many of the last jobs it is fitted on; ``clip="estimate"`` predicts no more than the user asks for.
 
-    >>> import drystone as ds
-    >>> from drystone.sklearn import sklearn_predictor
-    >>> from sklearn.linear_model import LinearRegression
-    >>> log = ds.generate(jobs=600, procs=64, load=0.9, seed=1)
-    >>> result = ds.simulate(log, "easy", predictor=sklearn_predictor(LinearRegression(), refit_every=100))
-    >>> result.policy
-    'easy(predict=python(LinearRegression))'
+    Examples:
+        >>> import drystone as ds
+        >>> from drystone.sklearn import sklearn_predictor
+        >>> from sklearn.linear_model import LinearRegression
+        >>> log = ds.generate(jobs=600, procs=64, load=0.9, seed=1)
+        >>> result = ds.simulate(log, "easy", predictor=sklearn_predictor(LinearRegression(), refit_every=100))
+        >>> result.policy
+        'easy(predict=python(LinearRegression))'
     """
     return Regressor(model, features, refit_every=refit_every, history=history, clip=clip, name=name)

@@ -1,7 +1,8 @@
-//! From the command line to a workload: a log read and cleaned, or the synthetic default.
+//! From the command line to a workload: a log read and cleaned, or the built-in example.
 
 mod cut;
 mod files;
+mod given;
 mod limits;
 mod read;
 mod recorded;
@@ -30,6 +31,7 @@ use std::sync::Mutex;
 
 pub(crate) use cut::Parts;
 pub(crate) use files::{Files, platform, priorities};
+pub(crate) use given::Given;
 pub(crate) use limits::limits;
 pub(crate) use read::open;
 pub(crate) use synthetic::synthetic_header;
@@ -205,7 +207,7 @@ impl Input {
 /// The files that `run` and `compare` read.
 pub(crate) fn read_by(args: &SimulationArgs) -> [Option<&Path>; 5] {
     let [outages, circumstances] = args.real.files();
-    [args.workload.as_deref(), args.priorities.as_deref(), args.platform.as_deref(), outages, circumstances]
+    [args.source.path(), args.priorities.as_deref(), args.platform.as_deref(), outages, circumstances]
 }
 
 /// The policy in the variant of the study, where it has one. Says which of its parameters change
@@ -277,6 +279,9 @@ pub(crate) fn fits<'a>(specs: impl IntoIterator<Item = &'a PolicySpec>, workload
 pub(crate) fn selection(args: &SimulationArgs) -> Selection {
     args.trim.unwrap_or_else(|| experiment::selection(args.log.study))
 }
+
+/// Seed in the settings of commands that draw nothing at random.
+pub(crate) const UNSEEDED: u64 = 1;
 
 /// The settings of a schedule of which nothing is trimmed.
 pub(crate) fn untrimmed(study: Option<Study>, seed: u64, header: &Header) -> ExperimentMeta {

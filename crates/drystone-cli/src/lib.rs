@@ -55,13 +55,15 @@ fn program() -> Result<PathBuf, exit::Failure> {
 
 /// The same with these arguments, the name of the program first.
 fn run_with(args: Vec<OsString>) -> u8 {
-    let args = args::spelled(args);
+    let mut args = args::spelled(args);
+    let all = args::asks_for_all(&mut args);
     args::choose_color_early(&args);
     interrupt::watch();
     if let Err(failure) = library::register_policies() {
         return end(Err(failure));
     }
-    let cli = match <args::Cli as clap::Parser>::try_parse_from(args) {
+    let parsed = args::command(all).try_get_matches_from(args);
+    let cli = match parsed.and_then(|found| <args::Cli as clap::FromArgMatches>::from_arg_matches(&found)) {
         Ok(cli) => cli,
         Err(error) => {
             if error.use_stderr() {

@@ -8,7 +8,7 @@
 mod more;
 
 pub use self::more::{Said, fidelity, foresee, gantt, headroom, import, predict, when};
-use crate::args::{Cli, Command, CompareArgs, ExplainArgs, RunArgs, SimulationArgs};
+use crate::args::{Cli, Command, CompareArgs, ExplainArgs, RunArgs, SimulationArgs, SourceArgs};
 use crate::commands::compare::{Judged, judged};
 use crate::commands::explain::story;
 use crate::commands::run::{Ran, Wanted, ran};
@@ -98,7 +98,7 @@ impl Input {
     /// # Errors
     /// A file that cannot be read, is no log or breaks a rule; options that are wrong.
     pub fn load(path: &Path, options: &[String], plain: bool) -> Result<Told<Input>, Failure> {
-        let args = SimulationArgs { workload: Some(path.to_path_buf()), ..shaping(options)? };
+        let args = SimulationArgs { source: SourceArgs::of(path), ..shaping(options)? };
         overheard(|| Input::simulated(&args, true, plain))
     }
 
@@ -243,8 +243,7 @@ impl Run {
     /// As the command prints it.
     #[must_use]
     pub fn text(&self) -> String {
-        use crate::output::Printable;
-        self.0.result.document().plain()
+        crate::output::reports::text(&self.0.result)
     }
 
     /// Writes the schedule job by job, byte for byte as `drystone run --jobs` does.

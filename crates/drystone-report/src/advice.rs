@@ -1,7 +1,7 @@
 //! The page of what a site can change: the advice, and the trade-off drawn.
 
 use crate::assets;
-use crate::html::{embed, escape};
+use crate::html::{embed, escape, prose};
 use crate::number::{change, fixed};
 use serde_json::Value;
 use std::fmt::Write;
@@ -21,7 +21,7 @@ pub fn advice_page(advised: &Value) -> String {
         text(&advised["goal"])
     );
     for sentence in advised["sentences"].as_array().into_iter().flatten() {
-        let _ = write!(main, "<li>{}</li>", text(sentence));
+        let _ = write!(main, "<li>{}</li>", prose(sentence.as_str().unwrap_or_default()));
     }
     main.push_str("</ul>\n");
     lines(advised, &mut main);
@@ -39,7 +39,7 @@ pub fn advice_page(advised: &Value) -> String {
          content=\"default-src 'none'; base-uri 'none'; form-action 'none'; style-src 'unsafe-inline'; img-src data:\">\n<meta \
          name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n<meta \
          name=\"generator\" content=\"drystone {}\">\n<link rel=\"icon\" href=\"data:,\">\n<title>{title}</title>\n<style>{} figure svg {{ \
-         max-width: 100%; height: auto; background: #fff; }}</style>\n</head>\n<body>\n{main}<script type=\"application/json\" \
+         width: 100%; max-width: 100%; height: auto; background: #fff; }} #plots figure {{ margin: 0 0 1.8rem; }}</style>\n</head>\n<body>\n{main}<script type=\"application/json\" \
          id=\"data\">{}</script>\n</body>\n</html>\n",
         env!("CARGO_PKG_VERSION"),
         assets::PAGE_CSS,
@@ -83,7 +83,7 @@ struct Point<'a> {
     y: f64,
     name: &'a str,
     colour: &'static str,
-    /// Whether its name stands beside it.
+    /// True for a point whose name is printed beside it.
     named: bool,
     square: bool,
 }
@@ -131,7 +131,7 @@ fn trade_off(advised: &Value) -> String {
     )
 }
 
-/// What each choice promised on its own periods, and what it was worth on the others.
+/// The gain of each choice on its own periods, and on the others.
 fn promises(advised: &Value) -> String {
     let mut points = Vec::new();
     for (answer, colour, square) in [("settings", SETTINGS, false), ("live", LIVE, true)] {
@@ -151,7 +151,7 @@ fn promises(advised: &Value) -> String {
     )
 }
 
-/// How far the axes reach at most: a candidate that is three times as bad is as bad as any.
+/// Largest value of the axes: a candidate that is three times as bad is as bad as any.
 const FARTHEST: f64 = 2.0;
 
 fn scatter(points: &[Point<'_>], (x_name, y_name): (&str, &str), diagonal: bool) -> String {

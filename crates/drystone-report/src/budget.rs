@@ -1,4 +1,4 @@
-//! How much data a page holds: what opens in any mail client.
+//! Limit of the data in a page, so that it opens in any mail client.
 
 use crate::results::Results;
 use serde_json::Value;

@@ -14,9 +14,9 @@ mod absent;
 #[cfg(not(feature = "charts"))]
 pub(crate) use absent::run;
 
-/// What makes plots of results.
+/// Script that draws plots of results.
 pub(crate) const SCRIPT: &str = include_str!("../assets/plots.js");
-/// What makes plots of fidelities.
+/// Script that draws plots of fidelities.
 #[cfg(feature = "charts")]
 const FIDELITY: &str = include_str!("../assets/fidelity.js");
 /// What makes plots of recorded waits.
@@ -31,19 +31,19 @@ pub const MOST_TOGETHER: usize = 9;
 pub struct Drawing {
     /// Name of a file, without its ending.
     pub id: String,
-    /// What it shows.
+    /// Title of the plot.
     pub title: String,
-    /// How to read it.
+    /// Note on reading the plot.
     #[serde(default)]
     pub note: String,
     /// The drawing.
     pub svg: String,
-    /// What determined it; files carry it.
+    /// Inputs that determined the plot; files carry them.
     #[serde(skip)]
     pub determined: Value,
 }
 
-/// Why nothing was drawn.
+/// Reasons why nothing was drawn.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DrawError {
@@ -53,9 +53,9 @@ pub enum DrawError {
     /// The drawing is no SVG that can be made an image of.
     #[error("cannot make an image of {id}: {problem}")]
     Image {
-        /// Which plot.
+        /// Name of the plot.
         id: String,
-        /// Why.
+        /// Message of the engine.
         problem: String,
     },
     /// No thread could be started.

@@ -1,4 +1,4 @@
-//! What plots need beyond a report: distributions, series, classes, users. Small, whatever the
+//! Data that plots need beyond a report: distributions, series, classes, users. Small, whatever the
 //! length of the log.
 
 use crate::timeline::{Timeline, TimelineMeter, round};
@@ -12,12 +12,12 @@ use drystone::policy::Gauge;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Most users that are told apart: those with most jobs.
+/// Most users that are listed one by one: those with most jobs.
 pub const MOST_USERS: usize = 200;
 /// Most points of a step function over time.
 const MOST_STEPS: usize = 600;
 
-/// What plots show of one policy, beyond its report.
+/// Data of one policy for plots, beyond its report.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Details {
@@ -46,7 +46,7 @@ pub struct Details {
     pub ratios: Option<SlowdownRatios>,
     /// Quantities inside the policy over time, such as the sizes of its partitions.
     pub gauges: Vec<Steps>,
-    /// What its searches did.
+    /// Effort of its searches.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub search: Option<Search>,
 }
@@ -108,7 +108,7 @@ impl Quantiles {
 /// Counts of values in ranges of equal width.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Bars {
-    /// Where the first range begins.
+    /// Lower end of the first range.
     pub start: f64,
     /// Width of a range.
     pub width: f64,
@@ -121,7 +121,7 @@ pub struct Bars {
 pub struct Cell {
     /// Number of the class or of the user.
     pub key: i64,
-    /// What people call it.
+    /// Name of the class.
     pub name: String,
     /// Jobs that count.
     pub jobs: u64,
@@ -184,7 +184,7 @@ pub struct Steps {
     pub changes: u64,
 }
 
-/// What the searches of a policy did.
+/// Effort of the searches of a policy.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Search {
     /// All together.
@@ -227,7 +227,7 @@ impl Observer for Watcher {
     }
 }
 
-/// What [`Details`] are made of.
+/// Sources of [`Details`].
 #[derive(Clone, Copy, Debug)]
 pub struct Material<'a> {
     /// Every job.
@@ -285,7 +285,7 @@ fn accuracy(values: impl Iterator<Item = f64>) -> Bars {
     Bars { start: 0.0, width: 0.05, counts }
 }
 
-/// What a policy says of its partitions, borders and delay. What its searches say is summed up
+/// A policy's notes on its partitions, borders and delay. Notes of its searches are summed up
 /// instead.
 fn gauges(notes: &[Note]) -> Vec<Steps> {
     let mut all: BTreeMap<Gauge, Vec<(Time, i64)>> = BTreeMap::new();
@@ -384,7 +384,7 @@ mod tests {
         assert_eq!(found[0].name, "partition 1");
     }
 
-    /// However many changes, few are told, and partitions still add up.
+    /// Few of many changes are kept, and partitions still add up.
     #[test]
     fn thinned_partitions_add_up() {
         let mut notes = Vec::new();

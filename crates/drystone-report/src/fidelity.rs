@@ -2,7 +2,7 @@
 
 use crate::assets;
 use crate::charts::{DrawError, Drawing, run};
-use crate::html::{embed, escape};
+use crate::html::{embed, escape, prose};
 use serde_json::Value;
 use std::fmt::Write;
 
@@ -28,7 +28,7 @@ pub fn fidelity_page(fidelity: &Value) -> Result<String, DrawError> {
         "<header><div><h1>{title}</h1></div></header>\n<main>\n<section id=\"verdict\"><h2>Verdict</h2><ul class=\"verdict\">"
     );
     for sentence in fidelity["verdict"].as_array().into_iter().flatten() {
-        let _ = write!(main, "<li>{}</li>", text(sentence));
+        let _ = write!(main, "<li>{}</li>", prose(sentence.as_str().unwrap_or_default()));
     }
     main.push_str("</ul></section>\n<section id=\"plots\"><h2>Plots</h2>");
     for drawing in draw_fidelity(fidelity, 900)? {
@@ -57,7 +57,7 @@ pub(crate) fn still_page(title: &str, main: &str, data: &Value) -> String {
          content=\"default-src 'none'; base-uri 'none'; form-action 'none'; style-src 'unsafe-inline'; img-src data:\">\n<meta \
          name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n<meta \
          name=\"generator\" content=\"drystone {}\">\n<link rel=\"icon\" href=\"data:,\">\n<title>{title}</title>\n<style>{} figure svg {{ \
-         max-width: 100%; height: auto; background: #fff; }}</style>\n</head>\n<body>\n{main}",
+         width: 100%; max-width: 100%; height: auto; background: #fff; }} #plots figure {{ margin: 0 0 1.8rem; }}</style>\n</head>\n<body>\n{main}",
         env!("CARGO_PKG_VERSION"),
         assets::PAGE_CSS,
     );

@@ -21,7 +21,7 @@ pub const GANTT: &str = "drystone/gantt/1";
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Gantt {
     schema: &'static str,
-    /// What people call the workload.
+    /// Name of the workload.
     pub workload: String,
     /// The policy as it can be given again.
     pub policy: String,
@@ -31,7 +31,7 @@ pub struct Gantt {
     pub from: Time,
     /// Its end.
     pub until: Time,
-    /// Whether rows are only packed: the policy counts processors and names none.
+    /// True if rows are only packed: the policy counts processors and names none.
     pub packed: bool,
     /// Jobs in the window.
     jobs: Jobs,
@@ -45,12 +45,12 @@ pub struct Gantt {
     /// The job that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     mark: Option<Mark>,
-    /// What determined the schedule, where it was told.
+    /// Inputs that determined the schedule, if known.
     #[serde(skip_serializing_if = "Value::is_null")]
     determined: Value,
 }
 
-/// What is known of each job, in parallel lists.
+/// Facts about each job, in parallel lists.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 struct Jobs {
     number: Vec<i64>,
@@ -71,9 +71,9 @@ pub struct Mark {
     pub number: i64,
     /// Processors it needs.
     pub procs: Procs,
-    /// When it was submitted.
+    /// Time of the submit.
     pub submit: Time,
-    /// When it started.
+    /// Time of the start.
     pub start: Option<Time>,
     /// The run time asked for, in seconds.
     pub estimate: i64,
@@ -186,7 +186,7 @@ impl Gantt {
         self.jobs.number.len()
     }
 
-    /// Whether anything of the job that was asked for lies in the window: where it ran, its submit,
+    /// True if anything of the job that was asked for lies in the window: its run, its submit,
     /// or a planned start.
     #[must_use]
     pub fn shows_mark(&self) -> bool {
@@ -285,7 +285,7 @@ impl Jobs {
     }
 }
 
-/// What colours tell.
+/// Meanings of colours.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Colour {
     /// Users with most work apart, others together.
@@ -293,7 +293,7 @@ pub enum Colour {
     User,
     /// Four classes of run times.
     Class,
-    /// How long jobs waited before their first start.
+    /// Wait of a job before its first start.
     Wait,
 }
 

@@ -28,6 +28,25 @@ pub fn escape(text: &str) -> String {
     out
 }
 
+/// A sentence as HTML: text between backticks is set as code.
+#[must_use]
+pub fn prose(text: &str) -> String {
+    let parts: Vec<&str> = text.split('`').collect();
+    if parts.len().is_multiple_of(2) {
+        return escape(text);
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    for (at, part) in parts.into_iter().enumerate() {
+        let escaped = escape(part);
+        if at % 2 == 0 {
+            out.push_str(&escaped);
+        } else {
+            let _ = write!(out, "<code>{escaped}</code>");
+        }
+    }
+    out
+}
+
 /// JSON as it can stand in a script element: nothing in it ends the element or begins another, and
 /// no line end is one only to some. It is still the same JSON.
 #[must_use]
@@ -53,6 +72,8 @@ mod tests {
     fn nothing_gets_out_of_its_place() {
         assert_eq!(escape("<b a=\"x\" b='y'>&"), "&lt;b a=&quot;x&quot; b=&#39;y&#39;&gt;&amp;");
         assert_eq!(escape("a\u{0}b\u{1b}[31mc\u{202e}d"), "a\u{fffd}b\u{fffd}[31mc\u{fffd}d");
+        assert_eq!(prose("`a<b` and a"), "<code>a&lt;b</code> and a");
+        assert_eq!(prose("one ` alone"), "one ` alone");
         let json = serde_json::json!({ "</script><!--": "\u{2028}&\u{0}\"" }).to_string();
         let embedded = embed(&json);
         assert!(!embedded.contains(['<', '>', '&', '\u{2028}']));

@@ -1,4 +1,4 @@
-//! What determined a result, recorded in every output and read again.
+//! Inputs that determined a result, recorded in every output and read again.
 
 use crate::number::{count, duration, percent, plural};
 use drystone::log::clean::{Audit, Options, Study};
@@ -53,9 +53,9 @@ pub struct WorkloadMeta {
     pub procs: u32,
     /// Jobs.
     pub jobs: u64,
-    /// When the first was submitted; `None` without jobs.
+    /// First submit; `None` without jobs.
     pub first_submit: Option<Time>,
-    /// When the last was submitted.
+    /// Last submit.
     pub last_submit: Option<Time>,
     /// Offered load.
     pub load: Option<f64>,
@@ -63,13 +63,13 @@ pub struct WorkloadMeta {
     pub unix_start: Option<i64>,
     /// The time zone of days and months.
     pub time_zone: Option<String>,
-    /// How records became jobs.
+    /// Settings by which records became jobs.
     pub settings: Pairs,
-    /// What that did.
+    /// Effects of cleaning.
     pub cleaning: CleaningMeta,
 }
 
-/// What cleaning did.
+/// Effects of cleaning.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CleaningMeta {
@@ -77,7 +77,7 @@ pub struct CleaningMeta {
     pub records: u64,
     /// Jobs that were made of them.
     pub jobs: u64,
-    /// How many records each rule touched.
+    /// Number of records that each rule touched.
     pub rules: Counts,
 }
 
@@ -144,7 +144,7 @@ fn zone(workload: &Workload) -> Option<String> {
 }
 
 impl WorkloadMeta {
-    /// What stands for a workload; `hash` is its fingerprint.
+    /// Description of a workload; `hash` is its fingerprint.
     #[must_use]
     pub fn of(workload: &Workload, audit: &Audit, hash: String) -> WorkloadMeta {
         let provenance = &workload.provenance;
@@ -188,9 +188,9 @@ pub struct PolicyMeta {
     pub kind: String,
     /// Every parameter with its value in force.
     pub parameters: Pairs,
-    /// Whether it knows true run times: a bound for other policies, impossible on a real machine.
+    /// True if it knows true run times: a bound for other policies, impossible on a real machine.
     pub clairvoyant: bool,
-    /// Whether it suspends running jobs, which few machines can do, and none for nothing.
+    /// True if it suspends running jobs, which few machines can do, and none for nothing.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub preemptive: bool,
 }
@@ -199,7 +199,7 @@ pub struct PolicyMeta {
 const PREEMPTIVE: [&str; 3] = ["ss", "tss", "is"];
 
 impl PolicyMeta {
-    /// What stands for a policy.
+    /// Description of a policy.
     #[must_use]
     pub fn of(spec: &PolicySpec) -> PolicyMeta {
         let parameters = spec.parameters().into_iter().map(|(name, value)| (name.to_string(), value)).collect();
@@ -228,11 +228,11 @@ impl PolicyMeta {
 pub struct ExperimentMeta {
     /// The published study whose choices were taken.
     pub study: Option<StudyMeta>,
-    /// Which jobs count.
+    /// Rule for the jobs that count.
     pub trim: String,
     /// Seed of everything random.
     pub seed: u64,
-    /// Whether each calendar month was simulated apart, from an empty machine.
+    /// True if each calendar month was simulated apart, from an empty machine.
     pub each_month: bool,
     /// The file of priorities, where one was given.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -246,7 +246,7 @@ pub struct ExperimentMeta {
     /// The table of circumstances, where one was given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub circumstances: Option<FileMeta>,
-    /// Whether jobs arrive upon the end of others.
+    /// True if jobs arrive after the end of others.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub feedback: bool,
 }
@@ -268,7 +268,7 @@ impl FileMeta {
     /// not outgrow them.
     const LONGEST: usize = 16 * 1024;
 
-    /// What stands for a file of this name and text.
+    /// Description of a file of this name and text.
     #[must_use]
     pub fn of(file: String, text: &str) -> FileMeta {
         let hash = short(blake3::hash(text.as_bytes()));
@@ -282,12 +282,12 @@ impl FileMeta {
 pub struct StudyMeta {
     /// Its name.
     pub name: String,
-    /// What it sets that Drystone does otherwise; options given explicitly win.
+    /// Settings that differ from Drystone's own; options given explicitly win.
     pub sets: Pairs,
 }
 
 impl StudyMeta {
-    /// What the study sets, apart from policies. `procs` is the machine it simulated, where that is
+    /// Settings of the study, apart from policies. `procs` is the machine it simulated, where that is
     /// not the header's.
     #[must_use]
     pub fn of(study: Study, procs: Option<u32>, trim: &str) -> StudyMeta {

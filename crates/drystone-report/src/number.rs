@@ -2,7 +2,7 @@
 
 use drystone::metrics::Unit;
 
-/// What stands where there is no value.
+/// Placeholder for an absent value.
 pub const NONE: &str = "-";
 
 /// A count with separators: 28,476.
@@ -93,6 +93,67 @@ pub fn duration(seconds: f64) -> String {
     }
 }
 
+/// A relative change as per cent with its sign and so many decimals, without the unit; an end that
+/// rounds to nothing keeps its sign.
+#[must_use]
+pub fn whole_change(relative: f64, decimals: usize) -> String {
+    let text = fixed(relative.abs() * 100.0, decimals);
+    match relative {
+        r if r < 0.0 => format!("-{text}"),
+        r if r > 0.0 => format!("+{text}"),
+        _ => text,
+    }
+}
+
+/// The one unit of a column of times.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TimeUnit {
+    /// Seconds.
+    Seconds,
+    /// Minutes.
+    Minutes,
+    /// Hours.
+    Hours,
+    /// Days.
+    Days,
+}
+
+impl TimeUnit {
+    /// The unit that suits a typical value of the column, in seconds.
+    #[must_use]
+    pub fn of(seconds: f64) -> TimeUnit {
+        match seconds.abs() {
+            s if s < 120.0 => TimeUnit::Seconds,
+            s if s < 5_400.0 => TimeUnit::Minutes,
+            s if s < 172_800.0 => TimeUnit::Hours,
+            _ => TimeUnit::Days,
+        }
+    }
+
+    /// Its abbreviation.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            TimeUnit::Seconds => "s",
+            TimeUnit::Minutes => "min",
+            TimeUnit::Hours => "h",
+            TimeUnit::Days => "days",
+        }
+    }
+
+    /// Seconds in this unit, without its name, or a dash.
+    #[must_use]
+    pub fn text(self, seconds: Option<f64>) -> String {
+        let (per, decimals) = match self {
+            TimeUnit::Seconds => (1.0, 0),
+            TimeUnit::Minutes => (60.0, 1),
+            TimeUnit::Hours => (3_600.0, 1),
+            TimeUnit::Days => (86_400.0, 1),
+        };
+        fixed_or(seconds.map(|s| s / per), decimals)
+    }
+}
+
 /// A value in its unit, or a dash.
 #[must_use]
 pub fn in_unit(value: Option<f64>, unit: Unit) -> String {
@@ -148,5 +209,8 @@ mod tests {
         assert_eq!(speed(5_340_000.0), "5.3 M");
         assert_eq!(percent(Some(0.7042), 1), "70.4%");
         assert_eq!(minutes(None), "-");
+        assert_eq!([-0.196, 0.0, 0.003].map(|r| whole_change(r, 0)), ["-20", "0", "+0"]);
+        assert_eq!([90.0, 5_000.0, 6_000.0, 3e5].map(|s| TimeUnit::of(s).name()), ["s", "min", "h", "days"]);
+        assert_eq!(TimeUnit::Hours.text(Some(5_400.0)), "1.5");
     }
 }

@@ -1,6 +1,6 @@
 //! One HTML file with everything in it: verdict, plots, tables, settings, data.
 
-use crate::html::{embed, escape};
+use crate::html::{embed, escape, prose};
 use crate::number::{count, duration, percent, plural};
 use crate::results::Results;
 use crate::table::{Cell, Table};
@@ -18,7 +18,7 @@ use std::fmt::Write;
 /// Cost: a few milliseconds and the length of the data.
 #[must_use]
 pub fn page(results: &Results) -> String {
-    let title = format!("{} – Drystone", workload_name(results));
+    let title = format!("{}: scheduling policies – Drystone", workload_name(results));
     let scripts = [assets::ECHARTS, charts::SCRIPT, assets::PAGE_JS];
     let whole = content(results, &[]);
     let drawing: usize = scripts.iter().map(|script| script.len()).sum::<usize>() + assets::PAGE_CSS.len();
@@ -109,7 +109,7 @@ fn verdict(results: &Results, out: &mut String) {
     } else if !results.verdict.is_empty() {
         out.push_str("<ul class=\"verdict\">");
         for sentence in &results.verdict {
-            let _ = write!(out, "<li><span class=\"name\">{}</span></li>", escape(sentence));
+            let _ = write!(out, "<li><span class=\"name\">{}</span></li>", prose(sentence));
         }
         out.push_str("</ul>\n");
     } else if results.policies.len() == 1 {
@@ -122,7 +122,7 @@ fn verdict(results: &Results, out: &mut String) {
     out.push_str("</section>\n");
 }
 
-/// Which policy has the lowest value of each measure, and how sure that is.
+/// The policy with the lowest value of each measure, with its interval.
 fn winners(results: &Results) -> Table {
     let comparison = &results.comparison;
     let mut table = Table::new(

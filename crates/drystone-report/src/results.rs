@@ -30,20 +30,20 @@ pub struct Results {
     pub baseline: String,
     /// Sentences for people who decide.
     pub verdict: Vec<String>,
-    /// What the comparison comes to, where that was written.
+    /// The summary of the comparison, if it was written.
     pub summary: Option<Summary>,
     /// Changes against the baseline.
     pub comparison: Comparison,
-    /// What became of each policy.
+    /// Result of each policy.
     pub policies: Vec<PolicyResult>,
-    /// How each policy fares at other loads, where that was asked for.
+    /// Result of each policy at other loads, if asked for.
     pub loads: Vec<LoadPoint>,
     /// All of it, as it was read: what the page shows and holds.
     pub data: Value,
 }
 
 impl Results {
-    /// Whether a policy may lead a list. Results of versions that did not say have all that a
+    /// True if a policy may lead a list. Results of versions that did not say have all that a
     /// machine can run without suspension.
     #[must_use]
     pub fn may_lead(&self, policy: &str) -> bool {
@@ -58,7 +58,7 @@ impl Results {
 /// The result of one policy.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct PolicyResult {
-    /// Which policy.
+    /// Name of the policy.
     pub policy: PolicyMeta,
     /// Other policies of the default set that make the same schedule.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -67,18 +67,18 @@ pub struct PolicyResult {
     pub promises: PromisesKept,
     /// Everything measured.
     pub report: Report,
-    /// The same of each pool, where several are simulated side by side.
+    /// Results of each pool, if several are simulated side by side.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pools: Vec<PoolResult>,
-    /// What plots need, where it was asked for.
+    /// Data for plots, if asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub details: Option<Details>,
-    /// How fast the simulation was, where that was asked for. Differs from run to run.
+    /// Speed of the simulation, if asked for. Differs from run to run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timing: Option<Timing>,
 }
 
-/// What is measured of a pool by itself.
+/// Measures of a pool by itself.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct PoolResult {
     /// Its name.
@@ -96,7 +96,7 @@ impl From<PoolMeasured> for PoolResult {
 }
 
 impl PolicyResult {
-    /// What stands for it in a table: its name, those that make the same schedule, and what keeps a
+    /// Label of the policy in a table: its name, those that make the same schedule, and what keeps a
     /// machine from running it.
     #[must_use]
     pub fn name(&self) -> String {
@@ -105,10 +105,10 @@ impl PolicyResult {
     }
 }
 
-/// How fast a simulation was. Differs from run to run.
+/// Speed of a simulation. Differs from run to run.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Timing {
-    /// How long it took.
+    /// Duration in seconds.
     pub seconds: f64,
     /// Jobs simulated in a second.
     pub jobs_per_second: f64,
@@ -140,7 +140,7 @@ pub struct LoadPoint {
     pub utilisation: Option<f64>,
 }
 
-/// Why results cannot be shown.
+/// Reasons why results cannot be shown.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ResultsError {
@@ -155,7 +155,7 @@ pub enum ResultsError {
          --format json` write them"
     )]
     Schema {
-        /// What stands there.
+        /// Value that was found.
         found: String,
     },
     /// Of the right schema, but not as it should be.
@@ -261,7 +261,7 @@ impl Results {
         factors
     }
 
-    /// What determined the results, without the results: for plots of them to carry.
+    /// Inputs that determined the results, for plots to carry.
     #[must_use]
     pub fn determined(&self) -> Value {
         let policies: Vec<&Value> = match self.data.get("results").and_then(Value::as_array) {

@@ -1,7 +1,7 @@
 //! The first section of a page: what the comparison comes to, on one sheet; and the glossary.
 
 use crate::details::Cell as Class;
-use crate::html::escape;
+use crate::html::{escape, prose};
 use crate::number::{change, count, duration, fixed, percent};
 use crate::results::{PolicyResult, Results};
 use crate::table::{Cell, Table};
@@ -12,7 +12,7 @@ const WORTH_NAMING: f64 = 0.01;
 /// Least relative change that is one.
 const TELLING: f64 = 0.05;
 
-/// What words mean that a page cannot do without.
+/// Meanings of words that a page needs.
 const GLOSSARY: [(&str, &str); 12] = [
     ("Wait", "The time between a job's submission and its end in which it does not run."),
     (
@@ -50,7 +50,7 @@ const GLOSSARY: [(&str, &str); 12] = [
 pub(crate) fn sheet(results: &Results, out: &mut String) {
     let Some(summary) = &results.summary else { return };
     out.push_str("<section id=\"summary\"><h2>In short</h2>\n");
-    let _ = writeln!(out, "<p class=\"headline\">{}</p>", escape(&summary.headline));
+    let _ = writeln!(out, "<p class=\"headline\">{}</p>", prose(&summary.headline));
     let find = |name: &str| results.policies.iter().find(|p| p.policy.text == name);
     let chosen = summary.recommended.as_deref().and_then(find);
     let base = find(&results.baseline);
@@ -77,7 +77,7 @@ pub(crate) fn sheet(results: &Results, out: &mut String) {
     );
 }
 
-/// What each policy does, and what words mean.
+/// Descriptions of policies, and meanings of words.
 pub(crate) fn glossary(results: &Results, out: &mut String) {
     out.push_str("<section id=\"glossary\"><h2>Words</h2>\n");
     if let Some(summary) = &results.summary {
@@ -101,7 +101,7 @@ fn entry(out: &mut String, term: &str, sentences: &[String]) {
     }
     let _ = write!(out, "<div><dt>{}</dt>", escape(term));
     for sentence in sentences {
-        let _ = write!(out, "<dd>{}</dd>", escape(sentence));
+        let _ = write!(out, "<dd>{}</dd>", prose(sentence));
     }
     out.push_str("</div>");
 }
@@ -138,7 +138,7 @@ fn side_by_side(chosen: &PolicyResult, base: &PolicyResult) -> Table {
     table
 }
 
-/// Which classes of jobs gain and lose most by mean wait, and how many users do.
+/// The classes of jobs that gain and lose most by mean wait, and the number of users that do.
 fn who(chosen: &PolicyResult, base: &PolicyResult) -> Vec<String> {
     let (Some(new), Some(old)) = (&chosen.details, &base.details) else { return Vec::new() };
     let all: u64 = old.classes.iter().map(|class| class.jobs).sum();

@@ -1,4 +1,4 @@
-//! What a comparison comes to, in words for people who decide.
+//! Summary of a comparison, in words for people who decide.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,15 +9,15 @@ pub struct Summary {
     pub recommended: Option<String>,
     /// The recommendation, or that there is none, in one sentence.
     pub headline: String,
-    /// What it costs: sentences.
+    /// Costs of the recommendation: sentences.
     pub price: Vec<String>,
-    /// What it takes to run it on a site's system.
+    /// Requirements to run it on a site's system.
     pub to_run_it: Option<String>,
-    /// What was assumed.
+    /// Assumptions.
     pub assumed: Vec<String>,
-    /// What the comparison cannot say.
+    /// Questions that the comparison cannot answer.
     pub open: Vec<String>,
-    /// What each policy does, in one sentence each.
+    /// Description of each policy, in one sentence each.
     pub does: Vec<Does>,
     /// The policies that may lead a list: a site can choose them, and they have no price that a
     /// mean hides. `None` in results of versions that did not say.
@@ -25,11 +25,11 @@ pub struct Summary {
     pub choices: Option<Vec<String>>,
 }
 
-/// What a policy does.
+/// Description of a policy.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Does {
     /// The policy's text.
     pub policy: String,
-    /// What it does.
+    /// The description.
     pub sentence: String,
 }

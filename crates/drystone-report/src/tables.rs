@@ -356,7 +356,7 @@ fn loads(results: &Results, out: &mut String) {
     }
 }
 
-/// How people read a value.
+/// A value as people read it.
 pub(crate) fn shown(metric: Metric) -> impl Fn(f64) -> String + Copy {
     move |value| in_unit(Some(value), metric.unit())
 }
@@ -365,7 +365,7 @@ pub(crate) fn interval((low, high): (f64, f64)) -> String {
     format!("{} to {}%", bound(low), bound(high))
 }
 
-/// What a change says, and in which tone.
+/// The conclusion of a change, and its tone.
 pub(crate) fn judged(change: &Change) -> (&'static str, &'static str) {
     match change.verdict {
         Verdict::Better => ("clearly better", "words good"),

@@ -11,7 +11,7 @@ pub const MOST_BINS: usize = 512;
 /// four decimals.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Timeline {
-    /// Where the first bin begins: the first submit.
+    /// Start of the first bin: the first submit.
     pub start: Time,
     /// Width of every bin, in seconds; the last may be cut short by the end of the last job.
     pub width: Span,
@@ -73,7 +73,7 @@ impl TimelineMeter {
         }
     }
 
-    /// What was seen; `None` where nothing was, or all of it at one instant.
+    /// The timeline; `None` if nothing was seen, or all of it at one instant.
     #[must_use]
     pub fn finish(self) -> Option<Timeline> {
         let start = self.start?;

@@ -1,6 +1,6 @@
 //! `drystone advise`.
 
-use super::{CutArgs, LogArgs, RealArgs};
+use super::{CutArgs, LogArgs, RealArgs, SourceArgs};
 use crate::exit::CODES;
 use crate::output::ReportFormat;
 use clap::{Args, ValueEnum};
@@ -27,20 +27,14 @@ input gives the same bytes on any number of threads, unless --within cuts it sho
 #[derive(Args, Clone, Debug)]
 #[command(after_help = CODES, after_long_help = format!("{EXAMPLES}\n\n{CODES}"))]
 pub(crate) struct AdviseArgs {
-    /// Folder of an imported site, or a log in Standard Workload Format. Without it a synthetic
-    /// workload of 10,000 jobs.
-    #[arg(value_name = "SITE|LOG", conflicts_with = "workload")]
-    pub(crate) site: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) source: SourceArgs,
 
-    /// The same as an option.
-    #[arg(long, short, value_name = "FILE")]
-    pub(crate) workload: Option<PathBuf>,
-
-    /// What is to become better.
+    /// Objective to improve.
     #[arg(long, value_name = "GOAL", default_value = "tradeoff(Tw:avgX)", value_parser = str::parse::<Goal>)]
     pub(crate) goal: Goal,
 
-    /// What must not become worse than so much; repeatable.
+    /// Limit that no suggestion may exceed, e.g. maxW<+20%; repeatable.
     #[arg(long, value_name = "GUARD", value_parser = str::parse::<Guard>)]
     pub(crate) guard: Vec<Guard>,
 
@@ -57,7 +51,7 @@ pub(crate) struct AdviseArgs {
     #[arg(long, value_name = "FILE", help_heading = "Slurm")]
     pub(crate) accounts: Option<PathBuf>,
 
-    /// What `sdiag` or `sdiag --json` prints at the site: how long its passes take for each job.
+    /// Output of `sdiag` or `sdiag --json` at the site, for the time that its passes take per job.
     /// Without it a usual cost is assumed.
     #[arg(long, value_name = "FILE", help_heading = "Slurm")]
     pub(crate) sdiag: Option<PathBuf>,
@@ -93,7 +87,7 @@ pub(crate) struct AdviseArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) threads: Option<u16>,
 
-    /// How to print the results.
+    /// Format of the printed results.
     #[arg(long, value_name = "FORMAT", default_value = "table", help_heading = "Output", value_parser = super::values::format())]
     pub(crate) format: ReportFormat,
 
@@ -116,7 +110,7 @@ pub(crate) struct AdviseArgs {
     pub(crate) real: RealArgs,
 }
 
-/// What is tried.
+/// Kinds of candidates.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(crate) enum Only {
     /// Settings of Slurm.

@@ -11,18 +11,17 @@ use std::time::Duration;
 const EXAMPLES: &str = "\
 Examples:
   drystone compare
-  drystone compare --workload LOG.swf.gz
-  drystone compare --workload LOG.swf.gz --brief
-  drystone compare --workload LOG.swf.gz --all --within 10min
-  drystone compare --workload LOG.swf.gz --policy easy --policy easy++ --policy conservative
-  drystone compare --workload LOG.swf.gz --baseline fcfs --by sixteen
-  drystone compare --workload LOG.swf.gz --headroom=2min
-  drystone compare --workload LOG.swf.gz --loads 0.8,0.9,1,1.1 --report out.html
-  drystone compare --workload LOG.swf.gz --as tsafrir2007 --format markdown
+  drystone compare LOG.swf.gz
+  drystone compare LOG.swf.gz --all --within 10min
+  drystone compare LOG.swf.gz --policy easy --policy easy++ --policy conservative
+  drystone compare LOG.swf.gz --baseline fcfs --by sixteen
+  drystone compare LOG.swf.gz --headroom=2min
+  drystone compare LOG.swf.gz --loads 0.8,0.9,1,1.1 --report out.html
+  drystone compare LOG.swf.gz --as tsafrir2007 --format markdown
   drystone compare --format json | jq '.results[] | [.policy.text, .report.measures.wait.mean]'
 
-The same input gives the same bytes on any number of threads, unless --within cuts it short. Ctrl-C once ends the simulations that are still at work and tells what
-the others gave; twice, everything.";
+The same input gives the same bytes on any number of threads, unless --within cuts it short. Ctrl-C once ends the simulations \
+    that are still at work and prints the results of the others; twice, it ends everything.";
 
 /// Arguments of `drystone compare`.
 #[derive(Args, Clone, Debug)]
@@ -43,7 +42,7 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "TIME", value_parser = super::values::time)]
     pub(crate) within: Option<Duration>,
 
-    /// What the others are compared with [default: easy if it is among them, else the first].
+    /// Policy that the others are compared with [default: easy if it is among them, else the first].
     #[arg(long, value_name = "SPEC", value_parser = super::values::policy)]
     pub(crate) baseline: Option<PolicySpec>,
 
@@ -66,11 +65,6 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "TIME", num_args = 0..=1, default_missing_value = "30s", require_equals = true,
           help_heading = "Measuring", conflicts_with = "each_month", value_parser = super::values::span)]
     pub(crate) headroom: Option<Span>,
-
-    /// Print the verdict and the best policies only: at most twenty lines, with the queue over time
-    /// as sparklines.
-    #[arg(long, help_heading = "Output")]
-    pub(crate) brief: bool,
 
     /// Probability that an interval covers the true change.
     #[arg(long, value_name = "P", default_value_t = 0.95, help_heading = "Measuring",

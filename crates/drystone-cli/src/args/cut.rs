@@ -1,9 +1,9 @@
-//! Which part of a log is simulated.
+//! The part of a log that is simulated.
 
 use super::values::month;
 use clap::Args;
 
-/// What `run`, `compare`, `explain` and `gantt` leave out of the log, by submit.
+/// The part of the log that `run`, `compare`, `explain` and `gantt` simulate, by submit.
 #[derive(Args, Clone, Default, Debug)]
 #[command(next_help_heading = "Cleaning")]
 pub(crate) struct CutArgs {

@@ -1,6 +1,6 @@
 //! `drystone evolve`.
 
-use super::LogArgs;
+use super::{LogArgs, SourceArgs};
 use crate::exit::CODES;
 use crate::output::ReportFormat;
 use clap::{Args, ValueEnum};
@@ -10,26 +10,24 @@ use std::time::Duration;
 
 const EXAMPLES: &str = "\
 Examples:
-  drystone evolve --workload LOG.swf.gz --for 10m
-  drystone evolve -w LOG.swf.gz --objective wait_mean --guard 'wait_max<=1.5*easy' --for 1h
-  drystone evolve -w LOG.swf.gz --evaluations 5000 --state search.json   # resumes when repeated
-  drystone evolve -w LOG.swf.gz --policy 'easy(order=?,backfill=?,predict=recent(2))' \\
+  drystone evolve LOG.swf.gz --for 10m
+  drystone evolve LOG.swf.gz --objective wait_mean --guard 'wait_max<=1.5*easy' --for 1h
+  drystone evolve LOG.swf.gz --evaluations 5000 --state search.json   # resumes when repeated
+  drystone evolve LOG.swf.gz --policy 'easy(order=?,backfill=?,predict=recent(2))' \\
     --also OTHER.swf.gz
   drystone evolve --method regression --trials 20000   # as SC 2017 did it; needs no log
 
 Formulas are chosen on some weeks of the log and reported on the others, and on other logs (--also). Beside each
 generation as many formulas drawn at random are simulated: their best is what a search must beat.
 
-A formula that is found is an order like any other: drystone compare -w LOG -p easy -p 'easy(order=FORMULA)'.";
+A formula that is found is an order like any other: drystone compare LOG -p easy -p 'easy(order=FORMULA)'.";
 
 /// Arguments of `drystone evolve`.
 #[derive(Args, Clone, Debug)]
 #[command(after_help = CODES, after_long_help = format!("{EXAMPLES}\n\n{CODES}"))]
 pub(crate) struct EvolveArgs {
-    /// Log in Standard Workload Format, plain or compressed with gzip or zstd; - is the standard
-    /// input. Without it a synthetic workload of 10,000 jobs.
-    #[arg(long, short, value_name = "FILE")]
-    pub(crate) workload: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) source: SourceArgs,
 
     /// Another log on which what was found is judged; repeatable.
     #[arg(long, value_name = "FILE")]
@@ -38,17 +36,17 @@ pub(crate) struct EvolveArgs {
     #[command(flatten)]
     pub(crate) log: LogArgs,
 
-    /// How orders are found: by breeding formulas, or by regression over trials of random orders on
+    /// Method of the search: breeding formulas, or regression over trials of random orders on
     /// a generated workload.
     #[arg(long, value_name = "METHOD", default_value = "search")]
     pub(crate) method: Method,
 
-    /// What is to be small: the mean or the maximum of a measure, such as wait_mean or
+    /// Objective to minimise: the mean or the maximum of a measure, such as wait_mean or
     /// bounded_slowdown_mean.
     #[arg(long, value_name = "MEASURE", default_value = "bounded_slowdown_mean")]
     pub(crate) objective: Objective,
 
-    /// What must not be exceeded, such as 'wait_max<=1.5*easy' or 'wait_max<=86400'.
+    /// Bound that must not be exceeded, such as 'wait_max<=1.5*easy' or 'wait_max<=86400'.
     #[arg(long, value_name = "BOUND")]
     pub(crate) guard: Option<Guard>,
 
@@ -104,7 +102,7 @@ pub(crate) struct EvolveArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) threads: Option<u16>,
 
-    /// How to print the results.
+    /// Format of the printed results.
     #[arg(long, value_name = "FORMAT", default_value = "table", help_heading = "Output", value_parser = super::values::format())]
     pub(crate) format: ReportFormat,
 
@@ -117,7 +115,7 @@ pub(crate) struct EvolveArgs {
     pub(crate) quiet: bool,
 }
 
-/// How orders are found.
+/// Methods of the search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(crate) enum Method {
     /// Mutation and crossover of formulas, local steps of their weights.

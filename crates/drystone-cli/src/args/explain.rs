@@ -1,6 +1,6 @@
 //! `drystone explain`.
 
-use super::{CutArgs, LogArgs, RealArgs};
+use super::{CutArgs, LogArgs, RealArgs, SourceArgs};
 use crate::exit::CODES;
 use clap::{Args, ValueEnum};
 use drystone::policy::PolicySpec;
@@ -8,11 +8,11 @@ use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
 Examples:
-  drystone explain --job 4711 --policy conservative --workload LOG.swf.gz
-  drystone explain --job 4711 --policy 'slack(sf=3,awt=2401)' --priorities important.toml \\
-      --workload LOG.swf.gz
-  drystone explain --job 4711 --policy easy --workload LOG.swf.gz --why-not
-  drystone explain --job 4711 --policy easy --workload LOG.swf.gz --month 1997-03 --format json
+  drystone explain LOG.swf.gz --job 4711 --policy conservative
+  drystone explain LOG.swf.gz --job 4711 --policy easy --why-not
+  drystone explain LOG.swf.gz --job 4711 --policy 'slack(sf=3,awt=2401)' \\
+      --priorities important.toml
+  drystone explain LOG.swf.gz --job 4711 --policy easy --month 1997-03 --format json
 
 A file of priorities (up: what users say, pp: what administrators say, from 0 to 1; -inf: only where it delays no other job):
 
@@ -42,10 +42,8 @@ pub(crate) struct ExplainArgs {
     #[arg(long, short, value_name = "SPEC", value_parser = super::values::policy)]
     pub(crate) policy: PolicySpec,
 
-    /// Log in Standard Workload Format, plain or compressed with gzip or zstd; - is the standard
-    /// input. Without it a synthetic workload of 10,000 jobs.
-    #[arg(long, short, value_name = "FILE")]
-    pub(crate) workload: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) source: SourceArgs,
 
     #[command(flatten)]
     pub(crate) log: LogArgs,
@@ -61,7 +59,7 @@ pub(crate) struct ExplainArgs {
     #[arg(long, value_name = "FILE.toml", help_heading = "Policy")]
     pub(crate) priorities: Option<PathBuf>,
 
-    /// What suspending a job costs on this machine, for policies that suspend (ss, tss, is); see
+    /// Cost of suspending a job on this machine, for policies that suspend (ss, tss, is); see
     /// docs/suspension.md. Without it suspension costs nothing.
     #[arg(long, value_name = "FILE.toml", help_heading = "Policy")]
     pub(crate) platform: Option<PathBuf>,
@@ -71,7 +69,7 @@ pub(crate) struct ExplainArgs {
     #[arg(long, help_heading = "Output", conflicts_with = "no_what_if")]
     pub(crate) why_not: bool,
 
-    /// How to tell it.
+    /// Format of the explanation.
     #[arg(long, value_name = "FORMAT", default_value = "text", help_heading = "Output")]
     pub(crate) format: StoryFormat,
 
@@ -80,16 +78,12 @@ pub(crate) struct ExplainArgs {
     #[arg(long, help_heading = "Output")]
     pub(crate) no_what_if: bool,
 
-    /// Seed of the synthetic workload where no log is given.
-    #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Workload")]
-    pub(crate) seed: u64,
-
     /// Print only errors to stderr.
     #[arg(long, short, help_heading = "Output")]
     pub(crate) quiet: bool,
 }
 
-/// How a story is told.
+/// Formats of an explanation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(crate) enum StoryFormat {
     /// Lines for people.

@@ -40,7 +40,7 @@ pub(crate) struct FidelityArgs {
     #[arg(long, value_name = "MEASURE=NUMBER", value_parser = str::parse::<Requirement>)]
     pub(crate) require: Vec<Requirement>,
 
-    /// How often arrivals are moved and the simulation repeated, for the noise; 0 leaves it out.
+    /// Repetitions of the simulation with moved arrivals, for the noise; 0 leaves it out.
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(..=10_000), help_heading = "Measuring")]
     pub(crate) seeds: u32,
 
@@ -52,7 +52,7 @@ pub(crate) struct FidelityArgs {
     #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Measuring")]
     pub(crate) seed: u64,
 
-    /// How much of the beginning is left out of every measure, such as 7d
+    /// Time at the beginning that is left out of every measure, such as 7d
     /// [default: as the import found].
     #[arg(long, value_name = "TIME", value_parser = super::values::span, help_heading = "Measuring")]
     pub(crate) warm_up: Option<Span>,
@@ -61,7 +61,7 @@ pub(crate) struct FidelityArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..), help_heading = "Measuring")]
     pub(crate) threads: Option<u16>,
 
-    /// How to print the results.
+    /// Format of the printed results.
     #[arg(long, value_name = "FORMAT", default_value = "table", help_heading = "Output", value_parser = super::values::format())]
     pub(crate) format: ReportFormat,
 

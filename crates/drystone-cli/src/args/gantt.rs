@@ -1,7 +1,7 @@
 //! `drystone gantt`.
 
 use super::values::words;
-use super::{CutArgs, LogArgs, RealArgs};
+use super::{CutArgs, LogArgs, RealArgs, SourceArgs};
 use crate::exit::CODES;
 use clap::Args;
 use drystone::policy::PolicySpec;
@@ -10,12 +10,12 @@ use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
 Examples:
-  drystone gantt --policy easy --window 0..604800
-  drystone gantt --workload LOG.swf.gz --policy ss --colour wait --output ss.html
-  drystone gantt --workload LOG.swf.gz --policy easy --job 4711 --window 86400..172800 \\
-      --output head.svg
+  drystone gantt LOG.swf.gz --policy easy --month 1997-03
+  drystone gantt LOG.swf.gz --policy ss --colour wait --out ss.html
+  drystone gantt LOG.swf.gz --policy easy --job 4711 --window 86400..172800 \\
+      --out head.svg
 
-Where a policy names processors (ss, tss, is), rows are processors; others count processors only, and rows are
+Rows are processors if the policy names them (ss, tss, is). Other policies count processors only, and rows are
 packed: every job gets the lowest free ones, together where there is room.";
 
 /// Arguments of `drystone gantt`.
@@ -26,10 +26,8 @@ pub(crate) struct GanttArgs {
     #[arg(long, short, value_name = "SPEC", value_parser = super::values::policy)]
     pub(crate) policy: PolicySpec,
 
-    /// Log in Standard Workload Format, plain or compressed with gzip or zstd; - is the standard
-    /// input. Without it a synthetic workload of 10,000 jobs.
-    #[arg(long, short, value_name = "FILE")]
-    pub(crate) workload: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) source: SourceArgs,
 
     #[command(flatten)]
     pub(crate) log: LogArgs,
@@ -45,7 +43,7 @@ pub(crate) struct GanttArgs {
     #[arg(long, value_name = "FROM..UNTIL", help_heading = "Chart", allow_hyphen_values = true)]
     pub(crate) window: Option<String>,
 
-    /// What colours tell.
+    /// Meaning of the colours.
     #[arg(long, value_name = "WHAT", default_value = "user", help_heading = "Chart", value_parser = words(&Colour::ALL, Colour::id))]
     pub(crate) colour: Colour,
 
@@ -56,8 +54,8 @@ pub(crate) struct GanttArgs {
 
     /// The chart; its ending says how: .html to zoom and hover, .svg and .png for papers, .json for
     /// the data.
-    #[arg(long, short, value_name = "FILE", default_value = "gantt.html", help_heading = "Output")]
-    pub(crate) output: PathBuf,
+    #[arg(long, short, alias = "output", value_name = "FILE", default_value = "gantt.html", help_heading = "Output")]
+    pub(crate) out: PathBuf,
 
     /// Width and height of .svg; .png has twice as many pixels each way.
     #[arg(long, value_name = "WIDTHxHEIGHT", default_value = "1200x600", help_heading = "Output",
@@ -69,13 +67,9 @@ pub(crate) struct GanttArgs {
     #[arg(long, value_name = "FILE.toml", help_heading = "Policy")]
     pub(crate) priorities: Option<PathBuf>,
 
-    /// What suspending a job costs on this machine, for policies that suspend (ss, tss, is).
+    /// Cost of suspending a job on this machine, for policies that suspend (ss, tss, is).
     #[arg(long, value_name = "FILE.toml", help_heading = "Policy")]
     pub(crate) platform: Option<PathBuf>,
-
-    /// Seed of the synthetic workload where no log is given.
-    #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Workload")]
-    pub(crate) seed: u64,
 
     /// Print only errors to stderr.
     #[arg(long, short, help_heading = "Output")]

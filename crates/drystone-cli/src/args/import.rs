@@ -13,12 +13,11 @@ Examples:
   drystone import 2026-01.psv.gz 2026-02.psv.gz --machine nodes.txt --out site/
   drystone import jobs.psv --timezone Europe/Berlin --out site/
   drystone import xdmod.log --columns xdmod --timezone UTC --out site/
-  drystone import 21_04.parquet --columns fugaku --out site/      # public tables by name
   drystone import accounting/ --machine pbsnodes.txt --out site/  # PBS: server_priv/accounting
   sacct … | drystone import - --out site/
   drystone import jobs.psv --timezone UTC --anonymise --shift-time --out site/  # may be given away
   drystone workload convert site/ --out site.swf         # a log, and what it cannot hold
-  drystone compare --workload site/                      # everything that takes a log takes this
+  drystone compare site/                      # everything that takes a log takes this
   drystone fidelity site/ --policy easy                  # simulated against recorded
 
 `drystone import --ask` prints what to run at the site.";
@@ -29,8 +28,8 @@ Examples:
 pub(crate) struct ImportArgs {
     /// Accounting: text or JSON of sacct, job completion records, records of PBS, Torque, LSF or
     /// Grid Engine, a log in Standard Workload Format; a table in Parquet; plain or compressed with
-    /// gzip, zstd, xz or bzip2; folders of such files; - is the standard input. What each file is,
-    /// its beginning tells.
+    /// gzip, zstd, xz or bzip2; folders of such files; - is the standard input. The format is
+    /// detected from the first lines.
     #[arg(value_name = "FILE", required_unless_present = "ask")]
     pub(crate) files: Vec<PathBuf>,
 
@@ -58,17 +57,16 @@ pub(crate) struct ImportArgs {
     #[arg(long, value_name = "ZONE", help_heading = "Reading")]
     pub(crate) timezone: Option<String>,
 
-    /// How times are written, as for strftime, where it is none of the usual forms.
+    /// Format of times as for strftime, if it is none of the usual forms.
     #[arg(long, value_name = "FORMAT", help_heading = "Reading")]
     pub(crate) time_format: Option<String>,
 
-    /// Columns of text or of a table, also beside a header: a list of sacct's names, with a hyphen
-    /// for one to skip, or a table by name: xdmod, m100, eagle, fugaku, alibaba-gpu-2020,
-    /// alibaba-gpu.
+    /// Columns of text without a header: a list of sacct's names, or xdmod for the 26 of Open
+    /// XDMoD. A hyphen is a column to skip.
     #[arg(long, value_name = "LIST", help_heading = "Reading")]
     pub(crate) columns: Option<String>,
 
-    /// What parts the columns, where the header does not show it.
+    /// Column separator, if the header does not reveal it.
     #[arg(long, value_name = "TEXT", help_heading = "Reading")]
     pub(crate) delimiter: Option<String>,
 
@@ -76,11 +74,11 @@ pub(crate) struct ImportArgs {
     #[arg(long, value_name = "NAME", help_heading = "Reading")]
     pub(crate) cluster: Option<String>,
 
-    /// Take what is there of files that end in the middle of a record; without it that is an error.
+    /// Accept files that end in the middle of a record [default: an error].
     #[arg(long, help_heading = "Reading")]
     pub(crate) partial: bool,
 
-    /// When a job arrives: when it was eligible, or when it was submitted.
+    /// Arrival of a job: the time it became eligible, or the time of its submit.
     #[arg(long, value_name = "RULE", default_value = "eligible", help_heading = "From records to jobs", value_parser = words(Arrive::ALL, Arrive::name))]
     pub(crate) arrive: Arrive,
 
@@ -88,7 +86,7 @@ pub(crate) struct ImportArgs {
     #[arg(long, value_name = "RULE", default_value = "allocated", help_heading = "From records to jobs", value_parser = words(Size::ALL, Size::name))]
     pub(crate) size: Size,
 
-    /// What is counted of pools and jobs: of each pool nodes, GPUs or processors with dominant
+    /// Units of pools and jobs: of each pool nodes, GPUs or processors with dominant
     /// shares, by what its jobs hold; the same with dominant shares of GPUs, too; or processors,
     /// GPUs or whole nodes that jobs hold, in every pool.
     #[arg(long, value_name = "RULE", default_value = "auto", help_heading = "From records to jobs", value_parser = words(Counting::ALL, Counting::name))]
@@ -140,7 +138,7 @@ pub(crate) struct ImportArgs {
     #[arg(long, requires = "anonymise", help_heading = "Anonymous")]
     pub(crate) shift_time: bool,
 
-    /// Print the account as text or as JSON.
+    /// Format of the printed summary.
     #[arg(long, value_name = "FORMAT", default_value = "text", help_heading = "Output")]
     pub(crate) format: ImportFormat,
 
@@ -149,17 +147,17 @@ pub(crate) struct ImportArgs {
     pub(crate) quiet: bool,
 }
 
-/// How the account of an import is printed.
+/// Formats of the printed summary of an import.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(crate) enum ImportFormat {
     /// Lines to read.
     Text,
-    /// What `site.json` holds.
+    /// Content of `site.json`.
     Json,
 }
 
 impl ImportArgs {
-    /// How it is imported.
+    /// The options of the importer.
     pub(crate) fn options(&self) -> Options {
         Options {
             columns: self.columns.clone(),

@@ -18,7 +18,7 @@ Examples:
   drystone live status
   drystone live hand-back                               # gives everything back
 
-Exit codes: 0 done; 1 everything was given back, or somebody else drives; 2 wrong usage, input or output, or the site does not allow it;\n\
+Exit codes: 0 done; 1 everything was given back, or another daemon drives; 2 wrong usage, input or output, or the site does not allow it;\n\
 3 a policy broke its contract, and everything was given back; 130 interrupted, 143 terminated, 129 hung up.";
 
 /// Arguments of `drystone live`.
@@ -36,13 +36,13 @@ pub(crate) enum LiveCommand {
     Shadow(Box<ShadowArgs>),
     /// Take over a cluster: the policy starts every job.
     Drive(Box<DriveArgs>),
-    /// Give everything back, with or without the daemon, at any time, also twice.
+    /// Return all jobs to Slurm. Works without the daemon; safe to repeat.
     HandBack(HandBackArgs),
-    /// How a daemon is.
+    /// Show the daemon's status.
     Status(LiveStatusArgs),
     /// Look at, replay and export the journal.
     Journal(JournalArgs),
-    /// What the policy would have made of the journal's jobs, with intervals.
+    /// Compare the policy on the journal's jobs with the site's scheduler, with intervals.
     Report(LiveReportArgs),
     /// Print or write what an installation needs: hook, units, dashboard.
     Install(InstallArgs),
@@ -50,7 +50,7 @@ pub(crate) enum LiveCommand {
     Playground(PlaygroundArgs),
 }
 
-/// Where a daemon keeps what.
+/// Folders of a daemon.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct HomeArgs {
     /// The folder of journal, ledger and lock.
@@ -63,7 +63,7 @@ pub(crate) struct HomeArgs {
     pub(crate) run: Option<PathBuf>,
 }
 
-/// Which cluster.
+/// The cluster.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct ClusterArgs {
     /// Slurm's configuration [default: SLURM_CONF, else Slurm's own default].
@@ -76,7 +76,7 @@ pub(crate) struct ClusterArgs {
     pub(crate) partition: Vec<String>,
 }
 
-/// What both daemons take.
+/// Options of both daemons.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct DaemonArgs {
     /// The policy.
@@ -89,7 +89,7 @@ pub(crate) struct DaemonArgs {
     #[command(flatten)]
     pub(crate) cluster: ClusterArgs,
 
-    /// Where the page, JSON and metrics are: a port of loopback, ADDRESS:PORT, unix:FILE, or none.
+    /// Address of the page, JSON and metrics: a port of loopback, ADDRESS:PORT, unix:FILE, or none.
     #[arg(long, value_name = "PLACE", default_value = "9797")]
     pub(crate) listen: Listen,
 
@@ -97,12 +97,12 @@ pub(crate) struct DaemonArgs {
     #[arg(long)]
     pub(crate) public: bool,
 
-    /// How the log on the standard error is written.
+    /// Format of the log on the standard error.
     #[arg(long, value_name = "FORM", default_value = "text")]
     pub(crate) log: LogForm,
 }
 
-/// How a log is written.
+/// Formats of a log.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(crate) enum LogForm {
     /// A line for people.
@@ -128,7 +128,7 @@ pub(crate) struct ShadowArgs {
     pub(crate) from: Option<PathBuf>,
 }
 
-/// What happens to jobs that are pending when `drive` begins.
+/// Treatments of jobs that are pending when `drive` begins.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(crate) enum Adopt {
     /// They are held and started by the policy.
@@ -137,7 +137,7 @@ pub(crate) enum Adopt {
     New,
 }
 
-/// What happens when `drive` is told to stop.
+/// Actions when `drive` stops.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(crate) enum OnStop {
     /// Everything is given back.
@@ -160,11 +160,11 @@ pub(crate) struct DriveArgs {
     #[arg(long)]
     pub(crate) check: bool,
 
-    /// What happens to jobs that are pending already.
+    /// Treatment of jobs that are pending already.
     #[arg(long, value_name = "WHICH", default_value = "all")]
     pub(crate) adopt: Adopt,
 
-    /// What happens when it is told to stop.
+    /// Action when the daemon stops.
     #[arg(long, value_name = "WHAT", default_value = "hand-back")]
     pub(crate) on_stop: OnStop,
 
@@ -193,7 +193,7 @@ pub(crate) struct HandBackArgs {
     #[arg(long)]
     pub(crate) requeue: bool,
 
-    /// How long suspended jobs wait for room before waiting jobs are let go.
+    /// Time that suspended jobs wait for room before waiting jobs are released.
     #[arg(long, value_name = "TIME", value_parser = values::time, default_value = "30s")]
     pub(crate) patience: Duration,
 
@@ -201,7 +201,7 @@ pub(crate) struct HandBackArgs {
     #[arg(long, short)]
     pub(crate) quiet: bool,
 
-    /// How to print what was done.
+    /// Format of the printed result.
     #[arg(long, value_name = "FORMAT", default_value = "table", value_parser = values::format())]
     pub(crate) format: ReportFormat,
 }
@@ -213,7 +213,7 @@ pub(crate) struct LiveStatusArgs {
     #[command(flatten)]
     pub(crate) home: HomeArgs,
 
-    /// How to print it.
+    /// Output format.
     #[arg(long, value_name = "FORMAT", default_value = "table", value_parser = values::format())]
     pub(crate) format: ReportFormat,
 }
@@ -249,7 +249,7 @@ pub(crate) struct JournalListArgs {
     #[command(flatten)]
     pub(crate) home: HomeArgs,
 
-    /// How to print it.
+    /// Output format.
     #[arg(long, value_name = "FORMAT", default_value = "table", value_parser = values::format())]
     pub(crate) format: ReportFormat,
 }
@@ -261,7 +261,7 @@ pub(crate) struct JournalExportArgs {
     #[command(flatten)]
     pub(crate) home: HomeArgs,
 
-    /// Where to write: .swf, .swf.gz or .swf.zst; - is the standard output.
+    /// Output file: .swf, .swf.gz or .swf.zst; - is the standard output.
     #[arg(long, short, value_name = "FILE", default_value = "-")]
     pub(crate) out: PathBuf,
 }
@@ -279,17 +279,17 @@ pub(crate) struct LiveReportArgs {
     #[arg(long, short, value_name = "POLICY", value_parser = values::policy)]
     pub(crate) policy: Option<PolicySpec>,
 
-    /// The model of the site's own scheduler: fcfs is Slurm's builtin scheduler; easy is not its
-    /// backfill.
+    /// The model of the site's own scheduler: slurm:FILE simulates a slurm.conf, easy is a plain
+    /// backfilling scheduler, fcfs is Slurm's builtin scheduler.
     #[arg(long, value_name = "POLICY", default_value = "easy", value_parser = values::policy)]
     pub(crate) baseline: PolicySpec,
 
-    /// How to print it.
+    /// Output format.
     #[arg(long, value_name = "FORMAT", default_value = "table", value_parser = values::format())]
     pub(crate) format: ReportFormat,
 }
 
-/// What an installation needs.
+/// The files that an installation needs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(crate) enum Piece {
     /// job_submit.lua for slurmctld: jobs come in held while the daemon lives.
@@ -302,7 +302,7 @@ pub(crate) enum Piece {
     HandBack,
     /// The timer of that unit.
     Timer,
-    /// The same as a line for cron.
+    /// The timer as a line for cron.
     Cron,
     /// A dashboard for Grafana.
     Dashboard,
@@ -319,7 +319,7 @@ pub(crate) enum Piece {
   drystone live install timer --out /etc/systemd/system/drystone-live-hand-back.timer
   drystone live install dashboard --out drystone.json")]
 pub(crate) struct InstallArgs {
-    /// What.
+    /// The file to print.
     pub(crate) piece: Piece,
 
     #[command(flatten)]
@@ -341,7 +341,7 @@ pub(crate) struct InstallArgs {
     #[arg(long, value_name = "USER")]
     pub(crate) user: Option<String>,
 
-    /// Where to write; - is the standard output.
+    /// Output file; - is the standard output.
     #[arg(long, short, value_name = "FILE", default_value = "-")]
     pub(crate) out: PathBuf,
 
@@ -357,7 +357,7 @@ pub(crate) struct InstallArgs {
   drystone live playground --dir play &                  # then: export SLURM_CONF=play/slurm.conf
   drystone live playground --dir play --jobs 300 --seed 7")]
 pub(crate) struct PlaygroundArgs {
-    /// Where it says how to reach it: slurm.conf, and a state folder. Made where it is missing.
+    /// Folder for slurm.conf and the state of the playground; made if missing.
     #[arg(long, value_name = "DIR", default_value = "playground")]
     pub(crate) dir: PathBuf,
 
@@ -381,7 +381,7 @@ pub(crate) struct PlaygroundArgs {
     #[arg(long, value_name = "NAME", default_value = "backfill", value_parser = ["backfill", "builtin"])]
     pub(crate) scheduler: String,
 
-    /// End when every job is over, instead of when it is told to.
+    /// End when every job has ended, instead of on a signal.
     #[arg(long)]
     pub(crate) once: bool,
 }

@@ -1,5 +1,4 @@
-//! Options on which log is read and how its records become jobs. The same for every command that
-//! reads a log.
+//! Options of every command that reads a log: rules by which records become jobs.
 
 use super::values::{value, words};
 use clap::Args;
@@ -10,7 +9,7 @@ use drystone::log::transform::Factor;
 use drystone::model::Procs;
 use std::path::PathBuf;
 
-/// How records become jobs. An option that is not given is the study's, else Drystone's own.
+/// Rules by which records become jobs. An option that is not given is the study's, else Drystone's own.
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Cleaning")]
 pub(crate) struct LogArgs {
@@ -24,12 +23,12 @@ pub(crate) struct LogArgs {
     #[arg(long = "as", value_name = "STUDY", value_parser = words(Study::ALL, Study::name))]
     pub(crate) study: Option<Study>,
 
-    /// What happens to a job that outlives its estimate: it runs on, is killed, has its estimate
+    /// Treatment of a job that runs past its estimate: it runs on, is killed, has its estimate
     /// raised; exact: every estimate is the run time [default: run-on].
     #[arg(long, value_name = "MODE", value_parser = words(Overrun::ALL, Overrun::name))]
     pub(crate) overrun: Option<Overrun>,
 
-    /// Which field gives a job's size [default: requested, else allocated].
+    /// Field that gives a job's size [default: requested, else allocated].
     #[arg(long, value_name = "FIELD", value_parser = words(SizeField::ALL, SizeField::name))]
     pub(crate) size: Option<SizeField>,
 
@@ -39,24 +38,24 @@ pub(crate) struct LogArgs {
     #[arg(long, visible_alias = "estimates", alias = "estimate", value_name = "RULE", value_parser = value::<MissingEstimate>)]
     pub(crate) missing_estimate: Option<MissingEstimate>,
 
-    /// Whether records with run time 0 become jobs [default: keep].
+    /// Keep or drop records with run time 0 [default: keep].
     #[arg(long, value_name = "RULE", value_parser = words(Keep::ALL, Keep::name))]
     pub(crate) zero_run: Option<Keep>,
 
-    /// What becomes of records with a negative run time [default: drop].
+    /// Treatment of records with a negative run time [default: drop].
     #[arg(long, value_name = "RULE", value_parser = words(NegativeRun::ALL, NegativeRun::name))]
     pub(crate) negative_run: Option<NegativeRun>,
 
-    /// Whether records with a negative submit become jobs [default: keep].
+    /// Keep or drop records with a negative submit [default: keep].
     #[arg(long, value_name = "RULE", value_parser = words(Keep::ALL, Keep::name))]
     pub(crate) negative_submit: Option<Keep>,
 
-    /// What becomes of jobs wider than the machine; drop-either: also where the other size field is
+    /// Treatment of jobs wider than the machine; drop-either: also if the other size field is
     /// [default: drop].
     #[arg(long, value_name = "RULE", value_parser = words(TooWide::ALL, TooWide::name))]
     pub(crate) too_wide: Option<TooWide>,
 
-    /// What becomes of records that repeat a job number [default: keep].
+    /// Treatment of records that repeat a job number [default: keep].
     #[arg(long, value_name = "RULE", value_parser = words(Duplicates::ALL, Duplicates::name))]
     pub(crate) duplicates: Option<Duplicates>,
 

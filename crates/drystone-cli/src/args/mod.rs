@@ -10,6 +10,7 @@ mod fidelity;
 mod foresee;
 mod gantt;
 mod headroom;
+mod help;
 mod import;
 #[cfg(all(unix, feature = "live"))]
 mod live;
@@ -24,6 +25,7 @@ mod run;
 #[cfg(feature = "shell")]
 mod shell;
 mod simulation;
+mod source;
 #[cfg(feature = "sweep")]
 mod sweep;
 #[cfg(feature = "sweep")]
@@ -43,6 +45,7 @@ pub(crate) use fidelity::FidelityArgs;
 pub(crate) use foresee::ForeseeArgs;
 pub(crate) use gantt::GanttArgs;
 pub(crate) use headroom::{Grid, HeadroomArgs};
+pub(crate) use help::{asks_for_all, command};
 pub(crate) use import::{ImportArgs, ImportFormat};
 #[cfg(all(unix, feature = "live"))]
 pub(crate) use live::{
@@ -61,6 +64,7 @@ pub(crate) use run::RunArgs;
 #[cfg(feature = "shell")]
 pub(crate) use shell::{CompletionsArgs, ManArgs};
 pub(crate) use simulation::SimulationArgs;
+pub(crate) use source::SourceArgs;
 #[cfg(feature = "sweep")]
 pub(crate) use sweep::{
     ChunkArgs, ExportArgs, MergeArgs, ParetoArgs, QueryArgs, RankArgs, ResumeArgs, StatusArgs, SweepArgs, SweepCommand,
@@ -75,52 +79,36 @@ pub(crate) use workload::{
     SliceArgs, WorkloadArgs, WorkloadCommand,
 };
 
-use crate::exit::CODES;
 use clap::{Parser, Subcommand, ValueEnum};
 use std::ffi::OsString;
 
-/// Simulate, compare and choose batch scheduling policies on real logs.
-///
-/// Without any file at hand, `drystone compare` simulates a synthetic workload under the policies
-/// that a site can run.
+/// Replay your cluster's job log under other scheduling policies and see who would wait less.
 #[derive(Parser, Debug)]
-#[command(name = "drystone", version, max_term_width = 110, after_help = CODES, after_long_help = EXAMPLES)]
+#[command(name = "drystone", version, after_help = EXAMPLES)]
 pub(crate) struct Cli {
-    /// What to do.
+    /// The command.
     #[command(subcommand)]
     pub(crate) command: Command,
 
-    /// When to colour output (also --colour); NO_COLOR is honoured.
-    #[arg(long, global = true, value_name = "WHEN", default_value = "auto", help_heading = "Global options")]
+    /// Use of colour (also --colour); NO_COLOR is honoured.
+    #[arg(
+        long,
+        global = true,
+        value_name = "WHEN",
+        default_value = "auto",
+        help_heading = "Global options",
+        hide_short_help = true
+    )]
     pub(crate) color: Color,
 }
 
 const EXAMPLES: &str = "\
 Examples:
-  drystone compare                                     # the usual policies on a synthetic workload
-  drystone compare --workload LOG.swf.gz               # the same on your log
-  drystone compare --workload LOG.swf.gz --all         # every policy
-  drystone compare -w LOG.swf.gz --report out.html     # the same as a page with plots
-  drystone run --workload LOG.swf.gz --policy easy     # one policy, in depth
-  drystone explain -w LOG.swf.gz --job 4711 -p slack   # why this job started when it did
-  drystone gantt --workload LOG.swf.gz --policy ss     # the schedule, drawn
-  drystone headroom LOG.swf.gz                         # how much is left to gain, at most
-  drystone predict LOG.swf.gz                          # how well run times can be foreseen
-  drystone foresee -w LOG.swf.gz --policy easy         # how well starts of waiting jobs can be
-  drystone when --state now/ --job 4711                # when a waiting job will start
-  drystone evolve -w LOG.swf.gz --for 10m              # a better order, found by search
-  drystone advise site/ --guard 'maxW<+20%'            # what to change in slurm.conf
-  drystone sweep STUDY.toml                            # every configuration of a study
-  drystone live shadow --policy easy++                 # beside a real Slurm, changing nothing
-  drystone reproduce --logs DIR                        # the published record, number by number
-  drystone policies                                    # what policies there are
+  drystone compare                   # the built-in example
+  drystone compare LOG.swf.gz        # your own log
+  drystone import jobs.psv --machine slurm.conf --out site/   # Slurm accounting
 
-Exit codes:
-  0    done
-  1    a finding: a promise was broken and --require-promises given, or a published number is not met
-  2    wrong usage, input or output
-  3    a policy broke its contract
-  130  interrupted; 143 terminated; 129 hung up";
+`drystone COMMAND -h` fits on a screen, --help explains, --help-all lists all.";
 
 /// Arguments of a command that this build has not.
 #[cfg(not(all(feature = "evolve", feature = "live", feature = "reproduce", feature = "shell", feature = "sweep")))]
@@ -134,33 +122,33 @@ pub(crate) struct AbsentArgs {
 /// The commands.
 #[derive(Subcommand, Debug)]
 pub(crate) enum Command {
-    /// Simulate several policies on one workload and compare them.
+    /// Compare policies on a log and recommend one.
     Compare(Box<CompareArgs>),
     /// Simulate one policy and report on it in depth.
     Run(Box<RunArgs>),
-    /// Make a page with plots of results that were written as JSON.
+    /// Make a page with plots from results in JSON.
     Report(ReportArgs),
-    /// Tell why a job started when it did.
+    /// Explain why a job started when it did.
     Explain(Box<ExplainArgs>),
-    /// Say what to change in Slurm, or to leave it: chosen on some weeks, judged on others.
+    /// Recommend Slurm settings, judged on weeks held out.
     Advise(Box<AdviseArgs>),
-    /// Search for orders of waiting jobs: chosen on some weeks of a log, judged on others.
+    /// Search for better orders of the queue.
     #[cfg(feature = "evolve")]
     Evolve(Box<EvolveArgs>),
     /// Not in this build: it was made without the feature `evolve`.
     #[cfg(not(feature = "evolve"))]
     Evolve(AbsentArgs),
-    /// Draw the schedule of a policy, processors by time.
+    /// Draw a schedule, processors by time.
     Gantt(Box<GanttArgs>),
-    /// Say how far policies are from the best possible: a proven floor, and the best schedule found.
+    /// Bound the waiting that any policy could still save.
     Headroom(Box<HeadroomArgs>),
-    /// Judge predictors of run times on a log, without a schedule.
+    /// Judge predictors of run times on a log.
     Predict(Box<PredictArgs>),
-    /// Judge answers to "when will my job start?" on a log: scores, calibration, baselines.
+    /// Judge answers to "when will my job start?" on a log.
     Foresee(Box<ForeseeArgs>),
-    /// Tell when waiting jobs of a Slurm cluster will start, and what would make it earlier.
+    /// Tell when waiting jobs of a Slurm cluster will start.
     When(Box<WhenArgs>),
-    /// Simulate published tables again and compare cell by cell.
+    /// Repeat published tables, cell by cell.
     #[cfg(feature = "reproduce")]
     Reproduce(ReproduceArgs),
     /// Not in this build: it was made without the feature `reproduce`.
@@ -168,21 +156,21 @@ pub(crate) enum Command {
     Reproduce(AbsentArgs),
     /// List policies, their parameters, variants and sources.
     Policies(PoliciesArgs),
-    /// Make a workload of a site's accounting.
+    /// Convert a site's accounting into a workload.
     Import(Box<ImportArgs>),
-    /// Hold a simulation of a site against what happened there.
+    /// Check a simulation against what really happened.
     Fidelity(Box<FidelityArgs>),
-    /// Show what a site's users waited, as its accounting has it: no simulation.
+    /// Show the recorded waits of a site, without a simulation.
     Waits(WaitsArgs),
-    /// Look at, clean, change, convert and generate workloads.
+    /// Inspect, clean, convert and generate workloads.
     Workload(WorkloadArgs),
-    /// Simulate a whole study, tens of thousands of configurations, into a store; rank them.
+    /// Simulate thousands of configurations and rank them.
     #[cfg(feature = "sweep")]
     Sweep(Box<SweepArgs>),
     /// Not in this build: it was made without the feature `sweep`.
     #[cfg(not(feature = "sweep"))]
     Sweep(AbsentArgs),
-    /// Schedule a real cluster: watch it, drive it, give it back.
+    /// Watch or drive a real cluster.
     #[cfg(all(unix, feature = "live"))]
     Live(LiveArgs),
     /// Not in this build: it was made without the feature `live`.
@@ -202,7 +190,7 @@ pub(crate) enum Command {
     Man(AbsentArgs),
 }
 
-/// When to colour output.
+/// Uses of colour.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(crate) enum Color {
     /// On terminals that can, unless NO_COLOR is set.

@@ -7,6 +7,7 @@ const EXAMPLES: &str = "\
 Examples:
   drystone policies
   drystone policies easy
+  drystone policies --details
   drystone policies --certified
   drystone policies --format json
 
@@ -19,11 +20,15 @@ pub(crate) struct PoliciesArgs {
     /// Only this policy, with all parameters and variants.
     pub(crate) name: Option<String>,
 
+    /// List every parameter, variant, predictor and order as well.
+    #[arg(long, conflicts_with = "certified")]
+    pub(crate) details: bool,
+
     /// Only the variants that reproduce published studies.
     #[arg(long)]
     pub(crate) certified: bool,
 
-    /// How to print.
+    /// Output format.
     #[arg(long, value_name = "FORMAT", default_value = "table")]
     pub(crate) format: InfoFormat,
 }

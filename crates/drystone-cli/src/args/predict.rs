@@ -1,6 +1,6 @@
 //! `drystone predict`.
 
-use super::LogArgs;
+use super::{LogArgs, SourceArgs};
 use crate::output::ReportFormat;
 use clap::Args;
 use std::path::PathBuf;
@@ -13,7 +13,6 @@ Examples:
   drystone predict LOG.swf.gz --as tsafrir2007 --format markdown
   drystone predict LOG.swf.gz --format json |
       jq '.predictors[] | [.predictor, .foresight.accuracy.mean]'
-  drystone predict                # the synthetic default of compare
 
 Every job is predicted when it arrives, from the jobs that had ended by then: at submit + wait (field 3) + run time,
 as the log has them. No schedule is simulated, so that predictors are compared on the same history; a record without a
@@ -28,8 +27,8 @@ history. under-predicted: share of jobs that ran longer than predicted. error: |
 #[derive(Args, Clone, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct PredictArgs {
-    /// The log; - is the standard input. Without it the synthetic default of `compare`.
-    pub(crate) log: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) source: SourceArgs,
 
     /// A predictor, as policies take it in `predict=`; repeatable [default: a choice of all kinds].
     #[arg(long, short, value_name = "PREDICTOR", value_parser = super::values::predictor)]
@@ -38,7 +37,7 @@ pub(crate) struct PredictArgs {
     #[command(flatten)]
     pub(crate) cleaning: LogArgs,
 
-    /// How to print the results.
+    /// Format of the printed results.
     #[arg(long, value_name = "FORMAT", default_value = "table", help_heading = "Output", value_parser = super::values::format())]
     pub(crate) format: ReportFormat,
 

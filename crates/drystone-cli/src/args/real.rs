@@ -1,4 +1,4 @@
-//! What a real machine did beside the jobs of its log.
+//! Options on outages, circumstances and feedback: a real machine beside the jobs of its log.
 
 use super::values::span;
 use clap::Args;
@@ -14,7 +14,7 @@ pub(crate) struct RealArgs {
     #[arg(long, value_name = "FILE.csv")]
     pub(crate) outages: Option<PathBuf>,
 
-    /// What is known of jobs beyond the log: a table with the column job and any of at, state,
+    /// Facts about jobs beyond the log: a table with the column job and any of at, state,
     /// since, eligible, after, think, array, most, withdrawn, ended and others.
     #[arg(long, value_name = "FILE.csv")]
     pub(crate) circumstances: Option<PathBuf>,

@@ -6,10 +6,10 @@ use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
 Examples:
-  drystone compare --workload LOG.swf.gz --details --format json > results.json
-  drystone report results.json --output results.html
-  drystone report results.json --output results.html --plots plots
-  drystone run --policy easy --details --format json | drystone report - > easy.html
+  drystone compare LOG.swf.gz --details --format json > results.json
+  drystone report results.json --out results.html
+  drystone report results.json --out results.html --plots plots
+  drystone run LOG.swf.gz --policy easy --details --format json | drystone report - > easy.html
 
 A comparison can also write its page at once: drystone compare --report results.html";
 
@@ -17,14 +17,14 @@ A comparison can also write its page at once: drystone compare --report results.
 #[derive(Args, Clone, Debug)]
 #[command(after_help = CODES, after_long_help = format!("{EXAMPLES}\n\n{CODES}"))]
 pub(crate) struct ReportArgs {
-    /// What `drystone compare --format json` or `drystone run --format json` wrote; - is the
+    /// Results of `drystone compare --format json` or `drystone run --format json`; - is the
     /// standard input. With --details they write what all plots need.
     #[arg(value_name = "RESULTS")]
     pub(crate) results: PathBuf,
 
     /// The page, one HTML file that needs no network.
-    #[arg(long, short, value_name = "FILE.html", default_value = "-")]
-    pub(crate) output: PathBuf,
+    #[arg(long, short, alias = "output", value_name = "FILE.html", default_value = "-")]
+    pub(crate) out: PathBuf,
 
     /// Also write every plot into this directory, as SVG and PNG. Files of the same names are
     /// replaced.

@@ -35,7 +35,7 @@ pub(crate) struct ReproduceArgs {
     /// Studies, by name or as files of their own; all that come with the program, if none is given.
     pub(crate) studies: Vec<String>,
 
-    /// Where the logs are; repeatable.
+    /// Folder of the logs; repeatable.
     #[arg(long, value_name = "DIR", required_unless_present = "list")]
     pub(crate) logs: Vec<PathBuf>,
 
@@ -51,7 +51,7 @@ pub(crate) struct ReproduceArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) threads: Option<u16>,
 
-    /// How to print the results.
+    /// Format of the printed results.
     #[arg(long, value_name = "FORMAT", default_value = "table", help_heading = "Output", value_parser = super::values::format())]
     pub(crate) format: ReportFormat,
 

@@ -9,10 +9,10 @@ use std::path::PathBuf;
 const EXAMPLES: &str = "\
 Examples:
   drystone run --policy easy
-  drystone run --workload LOG.swf.gz --policy 'easy(backfill=sjf)' --by sixteen
-  drystone run --workload LOG.swf.gz --policy easy --as tsafrir2007 --format json
-  drystone run --workload LOG.swf.gz --policy conservative --overrun kill --require-promises
-  zcat LOG.swf.gz | drystone run --workload - --policy easy --load 1.1 --jobs out.parquet
+  drystone run LOG.swf.gz --policy 'easy(backfill=sjf)' --by sixteen
+  drystone run LOG.swf.gz --policy easy --as tsafrir2007 --format json
+  drystone run LOG.swf.gz --policy conservative --overrun kill --require-promises
+  zcat LOG.swf.gz | drystone run - --policy easy --load 1.1 --jobs out.parquet
 
 The CSV of --jobs begins with job_id,submit,start,end: one row per simulated job in order of
 submit, job_id as in the log (field 1), times in seconds of the log. docs/schedules.md has all

@@ -1,21 +1,19 @@
 //! Options of `run` and `compare`: the workload, what is measured and how it is printed.
 
 use super::values::{format, selection, threshold, words};
-use super::{CutArgs, LogArgs, RealArgs};
+use super::{CutArgs, LogArgs, RealArgs, SourceArgs};
 use crate::output::ReportFormat;
 use clap::Args;
 use drystone::metrics::{Scheme, Selection, Threshold};
 use std::path::PathBuf;
 
-/// What `run` and `compare` share.
+/// The options that `run` and `compare` share.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct SimulationArgs {
-    /// Log in Standard Workload Format, plain or compressed with gzip or zstd; - is the standard
-    /// input. Without it a synthetic workload of 10,000 jobs.
-    #[arg(long, short, value_name = "FILE")]
-    pub(crate) workload: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) source: SourceArgs,
 
-    /// Which jobs count: all, tsafrir (without the first 1 % to end and those that end after the
+    /// Jobs that count: all, tsafrir (without the first 1 % to end and those that end after the
     /// last submit), completed, submitted(FROM,UNTIL), window(WARM_UP,COOL_DOWN), in seconds of the
     /// simulation, after --load [default: the study's, else all].
     #[arg(long, value_name = "RULE", help_heading = "Measuring", value_parser = selection)]
@@ -41,7 +39,7 @@ pub(crate) struct SimulationArgs {
     #[arg(long, value_name = "FILE.toml", help_heading = "Policy")]
     pub(crate) priorities: Option<PathBuf>,
 
-    /// What suspending a job costs on this machine, for policies that suspend (ss, tss, is); see
+    /// Cost of suspending a job on this machine, for policies that suspend (ss, tss, is); see
     /// docs/suspension.md. Without it suspension costs nothing.
     #[arg(long, value_name = "FILE.toml", help_heading = "Policy")]
     pub(crate) platform: Option<PathBuf>,
@@ -53,7 +51,7 @@ pub(crate) struct SimulationArgs {
     #[arg(long, help_heading = "Measuring")]
     pub(crate) require_promises: bool,
 
-    /// How to print the results.
+    /// Format of the printed results.
     #[arg(long, value_name = "FORMAT", default_value = "table", help_heading = "Output", value_parser = format())]
     pub(crate) format: ReportFormat,
 
@@ -67,14 +65,13 @@ pub(crate) struct SimulationArgs {
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub(crate) plots: Option<PathBuf>,
 
-    /// Also measure what plots need: distributions, levels over time, classes, users. They go under
-    /// `details` into JSON, from which `drystone report` makes a page. A page (--report FILE.html)
+    /// Print every table. With --format json also write distributions, levels over time, classes and
+    /// users under `details`, from which `drystone report` makes a page. A page (--report FILE.html)
     /// has them anyway.
     #[arg(long, help_heading = "Output")]
     pub(crate) details: bool,
 
-    /// Print how fast each simulation was, in every format. Differs from run to run; without this
-    /// option only tables on a terminal have it.
+    /// Print how fast each simulation was, in every format. Differs from run to run.
     #[arg(long, help_heading = "Output")]
     pub(crate) timing: bool,
 

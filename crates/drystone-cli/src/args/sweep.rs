@@ -42,7 +42,7 @@ pub(crate) struct SweepArgs {
     #[arg(value_name = "STUDY.toml", required = true)]
     pub(crate) study: Option<PathBuf>,
 
-    /// Where results go [default: the study's `store`, else the study file's name with .db].
+    /// Store of the results [default: the study's `store`, else the study file's name with .db].
     #[arg(long, value_name = "FILE")]
     pub(crate) store: Option<PathBuf>,
 
@@ -59,7 +59,7 @@ pub(crate) struct SweepArgs {
     pub(crate) dry_run: bool,
 }
 
-/// What all that simulate share.
+/// The options of every command that simulates.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct WorkArgs {
     /// Look for logs here first, then where the study file says.
@@ -118,7 +118,7 @@ pub(crate) struct StatusArgs {
     #[arg(long)]
     pub(crate) follow: bool,
 
-    /// How to print it.
+    /// Output format.
     #[arg(long, value_name = "FORMAT", default_value = "table", value_parser = super::values::format())]
     pub(crate) format: ReportFormat,
 }
@@ -144,7 +144,7 @@ pub(crate) struct ExportArgs {
     #[arg(value_name = "STORE")]
     pub(crate) store: PathBuf,
 
-    /// Where to write: .csv or .parquet; - is the standard output, as CSV.
+    /// Output file: .csv or .parquet; - is the standard output, as CSV.
     #[arg(long, short, value_name = "FILE", default_value = "-")]
     pub(crate) out: PathBuf,
 }
@@ -164,7 +164,7 @@ pub(crate) struct QueryArgs {
     #[arg(value_name = "SQL")]
     pub(crate) sql: String,
 
-    /// How to print the answer.
+    /// Format of the answer.
     #[arg(long, value_name = "FORMAT", default_value = "table", value_parser = super::values::format())]
     pub(crate) format: ReportFormat,
 }
@@ -192,11 +192,11 @@ pub(crate) struct RankArgs {
     #[arg(long, value_name = "CONDITIONS")]
     pub(crate) subspace: Vec<String>,
 
-    /// How many configurations to print from the top; the last one is always there.
+    /// Number of configurations to print from the top; the last one is always printed.
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub(crate) top: usize,
 
-    /// How to print the ranking. JSON has everything, CSV has every configuration.
+    /// Format of the ranking. JSON has everything, CSV has every configuration.
     #[arg(long, value_name = "FORMAT", default_value = "table", value_parser = super::values::format())]
     pub(crate) format: ReportFormat,
 }
@@ -222,7 +222,7 @@ pub(crate) struct ParetoArgs {
     #[arg(long, value_name = "WORKLOAD")]
     pub(crate) workload: Vec<String>,
 
-    /// How to print the front.
+    /// Format of the front.
     #[arg(long, value_name = "FORMAT", default_value = "table", value_parser = super::values::format())]
     pub(crate) format: ReportFormat,
 }
@@ -231,7 +231,7 @@ pub(crate) struct ParetoArgs {
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "Example:\n  drystone sweep chunk 3/16 study.toml")]
 pub(crate) struct ChunkArgs {
-    /// Which chunk of how many, e.g. 3/16.
+    /// Chunk and number of chunks, e.g. 3/16.
     #[arg(value_name = "K/N")]
     pub(crate) chunk: Chunk,
 
@@ -239,7 +239,7 @@ pub(crate) struct ChunkArgs {
     #[arg(value_name = "STUDY.toml")]
     pub(crate) study: PathBuf,
 
-    /// Where results go [default: the study's store with -K-of-N before its ending].
+    /// Store of the results [default: the study's store with -K-of-N before its ending].
     #[arg(long, value_name = "FILE")]
     pub(crate) store: Option<PathBuf>,
 

@@ -7,11 +7,11 @@ use drystone_sweep::cluster::Recipe;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// How a study is divided into tasks. What is not given is as in the submission before, else as the
+/// The division of a study into tasks. An option that is not given is as in the submission before, else as the
 /// default says.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct DivideArgs {
-    /// How many tasks. They are made to end together.
+    /// Number of tasks, which are made to end together.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(crate) tasks: Option<u32>,
 
@@ -24,16 +24,16 @@ pub(crate) struct DivideArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub(crate) cpus: Option<u32>,
 
-    /// How many tasks may run at the same time.
+    /// Most tasks that run at the same time.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) max_running: Option<u32>,
 
-    /// Where tasks work, on the disk of their node; its shell replaces variables
+    /// Folder in which tasks work, on the disk of their node; its shell replaces variables
     /// [default: $TMPDIR, else /tmp].
     #[arg(long, value_name = "DIR")]
     pub(crate) scratch: Option<String>,
 
-    /// How often a task publishes what it has: at most so much of its work is lost with its node
+    /// Interval at which a task publishes its results: at most this much work is lost with its node
     /// [default: 1m].
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub(crate) publish_every: Option<Duration>,
@@ -42,7 +42,7 @@ pub(crate) struct DivideArgs {
     #[arg(long, value_name = "TIME", value_parser = duration, default_value = "1m")]
     pub(crate) min_task: Duration,
 
-    /// Where results go [default: the study's `store`, else the study file's name with .db].
+    /// Store of the results [default: the study's `store`, else the study file's name with .db].
     #[arg(long, value_name = "FILE")]
     pub(crate) store: Option<PathBuf>,
 
@@ -131,7 +131,7 @@ pub(crate) struct GatherArgs {
     #[arg(long)]
     pub(crate) require_complete: bool,
 
-    /// How to print what is there and what is missing.
+    /// Format of the printed status.
     #[arg(long, value_name = "FORMAT", default_value = "table", value_parser = super::values::format())]
     pub(crate) format: ReportFormat,
 }
@@ -158,7 +158,7 @@ pub(crate) struct CancelArgs {
 
 Scripts of `slurm` and `recipe` call it. Called again, it continues; called twice at once, it loses nothing.")]
 pub(crate) struct TaskArgs {
-    /// Which task, from 1.
+    /// Number of the task, from 1.
     #[arg(value_name = "TASK")]
     pub(crate) task: u32,
 
@@ -166,7 +166,7 @@ pub(crate) struct TaskArgs {
     #[arg(value_name = "FOLDER")]
     pub(crate) folder: PathBuf,
 
-    /// Where to work [default: $TMPDIR, else /tmp].
+    /// Working folder [default: $TMPDIR, else /tmp].
     #[arg(long, value_name = "DIR")]
     pub(crate) scratch: Option<PathBuf>,
 

@@ -1,5 +1,4 @@
-//! How values on the command line are read, so that help, completions and errors name what is
-//! possible.
+//! Parsers of values on the command line; help, completions and errors name the possible ones.
 
 use crate::output::ReportFormat;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -21,7 +20,7 @@ where
     })
 }
 
-/// How results are printed.
+/// Parser of the format of results.
 pub(crate) fn format() -> impl TypedValueParser<Value = ReportFormat> {
     let options = ReportFormat::options().map(|(name, help)| PossibleValue::new(name).help(help));
     PossibleValuesParser::new(options).try_map(|word| ReportFormat::named(&word).ok_or("unknown format"))

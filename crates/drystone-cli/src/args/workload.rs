@@ -1,7 +1,7 @@
 //! `drystone workload` and its commands.
 
-use super::LogArgs;
 use super::values::{month, share, span};
+use super::{LogArgs, SourceArgs};
 use clap::{Args, Subcommand, ValueEnum};
 use drystone::log::transform::Factor;
 use drystone::model::Span;
@@ -10,7 +10,7 @@ use std::path::PathBuf;
 /// Arguments of `drystone workload`.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct WorkloadArgs {
-    /// What to do.
+    /// The command.
     #[command(subcommand)]
     pub(crate) command: WorkloadCommand,
 
@@ -22,10 +22,10 @@ pub(crate) struct WorkloadArgs {
 /// The commands on workloads.
 #[derive(Subcommand, Clone, Debug)]
 pub(crate) enum WorkloadCommand {
-    /// Say what is in a log: span, jobs, users, load, sizes, run times, estimates, arrivals.
+    /// Describe a log: span, jobs, users, load, sizes, run times, estimates, arrivals.
     Info(Box<InfoArgs>),
-    /// Write the jobs that a simulation would see as a log, with an account of what was dropped and
-    /// changed.
+    /// Write the jobs that a simulation would see as a log, with a list of dropped and changed
+    /// records.
     Clean(Box<CleanArgs>),
     /// Scale the load of a log: divide submit times by a factor. Every record is kept.
     Scale(ScaleArgs),
@@ -41,7 +41,7 @@ pub(crate) enum WorkloadCommand {
     Outages(Box<OutagesArgs>),
 }
 
-/// How information is printed.
+/// Formats of information.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(crate) enum InfoFormat {
     /// Aligned tables, for people.
@@ -55,15 +55,19 @@ pub(crate) enum InfoFormat {
 /// Arguments of `drystone workload info`.
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "Examples:\n  drystone workload info LOG.swf.gz\n  \
+    drystone workload info LOG.swf.gz --details\n  \
     drystone workload info LOG.swf.gz --size allocated --format json\n  \
-    drystone workload info LOG.swf.gz --transient --as lawson2002\n  \
-    drystone workload info            # the synthetic default of compare")]
+    drystone workload info LOG.swf.gz --transient --as lawson2002")]
 pub(crate) struct InfoArgs {
-    /// The log; - is the standard input. Without it the synthetic default of `compare`.
-    pub(crate) log: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) source: SourceArgs,
 
     #[command(flatten)]
     pub(crate) cleaning: LogArgs,
+
+    /// Print every table: settings, distributions, arrivals, weeks, users.
+    #[arg(long)]
+    pub(crate) details: bool,
 
     /// Also say how the workload changes over time, in batches of submissions (Lawson, Smirni &
     /// Puiu 2002, section 2).
@@ -75,7 +79,7 @@ pub(crate) struct InfoArgs {
         value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) batch: u32,
 
-    /// How to print.
+    /// Output format.
     #[arg(long, value_name = "FORMAT", default_value = "table")]
     pub(crate) format: InfoFormat,
 }
@@ -92,13 +96,13 @@ pub(crate) struct CleanArgs {
     #[command(flatten)]
     pub(crate) cleaning: LogArgs,
 
-    /// Where to write: .swf, .swf.gz, .swf.zst, .csv, .parquet, or .json for Batsim; - is the
+    /// Output file: .swf, .swf.gz, .swf.zst, .csv, .parquet, or .json for Batsim; - is the
     /// standard output.
     #[arg(long, short, value_name = "FILE", default_value = "-")]
     pub(crate) out: PathBuf,
 }
 
-/// What commands that rewrite a log record by record share.
+/// The options of commands that rewrite a log record by record.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct RewriteArgs {
     /// The log; - is the standard input.
@@ -108,7 +112,7 @@ pub(crate) struct RewriteArgs {
     #[arg(long)]
     pub(crate) lenient: bool,
 
-    /// Where to write: .swf, .swf.gz, .swf.zst, .csv, .parquet, or .json for Batsim; - is the
+    /// Output file: .swf, .swf.gz, .swf.zst, .csv, .parquet, or .json for Batsim; - is the
     /// standard output.
     #[arg(long, short, value_name = "FILE", default_value = "-")]
     pub(crate) out: PathBuf,
@@ -147,7 +151,7 @@ pub(crate) struct SliceArgs {
     #[arg(long, value_name = "SECONDS", allow_hyphen_values = true)]
     pub(crate) until: Option<i64>,
 
-    /// Only so many records, of those that the other options leave, in the order of the log.
+    /// Most records to keep, after the other options, in the order of the log.
     #[arg(long, value_name = "N")]
     pub(crate) first: Option<u64>,
 
@@ -168,7 +172,7 @@ pub(crate) struct ConvertArgs {
     pub(crate) rewrite: RewriteArgs,
 }
 
-/// Which variant of the model of Lublin and Feitelson.
+/// Variants of the model of Lublin and Feitelson.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(crate) enum ModelArg {
     /// One type of job.
@@ -188,11 +192,11 @@ pub(crate) struct GenerateArgs {
     #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) procs: u32,
 
-    /// How many jobs [default: 10000 unless --days is given].
+    /// Number of jobs [default: 10000 unless --days is given].
     #[arg(long, value_name = "N", conflicts_with = "days")]
     pub(crate) jobs: Option<u32>,
 
-    /// As many jobs as it takes to offer the load for so many days.
+    /// Span in days; as many jobs as it takes to offer the load.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(crate) days: Option<u32>,
 
@@ -218,13 +222,13 @@ pub(crate) struct GenerateArgs {
     #[arg(long, value_name = "N")]
     pub(crate) users: Option<u32>,
 
-    /// Where to write: .swf, .swf.gz, .swf.zst, .csv, .parquet, or .json for Batsim; - is the
+    /// Output file: .swf, .swf.gz, .swf.zst, .csv, .parquet, or .json for Batsim; - is the
     /// standard output.
     #[arg(long, short, value_name = "FILE", default_value = "-")]
     pub(crate) out: PathBuf,
 }
 
-/// What becomes of jobs on a node that fails.
+/// Treatment of jobs on a node that fails.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(crate) enum HitArg {
     /// They end at once and wait again, with nothing left of what they ran.
@@ -249,7 +253,7 @@ pub(crate) struct OutagesArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) procs: Option<u32>,
 
-    /// For so many days [default: from the log's first submit to its last; without a log 365].
+    /// Span in days [default: from the log's first submit to its last; without a log 365].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(crate) days: Option<u32>,
 
@@ -262,24 +266,23 @@ pub(crate) struct OutagesArgs {
     #[arg(long, value_name = "SHARE", default_value = "1%", value_parser = share)]
     pub(crate) unavailable: f64,
 
-    /// How long a repair takes on average; repairs are exponential.
+    /// Mean time of a repair; repairs are exponential.
     #[arg(long, value_name = "TIME", default_value = "1d", value_parser = span)]
     pub(crate) repair: Span,
 
-    /// What becomes of jobs on a node that fails.
-    #[arg(long, value_name = "WHAT", default_value = "requeue")]
-    pub(crate) jobs: HitArg,
+    /// Treatment of jobs on a node that fails.
+    #[arg(long, alias = "jobs", value_name = "WHAT", default_value = "requeue")]
+    pub(crate) hit: HitArg,
 
-    /// How long the whole machine is out for maintenance; 0 for none.
+    /// Duration of a maintenance of the whole machine; 0 for none.
     #[arg(long, value_name = "TIME", default_value = "1d", value_parser = span)]
     pub(crate) maintenance: Span,
 
-    /// From the beginning of one maintenance to the next; the first comes so long after the first
-    /// submit.
+    /// Interval between maintenances; the first starts one interval after the first submit.
     #[arg(long, value_name = "TIME", default_value = "30d", value_parser = span)]
     pub(crate) every: Span,
 
-    /// How long before it a maintenance is announced.
+    /// Time between the announcement of a maintenance and its beginning.
     #[arg(long, value_name = "TIME", default_value = "14d", value_parser = span)]
     pub(crate) notice: Span,
 
@@ -287,7 +290,7 @@ pub(crate) struct OutagesArgs {
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
 
-    /// Where to write; - is the standard output.
+    /// Output file; - is the standard output.
     #[arg(long, short, value_name = "FILE.csv", default_value = "-")]
     pub(crate) out: PathBuf,
 }

@@ -31,10 +31,11 @@ struct Answer<'a> {
 pub(crate) fn explain(args: &ExplainArgs) -> Outcome {
     message::be_quiet(args.quiet);
     let [outages, circumstances] = args.real.files();
-    let given = [args.workload.as_deref(), args.priorities.as_deref(), args.platform.as_deref()];
+    let log = args.source.required("explain")?;
+    let given = [Some(log), args.priorities.as_deref(), args.platform.as_deref()];
     let read = [given[0], given[1], given[2], outages, circumstances];
     file::distinct(&read, &[("--audit", args.log.audit.as_deref())])?;
-    let input = Input::part(args.workload.as_deref(), (&args.log, &args.cut, &args.real), args.seed, false)?;
+    let input = Input::part(Some(log), (&args.log, &args.cut, &args.real), input::UNSEEDED, false)?;
     let told = story(args, &input)?;
     match args.format {
         StoryFormat::Text => stdout::write(told.text.as_bytes())?,
@@ -72,7 +73,7 @@ pub(crate) fn story(args: &ExplainArgs, input: &Input) -> Result<Story, Failure>
             )));
         }
     };
-    let mut experiment = input::untrimmed(args.log.study, args.seed, &input.header);
+    let mut experiment = input::untrimmed(args.log.study, input::UNSEEDED, &input.header);
     let Files { priorities, platform, outages } =
         Files::read((args.priorities.as_deref(), args.platform.as_deref()), &args.real, &spec, input, &mut experiment)?;
     let stage = Stage { platform, outages: Some(&outages), feedback: args.real.feedback };

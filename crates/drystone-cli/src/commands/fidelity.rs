@@ -5,6 +5,7 @@ mod rows;
 
 use crate::args::FidelityArgs;
 use crate::exit::{DONE, FINDING, Failure, Outcome};
+use crate::input::Given;
 use crate::interrupt;
 use crate::output::document::Document;
 use crate::output::flat::Rows;
@@ -40,6 +41,7 @@ pub(crate) fn fidelity(args: &FidelityArgs) -> Outcome {
 
 /// Simulates and measures; `None` where it was told to stop.
 pub(crate) fn held(args: &FidelityArgs, stop: &AtomicBool) -> Result<Option<Found>, Failure> {
+    Given::refuse(&args.site, &[Given::Site])?;
     let (site, pool) = site::open(&args.site)?;
     let others = args
         .repetition

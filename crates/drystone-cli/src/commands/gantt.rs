@@ -24,13 +24,14 @@ const MANY: usize = 100_000;
 
 pub(crate) fn gantt(args: &GanttArgs) -> Outcome {
     message::be_quiet(args.quiet);
-    by_ending::<Charts>(&args.output)?;
+    by_ending::<Charts>(&args.out)?;
     let [outages, circumstances] = args.real.files();
-    let read = [args.workload.as_deref(), args.priorities.as_deref(), args.platform.as_deref(), outages, circumstances];
-    file::distinct(&read, &[("--audit", args.log.audit.as_deref()), ("--output", Some(&args.output))])?;
+    let log = args.source.required("gantt")?;
+    let read = [Some(log), args.priorities.as_deref(), args.platform.as_deref(), outages, circumstances];
+    file::distinct(&read, &[("--audit", args.log.audit.as_deref()), ("--out", Some(&args.out))])?;
     window(args)?;
-    let out = Target::<Charts>::open(&args.output)?;
-    let input = Input::part(args.workload.as_deref(), (&args.log, &args.cut, &args.real), args.seed, false)?;
+    let out = Target::<Charts>::open(&args.out)?;
+    let input = Input::part(Some(log), (&args.log, &args.cut, &args.real), input::UNSEEDED, false)?;
     let Some(gantt) = drawn(args, &input, None)? else { return Ok(DONE) };
     match gantt.jobs() {
         0 => {
@@ -47,7 +48,7 @@ pub(crate) fn gantt(args: &GanttArgs) -> Outcome {
         message::note(&format!("job {number} has no part in this window: nothing of it is drawn"));
     }
     out.write(&Chart { gantt: &gantt, colour: args.colour, pixels: args.pixels })?.publish()?;
-    message::note(&format!("{} drawn in {}", plural(gantt.jobs() as u64, "job"), args.output.display()));
+    message::note(&format!("{} drawn in {}", plural(gantt.jobs() as u64, "job"), args.out.display()));
     Ok(DONE)
 }
 
@@ -76,7 +77,7 @@ pub(crate) fn drawn(args: &GanttArgs, input: &Input, stop: Option<&AtomicBool>) 
     let workload = &input.workload;
     let spec = input.policy(&input::in_study(&args.policy, args.log.study)?)?;
     let id = args.job.map(|job| input::job(workload, job)).transpose()?;
-    let mut experiment = input::untrimmed(args.log.study, args.seed, &input.header);
+    let mut experiment = input::untrimmed(args.log.study, input::UNSEEDED, &input.header);
     let given = (args.priorities.as_deref(), args.platform.as_deref());
     let Files { priorities, platform, outages } = Files::read(given, &args.real, &spec, input, &mut experiment)?;
     let mut segments = Segments::default();

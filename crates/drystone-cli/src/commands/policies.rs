@@ -76,11 +76,16 @@ pub(crate) fn policies(args: &PoliciesArgs) -> Outcome {
         certified(&listing)?
     } else if args.name.is_some() {
         details(&listing)
+    } else if args.details || args.format != InfoFormat::Table {
+        everything(&listing)
     } else {
-        overview(&listing)
+        names(&listing)
     };
     match args.format {
-        InfoFormat::Table => output::print_document(&document)?,
+        InfoFormat::Table if args.details || args.certified || args.name.is_some() => {
+            output::print_document(&document)?
+        }
+        InfoFormat::Table => output::print_overview(&document)?,
         InfoFormat::Markdown => stdout::write(document.markdown().as_bytes())?,
         InfoFormat::Json => stdout::write(&output::json(&listing)?)?,
     }
@@ -123,7 +128,26 @@ fn heading(level: Level) -> &'static str {
     }
 }
 
-fn overview(listing: &Listing) -> Document {
+/// Names with one line each.
+fn names(listing: &Listing) -> Document {
+    let mut document = Document::default();
+    document.heading("Policies");
+    let mut table = Table::new(["name", "what it does"]).texts(&[0, 1]);
+    for kind in &listing.policies {
+        table.row(vec![kind.name.into(), kind.summary.into()]);
+    }
+    document.table(table);
+    document.heading("Short names");
+    let mut table = Table::new(["name", "what it does"]).texts(&[0, 1]);
+    for alias in &listing.aliases {
+        table.row(vec![alias.name.into(), alias.summary.into()]);
+    }
+    document.table(table);
+    document.text("Parameters of one policy: drystone policies NAME. Everything: drystone policies --details");
+    document
+}
+
+fn everything(listing: &Listing) -> Document {
     let mut document = Document::default();
     document.heading("Policies");
     let mut table = Table::new(["name", "what it does", "source"]).texts(&[0, 1, 2]);

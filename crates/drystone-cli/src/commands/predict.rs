@@ -49,9 +49,10 @@ struct Judgement {
 pub(crate) fn predict(args: &PredictArgs) -> Outcome {
     message::be_quiet(args.quiet);
     let written = [("--audit", args.cleaning.audit.as_deref()), ("--report", args.report.as_deref())];
-    file::distinct(&[args.log.as_deref()], &written)?;
+    let log = args.source.required("predict")?;
+    file::distinct(&[Some(log)], &written)?;
     let report_file = args.report.as_deref().map(ReportFile::open_plain).transpose()?;
-    let input = Input::read(args.log.as_deref(), &args.cleaning, 1, true)?;
+    let input = Input::read(Some(log), &args.cleaning, 1, true)?;
     let judged = judged(args, &input)?;
     if let Some(file) = report_file {
         file.write(&judged)?.publish()?;

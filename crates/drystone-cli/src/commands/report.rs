@@ -2,6 +2,7 @@
 
 use crate::args::ReportArgs;
 use crate::exit::{DONE, Failure, Outcome};
+use crate::input::Given;
 use crate::output::file::{self, Output};
 use crate::output::{message, plots};
 use drystone_report::{Results, page};
@@ -11,15 +12,16 @@ use std::path::Path;
 pub(crate) fn report(args: &ReportArgs) -> Outcome {
     message::be_quiet(args.quiet);
     // What cannot be written is said before the work is done.
-    let ending = args.output.extension().map(|e| e.to_string_lossy().to_lowercase());
-    if file::identity(&args.output).is_some_and(|file| file != Path::new("-"))
+    let ending = args.out.extension().map(|e| e.to_string_lossy().to_lowercase());
+    if file::identity(&args.out).is_some_and(|file| file != Path::new("-"))
         && !matches!(ending.as_deref(), Some("html" | "htm"))
     {
-        let name = args.output.display();
-        return Err(Failure::usage(format_args!("--output {name}: a page is HTML; give it a name that ends in .html")));
+        let name = args.out.display();
+        return Err(Failure::usage(format_args!("--out {name}: a page is HTML; give it a name that ends in .html")));
     }
-    file::distinct(&[Some(&args.results)], &[("--output", Some(&args.output))])?;
-    let out = Output::create(&args.output)?;
+    file::distinct(&[Some(&args.results)], &[("--out", Some(&args.out))])?;
+    Given::refuse(&args.results, &[Given::Results])?;
+    let out = Output::create(&args.out)?;
     let _folder = args.plots.as_deref().map(plots::prepare).transpose()?;
     let name =
         if args.results == Path::new("-") { "standard input".to_string() } else { args.results.display().to_string() };

@@ -1,6 +1,6 @@
 //! `drystone completions` and `drystone man`: both made from the definition of the command line.
 
-use crate::args::{Cli, CompletionsArgs, ManArgs};
+use crate::args::{Cli, CompletionsArgs, ManArgs, command};
 use crate::exit::{DONE, Failure, Outcome};
 use crate::output::{file, stdout};
 use clap::CommandFactory;
@@ -14,12 +14,14 @@ pub(crate) fn completions(args: &CompletionsArgs) -> Outcome {
 }
 
 pub(crate) fn man(args: &ManArgs) -> Outcome {
-    let mut command = Cli::command();
-    command.build();
     if args.markdown {
+        let mut command = command(true);
+        command.build();
         stdout::write(markdown(command).as_bytes())?;
         return Ok(DONE);
     }
+    let mut command = Cli::command();
+    command.build();
     let Some(dir) = &args.dir else {
         stdout::write(&page(command)?)?;
         return Ok(DONE);

@@ -1,8 +1,8 @@
-//! Reads what commands simulate: a log, a site, or the synthetic default.
+//! Reads what commands simulate: a log, a site, or the built-in example.
 
 use super::scene::{self, Take};
 use super::synthetic::synthetic;
-use super::{Input, recorded};
+use super::{Given, Input, recorded};
 use crate::args::{CutArgs, LogArgs, RealArgs, SimulationArgs};
 use crate::exit::Failure;
 use crate::output::file::Output;
@@ -17,6 +17,7 @@ use std::path::Path;
 
 /// Opens a log and counts what is read of it.
 pub(crate) fn open(path: &Path) -> Result<source::Source, Failure> {
+    Given::refuse(path, &[Given::Log, Given::Site])?;
     if let Some(opened) = site::counted(path) {
         return Ok(opened?);
     }
@@ -33,7 +34,7 @@ pub(crate) fn open(path: &Path) -> Result<source::Source, Failure> {
 }
 
 impl Input {
-    /// Reads and cleans a log, or makes the synthetic default where none is given.
+    /// Reads and cleans a log, or makes the built-in example where none is given.
     pub(crate) fn read(path: Option<&Path>, args: &LogArgs, seed: u64, records: bool) -> Result<Input, Failure> {
         let options = Options { records, ..args.options() };
         let audit = args.audit.as_deref().map(Output::create).transpose()?;
@@ -64,7 +65,7 @@ impl Input {
             return Err(Failure::usage(problem));
         }
         let take = Take { all: true, plain };
-        Input::taken(args.workload.as_deref(), (&args.log, &args.cut, &args.real), args.seed, records, take)
+        Input::taken(args.source.path(), (&args.log, &args.cut, &args.real), args.seed, records, take)
     }
 
     /// The whole of a log or a site, all pools side by side.

@@ -1,16 +1,16 @@
-//! The synthetic workload that is simulated where no log is given.
+//! The built-in example, which `compare` and `run` simulate where no log is given.
 
 use super::Input;
 use crate::exit::Failure;
-use drystone::generate::{default_params, generate};
+use drystone::generate::{example_params, generate};
 use drystone::log::clean::{Cleaner, Options};
 use drystone::log::swf::{Header, Record};
 use drystone::model::{Setting, Workload};
 
-/// The synthetic default, which goes through cleaning like a log, so that every option means the
+/// The built-in example, which goes through cleaning like a log, so that every option means the
 /// same.
 pub(super) fn synthetic(seed: u64, options: Options) -> Result<Input, Failure> {
-    let workload = generate(&drystone::generate::Params { seed, ..default_params() })?;
+    let workload = generate(&drystone::generate::Params { seed, ..example_params() })?;
     let provenance = workload.provenance.clone();
     let header = synthetic_header(&workload);
     let mut cleaner = Cleaner::new(&header, options, provenance.name.as_str(), &provenance.name)?;

@@ -82,16 +82,6 @@ impl Table {
         needs.collect()
     }
 
-    /// How broad it must be for every row to be one line.
-    pub(crate) fn width_of_rows(&self) -> usize {
-        layout::width_of_cells(&self.needs())
-    }
-
-    /// Whether all columns stand side by side within this.
-    pub(crate) fn is_whole(&self, width: usize) -> bool {
-        layout::parts(&self.needs(), Some(width)).len() == 1
-    }
-
     fn align(&self, at: usize) -> CellAlignment {
         if self.text_columns.contains(&at) { CellAlignment::Left } else { CellAlignment::Right }
     }
@@ -222,6 +212,17 @@ impl Document {
     /// As the standard output can show it.
     pub(crate) fn for_stdout(&self) -> String {
         self.render(stdout::width(), stdout::is_styled())
+    }
+
+    /// As text without colours, no broader than this.
+    pub(crate) fn within(&self, columns: usize) -> String {
+        self.render(Some(columns), false)
+    }
+
+    /// As the standard output can show it, no broader than this.
+    pub(crate) fn for_stdout_within(&self, columns: usize) -> String {
+        let width = stdout::width().map_or(columns, |width| width.min(columns));
+        self.render(Some(width), stdout::is_styled())
     }
 
     /// How many lines it takes.

@@ -174,7 +174,7 @@ mod tests {
         endings_are_told::<Reports>(&["compare"], "report");
         endings_are_told::<Reports>(&["run"], "report");
         endings_are_told::<Schedules>(&["run"], "jobs");
-        endings_are_told::<Charts>(&["gantt"], "output");
+        endings_are_told::<Charts>(&["gantt"], "out");
         #[cfg(feature = "sweep")]
         endings_are_told::<crate::output::exports::Exports>(&["sweep", "export"], "out");
         endings_are_told::<Logs>(&["workload", "convert"], "out");

@@ -33,11 +33,6 @@ impl Needs {
     }
 }
 
-/// The least width at which no cell is wrapped.
-pub(super) fn width_of_cells(needs: &[Needs]) -> usize {
-    needs.iter().map(|n| n.cells + GAP).sum::<usize>().saturating_sub(GAP)
-}
-
 /// Which columns stand side by side, and how broad each is. Where not all of them have room, they
 /// stand below each other in parts that begin with the first column each, so that every row says of
 /// what it is.
@@ -174,7 +169,6 @@ mod tests {
         assert_eq!(parts(&needs, Some(17)), whole);
         // Headers are wrapped first: no row is longer for it.
         assert_eq!(parts(&needs, Some(16)), [[(0, 6), (1, 8)]]);
-        assert_eq!(width_of_cells(&needs), 15);
         assert_eq!(parts(&needs, Some(3)), [[(0, 6), (1, 7)]]);
         assert_eq!(parts(&[], Some(3)), [[]]);
     }

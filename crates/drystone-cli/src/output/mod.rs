@@ -36,6 +36,11 @@ pub(crate) fn json(value: &impl Serialize) -> Result<Vec<u8>, Failure> {
     Ok(bytes)
 }
 
+/// Prints a short document on the standard output, in eighty columns at most.
+pub(crate) fn print_overview(document: &Document) -> Result<(), Failure> {
+    stdout::write(document.for_stdout_within(reports::COLUMNS).as_bytes())
+}
+
 /// Prints a document on the standard output, styled and fitted where that is a terminal.
 pub(crate) fn print_document(document: &Document) -> Result<(), Failure> {
     stdout::write(document.for_stdout().as_bytes())

@@ -4,7 +4,7 @@ use super::columns::{self, OVERVIEW};
 use super::document::{Document, Table, Value};
 use super::flat::Row;
 use super::message;
-use super::number::{NONE, count, duration, fixed, fixed_or, in_unit, minutes, percent, plural, speed};
+use super::number::{NONE, TimeUnit, count, duration, fixed, fixed_or, in_unit, minutes, percent, plural, speed};
 use crate::meta::{ExperimentMeta, PolicyMeta, VERSION, WorkloadMeta};
 use drystone::metrics::{
     Categorised, Disruptions, EXACT_LIMIT, Fairness, Measure, Metric, Needs, Precision, PromisesKept, Report,
@@ -124,6 +124,23 @@ pub(crate) fn measures(report: &Report) -> Table {
         let mut row = vec![name];
         row.extend(STATISTICS.iter().map(|(_, statistic)| show(statistic(measure).of(report))));
         row.push(worst.map_or_else(|| NONE.to_string(), |w| w.number.to_string()));
+        table.row(row.into_iter().map(Into::into).collect());
+    }
+    table
+}
+
+/// Waits, response times and slowdowns, a row each, with few columns.
+pub(crate) fn main_measures(report: &Report) -> Table {
+    let statistics: [(&str, Statistic); 4] =
+        [("mean", Metric::Mean), ("median", Metric::Median), ("95% within", Metric::P95), ("longest", Metric::Max)];
+    let mut table = Table::new([""].into_iter().chain(statistics.map(|(name, _)| name)));
+    for measure in [Measure::Wait, Measure::Response, Measure::BoundedSlowdown] {
+        let unit = TimeUnit::of(Metric::Mean(measure).of(report).unwrap_or(0.0));
+        let in_time = measure.unit() == Unit::Seconds;
+        let name = if in_time { format!("{}, {}", measure.name(), unit.name()) } else { measure.name().to_string() };
+        let show = |value| if in_time { unit.text(value) } else { fixed_or(value, 1) };
+        let mut row = vec![name];
+        row.extend(statistics.iter().map(|(_, statistic)| show(statistic(measure).of(report))));
         table.row(row.into_iter().map(Into::into).collect());
     }
     table

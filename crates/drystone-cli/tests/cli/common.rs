@@ -57,6 +57,14 @@ impl Folder {
         folder
     }
 
+    /// A folder with `made.swf`: 10,000 generated jobs on 256 processors at a load of 0.85.
+    pub(crate) fn with_made() -> Folder {
+        let folder = Folder::new();
+        let args = ["workload", "generate", "--jobs", "10000", "--load", "0.85", "--quiet", "--out", "made.swf"];
+        folder.run(&args).ok();
+        folder
+    }
+
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.0.path().join(name)
     }

@@ -180,6 +180,14 @@ fn every_command_of_a_document_runs() {
             .filter(|line| !is_not_here(line) && (jq || !line.contains("jq ")))
             .collect();
         let folder = if shown.is_empty() { continue } else { fixtures() };
+        // A file that the page shows is the one that its commands take.
+        for (language, lines) in blocks(&text) {
+            if let Some(file) = lines.first().and_then(|l| l.strip_prefix("# ")).filter(|_| language == "toml")
+                && Path::new(file).extension().is_some_and(|ending| ending == "toml")
+            {
+                folder.write(file, lines.join("\n"));
+            }
+        }
         for line in shown {
             let output = run(&folder, &line);
             let said = String::from_utf8_lossy(&output.stderr);

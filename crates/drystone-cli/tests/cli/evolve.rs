@@ -2,11 +2,12 @@
 
 use crate::common::{Folder, four};
 
-const SMALL: [&str; 9] = ["evolve", "--evaluations", "8", "--population", "4", "--parts", "1", "--weeks", "1"];
+const SMALL: [&str; 10] =
+    ["evolve", "made.swf", "--evaluations", "8", "--population", "4", "--parts", "1", "--weeks", "1"];
 
 #[test]
 fn a_search_reports_on_weeks_that_it_has_not_seen_and_goes_on() {
-    let folder = Folder::new();
+    let folder = Folder::with_made();
     let args = [&SMALL[..], &["--state", "s.json", "--format", "json", "--quiet"]].concat();
     let found = folder.run(&args).json();
     assert_eq!(found["schema"], "drystone/evolve/1");

@@ -62,6 +62,40 @@ fn help_texts() {
     }
 }
 
+/// Help texts begin with a noun or an imperative, and avoid words that do not read as English.
+#[test]
+fn help_texts_are_plain() {
+    let folder = Folder::new();
+    let question = ["What", "How", "Who", "Which", "Whether", "Where", "Why", "When", "Whose", "Those"];
+    let words = ["somebody", "nobody", "whoever", " whom ", "those who", "is told", "are told", "anew"];
+    for command in COMMANDS {
+        let help = folder.run(&[command, &["--help-all"]].concat()).ok();
+        let mut before = "";
+        for line in help.lines() {
+            // The description of an option stands below it, that of a command or value behind it.
+            let described = before.trim_start().starts_with('-') || before.is_empty();
+            let text = line.trim_start();
+            let text = text.split_once("  ").map_or(text, |(_, text)| text.trim_start());
+            let asks = question.iter().any(|word| text.split(' ').next() == Some(word));
+            assert!(!(described && asks), "{command:?}: begins with a question word: {line}");
+            let found = words.iter().find(|word| text.contains(*word));
+            assert_eq!(found, None, "{command:?}: {line}");
+            before = line;
+        }
+    }
+}
+
+/// Short help fits on a screen.
+#[test]
+fn short_help_fits_on_a_screen() {
+    let folder = Folder::new();
+    for command in COMMANDS {
+        let help = folder.run(&[command, &["-h"]].concat()).ok();
+        assert!(help.lines().count() <= 50, "{command:?}: {}\n{help}", help.lines().count());
+        assert!(help.lines().all(|line| line.chars().count() <= 80), "{command:?}:\n{help}");
+    }
+}
+
 /// What stands under "Examples" is one command a line, or a command that says that it goes on:
 /// nothing is wrapped, and nothing breaks when it is pasted.
 #[test]
@@ -102,7 +136,10 @@ fn versions_completions_and_pages() {
 #[test]
 fn policies_are_listed_with_all_there_is_to_know() {
     let folder = Folder::new();
-    let all = folder.run(&["policies"]).ok();
+    let all = folder.run(&["policies", "--details"]).ok();
+    let names = folder.run(&["policies"]).ok();
+    assert!(names.lines().all(|line| line.chars().count() <= 80), "{names}");
+    assert!(drystone::policy::kinds().iter().all(|kind| names.contains(kind.name)), "{names}");
     for kind in drystone::policy::kinds() {
         assert!(all.contains(kind.name) && all.contains(kind.summary) && all.contains(kind.source), "{}", kind.name);
         let one = folder.run(&["policies", kind.name]).ok();

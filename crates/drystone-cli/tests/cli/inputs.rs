@@ -82,7 +82,7 @@ fn nobody_who_counts_is_told() {
         let none = "none of 4 jobs counts (window(99999999999,0))";
         assert_says(&folder.run(&args("window(99999999999,0)")).err, &[none]);
         // A table of dashes says nothing of it.
-        for more in [&["-q"][..], &["-q", "--brief"]] {
+        for more in [&["-q"][..], &["-q", "--details"]] {
             let quiet = [args("window(99999999999,0)"), more.to_vec()].concat();
             if command[0] == "compare" || more.len() == 1 {
                 let err = folder.run(&quiet).err;
@@ -185,7 +185,10 @@ fn missing_and_unreadable_files() {
         let error = folder.run(&[&command[..], &["-w", "nowhere.swf"]].concat()).fails(2);
         assert_says(&error, &["nowhere.swf: cannot be opened"]);
     }
-    assert_says(&folder.run(&["run", "-p", "easy", "-w", "."]).fails(2), &[".: cannot be read: ", "directory"]);
+    assert_says(
+        &folder.run(&["run", "-p", "easy", "-w", "."]).fails(2),
+        &[".: this is a folder with neither a site nor logs", "expected a log or a site"],
+    );
     assert_says(&folder.run(&["workload", "info", "nowhere.swf"]).fails(2), &["nowhere.swf: cannot be opened"]);
     assert_says(&folder.run(&["workload", "convert", "nowhere.swf"]).fails(2), &["nowhere.swf: cannot be opened"]);
 }
@@ -264,4 +267,54 @@ fn what_a_header_leaves_open_is_told() {
         &["warning: the header's UnixStartTime, 843480031000, cannot be and is ignored: it is seconds since 1970"],
     );
     assert_eq!(told("; MaxProcs: 4\n; UnixStartTime: -1\n; TimeZone: -1", &[]), "");
+}
+
+/// Every command says what it was given and which command takes it.
+#[test]
+fn inputs_of_the_wrong_kind_are_named() {
+    let folder = Folder::with("log.swf", four());
+    folder.write("jobs.psv", "JobID|User|State\n1|a|COMPLETED\n");
+    folder.write("study.toml", "[[workload]]\nfile = \"log.swf\"\n[[policy]]\npolicy = \"easy\"\n");
+    let results = folder.run(&["run", "log.swf", "-p", "easy", "--format", "json"]).ok();
+    folder.write("results.json", results);
+    for name in ["dumps", "logs", "empty"] {
+        std::fs::create_dir(folder.path(name)).expect("made");
+    }
+    folder.write("dumps/jobs.psv", "JobIDRaw,User,State\n1,a,COMPLETED\n");
+    folder.write("logs/log.swf", four());
+    for (args, parts) in [
+        (&["compare", "jobs.psv"][..], ["Slurm's accounting", "`drystone import jobs.psv --out site/`"]),
+        (&["compare", "dumps"], ["a folder of accounting", "`drystone import dumps --out site/`"]),
+        (&["compare", "logs"], ["a folder of logs", "name one of the logs"]),
+        (&["workload", "info", "empty"], ["neither a site nor logs", "drystone import"]),
+        (&["compare", "results.json"], ["results in JSON", "`drystone report results.json --out results.html`"]),
+        (&["compare", "study.toml"], ["the file of a study", "`drystone sweep study.toml`"]),
+        (&["fidelity", "log.swf"], ["a job log", "`drystone import log.swf --out site/`"]),
+        (&["report", "log.swf"], ["a job log, expected results in JSON", "`drystone compare log.swf`"]),
+    ] {
+        let said = folder.run(args).fails(2);
+        assert!(parts.iter().all(|part| said.contains(part)), "{args:?}: {said}");
+    }
+}
+
+/// Only `compare` and `run` have an example; the others ask for a log, which may come by its place
+/// or by its option.
+#[test]
+fn commands_without_a_log_ask_for_one() {
+    let folder = Folder::with("log.swf", four());
+    for args in [
+        &["explain", "--job", "1", "-p", "easy"][..],
+        &["gantt", "-p", "easy", "--out", "chart.json"],
+        &["predict"],
+        &["workload", "info"],
+        &["evolve"],
+        &["advise"],
+    ] {
+        let said = folder.run(args).fails(2);
+        assert!(said.contains("needs a log"), "{args:?}: {said}");
+    }
+    for command in [&["run", "-p", "easy"][..], &["compare", "-p", "easy"], &["explain", "--job", "1", "-p", "easy"]] {
+        let more = |log: &[&str]| folder.run(&[command, log, &["--quiet"]].concat()).ok();
+        assert_eq!(more(&["log.swf"]), more(&["--workload", "log.swf"]), "{command:?}");
+    }
 }

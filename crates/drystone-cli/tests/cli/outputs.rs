@@ -46,7 +46,7 @@ fn every_output_is_a_file_of_its_own() {
         &["workload", "info", "log.swf", "--audit", "log.swf"],
         &["predict", "log.swf", "--audit", "log.swf"],
         &["predict", "log.swf", "--report", "q.md", "--audit", "q.md"],
-        &["gantt", "-w", "log.swf", "-p", "easy", "--output", "o.svg", "--audit", "log.swf"],
+        &["gantt", "-w", "log.swf", "-p", "easy", "--out", "o.svg", "--audit", "log.swf"],
         &["explain", "-w", "log.swf", "-p", "easy", "--job", "1", "--audit", "log.swf"],
     ] {
         let said = folder.run(args).fails(2);
@@ -63,7 +63,7 @@ fn every_output_is_a_file_of_its_own() {
     );
     folder.write("schedule.swf", schedule.ok());
     folder.run(&["workload", "info", "schedule.swf"]).ok();
-    let said = folder.run(&["report", "log.swf", "--output", "page.pdf"]).fails(2);
+    let said = folder.run(&["report", "log.swf", "--out", "page.pdf"]).fails(2);
     assert!(said.contains("a page is HTML"), "{said}");
 }
 
@@ -186,7 +186,7 @@ fn what_goes_beside_a_result_says_what_determined_it() {
     assert!(String::from_utf8_lossy(&png).contains(hash));
     // A schedule that is drawn says so in its data and in its drawing.
     for name in ["chart.json", "chart.svg"] {
-        folder.run(&[&["gantt", "--output", name], &options[..]].concat()).ok();
+        folder.run(&[&["gantt", "--out", name], &options[..]].concat()).ok();
     }
     let data: Value = serde_json::from_str(&folder.read("chart.json")).expect("JSON");
     settings("schedule", &data["determined"]);

@@ -54,8 +54,9 @@ fn tables_of_the_default_predictors() {
     assert_eq!(line.split_whitespace().collect::<Vec<_>>(), ["recent(2)", "0.0%", "87.5%", "100.0%", "0.0%"]);
     let markdown = folder.read("out.md");
     assert!(markdown.contains("| recent(2) ") && markdown.contains("## Error, in minutes"), "{markdown}");
-    // The synthetic default needs no log.
-    assert!(folder.run(&["predict", "-p", "estimate"]).ok().contains("estimate"));
+    // Only `compare` and `run` have an example to fall back on.
+    let error = folder.run(&["predict", "-p", "estimate"]).fails(2);
+    assert!(error.contains("drystone predict needs a log") && error.contains("workload generate"), "{error}");
 }
 
 #[test]

@@ -16,7 +16,7 @@ fn a_page_can_be_made_later() {
     let folder = Folder::new();
     let json = folder.run(&compare(&["--report", "at-once.html", "--format", "json"])).ok();
     folder.write("results.json", &json);
-    folder.run(&["report", "results.json", "--output", "later.html"]).ok();
+    folder.run(&["report", "results.json", "--out", "later.html"]).ok();
     let page = folder.read("at-once.html");
     assert!(page == folder.read("later.html"), "the pages differ");
     assert!(page.len() < 1_500_000, "{} bytes", page.len());
@@ -44,14 +44,12 @@ fn what_is_no_result_is_refused() {
         ("list.json", "absent"),
         ("missing.json", "missing.json"),
     ] {
-        let error = folder.run(&["report", file, "--output", "out.html"]).fails(2);
+        let error = folder.run(&["report", file, "--out", "out.html"]).fails(2);
         assert!(error.contains(says) && error.contains(file), "{error}");
         assert!(!folder.path("out.html").exists());
     }
-    let error = folder.run(&["predict", "--report", "out.html"]).fails(2);
+    let error = folder.run(&["predict", "log.swf", "--report", "out.html"]).fails(2);
     assert!(error.contains("only `compare`, `run`, `advise` and `fidelity` make pages"), "{error}");
-    let error = folder.run(&compare(&["--brief", "--format", "json"])).fails(2);
-    assert!(error.contains("--brief"), "{error}");
 }
 
 /// Every plot as SVG and PNG.
@@ -61,7 +59,7 @@ fn plots_are_files() {
     let json = folder.run(&compare(&["--plots", "made/plots", "--loads", "0.9,1", "--format", "json"])).ok();
     // Later the same.
     folder.write("results.json", json);
-    folder.run(&["report", "results.json", "--output", "out.html", "--plots", "later"]).ok();
+    folder.run(&["report", "results.json", "--out", "out.html", "--plots", "later"]).ok();
     let mut names: Vec<String> = fs::read_dir(folder.path("made/plots"))
         .expect("a folder")
         .map(|e| e.expect("an entry").file_name().to_string_lossy().into_owned())
@@ -86,22 +84,12 @@ fn plots_are_files() {
     }
 }
 
-/// The verdict in twenty lines, with sparklines.
-#[test]
-fn briefly_is_twenty_lines() {
-    let folder = Folder::new();
-    let out = folder.run(&["compare", "--all", "--slice", "..1500000", "--brief", "--quiet"]).ok();
-    assert!(out.lines().count() <= 20, "{out}");
-    assert!(out.contains("By mean wait") && out.contains('█') && out.contains("more policies"), "{out}");
-    assert!(out.lines().any(|l| l.starts_with("easy ")), "{out}");
-}
-
 /// A job that is asked for but has no part in the window is not passed over in silence.
 #[test]
 fn a_job_outside_the_window_is_said_to_be() {
-    let folder = Folder::new();
+    let folder = Folder::with_made();
     let said = |job: &str, window: &str| {
-        let args = ["gantt", "--policy", "easy", "--window", window, "--job", job, "--output", "chart.json"];
+        let args = ["gantt", "made.swf", "--policy", "easy", "--window", window, "--job", job, "--out", "chart.json"];
         let output = folder.command(&args).output().expect("runs");
         assert!(output.status.success());
         String::from_utf8(output.stderr).expect("text").contains("has no part in this window")
@@ -114,9 +102,9 @@ fn a_job_outside_the_window_is_said_to_be() {
 /// Charts in every form; what is refused.
 #[test]
 fn schedules_are_drawn() {
-    let folder = Folder::new();
+    let folder = Folder::with_made();
     let draw = |policy: &str, output: &str| {
-        let args = ["gantt", "--policy", policy, "--window", "0..300000", "--output", output, "--quiet"];
+        let args = ["gantt", "made.swf", "--policy", policy, "--window", "0..300000", "--out", output, "--quiet"];
         folder.run(&args)
     };
     for policy in ["easy", "ss"] {
@@ -143,8 +131,8 @@ fn schedules_are_drawn() {
     draw("easy", "chart.png").ok();
     assert_eq!(&fs::read(folder.path("chart.png")).expect("made")[..4], b"\x89PNG");
     assert!(draw("easy", "chart.gif").fails(2).contains(".html, .svg, .png or .json"));
-    let error = folder.run(&["gantt", "--policy", "easy", "--window", "9..3", "--quiet"]).fails(2);
+    let error = folder.run(&["gantt", "made.swf", "--policy", "easy", "--window", "9..3", "--quiet"]).fails(2);
     assert!(error.contains("ends before it begins"), "{error}");
-    let error = folder.run(&["gantt", "--policy", "easy", "--job", "99999999", "--quiet"]).fails(2);
+    let error = folder.run(&["gantt", "made.swf", "--policy", "easy", "--job", "99999999", "--quiet"]).fails(2);
     assert!(error.contains("no job 99999999"), "{error}");
 }

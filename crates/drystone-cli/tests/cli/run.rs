@@ -142,7 +142,9 @@ fn a_log_from_the_standard_input_is_the_same() {
 #[test]
 fn the_table_of_a_small_run() {
     let folder = Folder::with("log.swf", four());
-    insta::assert_snapshot!(folder.run(&["run", "-w", "log.swf", "-p", "easy", "--by", "four"]).ok());
+    let args = ["run", "-w", "log.swf", "-p", "easy", "--by", "four"];
+    insta::assert_snapshot!(folder.run(&[&args[..], &["--details"]].concat()).ok());
+    insta::assert_snapshot!("the_overview_of_a_small_run", folder.run(&args).ok());
 }
 
 #[test]
@@ -177,7 +179,7 @@ fn parameters_that_change_nothing_are_told() {
     };
     let queues = "warning: multiqueue(queues=3): queues changes nothing here; it counts with bounds=auto";
     for (command, more) in
-        [("run", &[][..]), ("compare", &[]), ("explain", &["--job", "1"]), ("gantt", &["--output", "x.json"])]
+        [("run", &[][..]), ("compare", &[]), ("explain", &["--job", "1"]), ("gantt", &["--out", "x.json"])]
     {
         assert_eq!(said(command, "multiqueue(queues=3)", more), [queues], "{command}");
         assert_eq!(said(command, "multiqueue(queues=3,bounds=auto)", more), [""; 0]);
@@ -221,7 +223,7 @@ fn tables_say_what_cleaning_did() {
     let log = format!("; MaxProcs: 4\n{}{}{}", line(1, 0, 100, 4, -1), line(2, 5, 90, 4, 60), line(3, 9, 10, 1, 60));
     let folder = Folder::with("log.swf", log);
     for command in ["run", "compare"] {
-        let table = folder.run(&[command, "-w", "log.swf", "--policy", "easy", "--overrun", "kill"]).ok();
+        let table = folder.run(&[command, "-w", "log.swf", "--policy", "easy", "--overrun", "kill", "--details"]).ok();
         let cleaning = "of the log's 3 records: guessed-estimate 1, killed 1; --audit lists them";
         assert!(table.lines().any(|line| line.starts_with("cleaning ") && line.ends_with(cleaning)), "{table}");
     }
@@ -240,7 +242,7 @@ fn estimates_that_were_guessed_are_told() {
         [(40, "run", true), (2, "run-min-1", true), (1, "run", false), (40, "60", false), (0, "run", false)]
     {
         let folder = Folder::with("log.swf", log(missing));
-        for command in [&["run"][..], &["compare", "--brief"], &["predict"]] {
+        for command in [&["run"][..], &["compare"], &["predict"]] {
             let input = if command[0] == "predict" { vec!["log.swf"] } else { vec!["-w", "log.swf", "-p", "easy"] };
             let told = if wanted { format!("{missing} of 40 jobs {told}") } else { told.to_string() };
             let done = folder.run(&[command, &["--missing-estimate", option], &input].concat());

@@ -220,7 +220,7 @@ fn generated_logs_are_reproducible_and_meet_their_load() {
 fn a_header_that_promises_more_records_is_told() {
     let says = |header: &str| {
         let folder = Folder::with("log.swf", format!("{header}{}", four()));
-        let ran = folder.run(&["workload", "info", "log.swf"]);
+        let ran = folder.run(&["workload", "info", "log.swf", "--details"]);
         assert_eq!(ran.err, "", "no warning");
         ran.ok().lines().find(|line| line.starts_with("records ")).map(str::to_string)
     };
@@ -235,5 +235,6 @@ fn a_header_that_promises_more_records_is_told() {
 #[test]
 fn info_of_a_small_log() {
     let folder = Folder::with("log.swf", four());
-    insta::assert_snapshot!(folder.run(&["workload", "info", "log.swf"]).ok());
+    insta::assert_snapshot!(folder.run(&["workload", "info", "log.swf", "--details"]).ok());
+    insta::assert_snapshot!("overview_of_a_small_log", folder.run(&["workload", "info", "log.swf"]).ok());
 }

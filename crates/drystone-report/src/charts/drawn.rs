@@ -6,7 +6,7 @@ use resvg::{tiny_skia, usvg};
 use rquickjs::{CatchResultExt, Context, Function, Runtime};
 use std::sync::Arc;
 
-/// What draws plots where there is no browser.
+/// Engine that draws plots without a browser.
 const STILL: &str = include_str!("../../assets/still.js");
 /// Liberation Sans, as wide as Arial and Helvetica; SIL Open Font License, see `assets/fonts`.
 const FONT: &[u8] = include_bytes!("../../assets/fonts/LiberationSans-Regular.ttf");

@@ -72,7 +72,7 @@ use random::{Purpose, Stream};
 
 pub use outages::{Maintenance, OutageParamError, OutageParams, outages};
 pub use params::{GenerateError, Habits, Length, Model, Params};
-pub use presets::{deep_queue_params, default_params, default_workload};
+pub use presets::{deep_queue_params, default_params, default_workload, example_params};
 
 /// No target load may spread the jobs over more seconds than this (about 17,000 years): half of
 /// what a workload can hold.

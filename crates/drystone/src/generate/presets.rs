@@ -3,8 +3,8 @@
 use super::{GenerateError, Length, Model, Params, generate};
 use crate::model::{Span, Workload};
 
-/// What `drystone compare` simulates where no log is at hand: 10,000 jobs for 256 processors at a
-/// load of 0.85.
+/// 10,000 jobs for 256 processors at a load of 0.85: a small, busy machine for tests, benchmarks
+/// and examples.
 #[must_use]
 pub fn default_params() -> Params {
     Params { load: Some(0.85), seed: 1, ..Params::new(256, 10_000) }
@@ -30,5 +30,20 @@ pub fn deep_queue_params() -> Params {
         seed: 1,
         model: Model::Typed,
         ..Params::new(128, 1)
+    }
+}
+
+/// The built-in example of the command line: 105 days of batch and interactive jobs on 1,024
+/// processors, limited to six hours, at a load of 0.55. Under EASY a job waits three hours on
+/// average and the longest wait is a few days, as at many sites.
+#[must_use]
+pub fn example_params() -> Params {
+    Params {
+        length: Length::Span(Span(105 * Span::DAY.0)),
+        load: Some(0.55),
+        seed: 1,
+        model: Model::Typed,
+        max_estimate: Span(6 * Span::HOUR.0),
+        ..Params::new(1_024, 1)
     }
 }

@@ -73,7 +73,7 @@ impl Foreign {
         if text.starts_with("JobId=") {
             return Some(Foreign::JobCompletion);
         }
-        if separated('|') || ['\t', ',', ';'].into_iter().any(|by| separated(by) && names_jobs(text, by)) {
+        if separated('|') || ['|', '\t', ',', ';'].into_iter().any(|by| text.contains(by) && names_jobs(text, by)) {
             return Some(Foreign::Sacct);
         }
         if separated(' ') && names_jobs(text, ' ') {
@@ -119,6 +119,8 @@ mod tests {
             ("123|alice|2026-01-01T00:00:00|2026-01-01T00:10:00|COMPLETED|", Some(Foreign::Sacct)),
             ("Account\tAllocNodes\tJobIDRaw\tState", Some(Foreign::Sacct)),
             ("jobid,user,submit,start", Some(Foreign::Sacct)),
+            ("JobID|User|State", Some(Foreign::Sacct)),
+            ("JobIDRaw,Submit", Some(Foreign::Sacct)),
             (
                 "       JobID    JobName  Partition    Account  AllocCPUS      State ExitCode",
                 Some(Foreign::SacctColumns),

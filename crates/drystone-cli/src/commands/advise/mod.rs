@@ -31,12 +31,12 @@ const EXCESSIVE: f64 = 0.98;
 
 pub(crate) fn advise(args: &AdviseArgs) -> Outcome {
     message::be_quiet(args.quiet);
-    let path = args.site.as_deref().or(args.workload.as_deref());
-    let read = [path, args.slurm.as_deref(), args.sdiag.as_deref(), args.accounts.as_deref()];
+    let log = args.source.required("advise")?;
+    let read = [Some(log), args.slurm.as_deref(), args.sdiag.as_deref(), args.accounts.as_deref()];
     file::distinct(&read, &[("--report", args.report.as_deref()), ("--audit", args.log.audit.as_deref())])?;
     let report = args.report.as_deref().map(ReportFile::open).transpose()?;
     let cost = pass_cost(args)?;
-    let mut input = Input::whole(path, (&args.log, &args.cut, &args.real), args.seed)?;
+    let mut input = Input::whole(Some(log), (&args.log, &args.cut, &args.real), args.seed)?;
     let site = site(args, &input, cost)?;
     let Some((advised, interrupted)) = advised(args, &mut input, site)? else {
         let why = if interrupt::time_is_up() { "time was up" } else { "interrupted" };

@@ -97,7 +97,7 @@ impl<'a> Choices<'a> {
             n => format!(" and {n} more"),
         };
         let told: Vec<String> = told.into_iter().take(named).collect();
-        Some(format!("Shown apart, for a price that a mean hides: {}{more}.", told.join(", ")))
+        Some(format!("Not recommended despite a lower mean: {}{more}.", told.join(", ")))
     }
 }
 

@@ -1,15 +1,12 @@
 //! A comparison as tables for people.
 
-use super::result::CompareResult;
+use super::result::{CompareResult, Standing};
 use crate::output::columns::{self, Column, OVERVIEW};
 use crate::output::document::{Document, Table, Tone, Value};
 use crate::output::number::{NONE, bound, change, count, duration, exact_percent, fixed_or, minutes, percent, speed};
 use crate::output::{excess, report};
 use drystone::metrics::{Categorised, Change, Comparison, LEAST_WEEKS, Measure, Metric, PromisesKept, Report, Verdict};
 use drystone_report::PolicyResult;
-
-/// What is said above the policies that lead no list.
-const APART: &str = "Apart: policies that a site cannot choose, whose mean wait is clearly worse, or that let some job wait much longer";
 
 /// How two columns beside each other can be of different jobs.
 const RESERVATION_ERROR: &str = "Promised: jobs that were told a start beforehand. Reservation error: |start - first reservation| over all \
@@ -29,12 +26,20 @@ pub(super) fn document(result: &CompareResult) -> Document {
         facts.push(("waits in the log".to_string(), recorded.fact(&result.baseline, &baseline.report)));
     }
     document.facts(facts);
-    let apart = |one: &&PolicyResult| result.is_apart(one);
-    let (beside, main): (Vec<&PolicyResult>, Vec<&PolicyResult>) = result.results.iter().partition(apart);
-    document.table(figures(result, &main));
-    if !beside.is_empty() && !main.is_empty() {
-        document.heading(APART);
-        document.table(figures(result, &beside));
+    let of = |standing: Standing| -> Vec<&PolicyResult> {
+        result.results.iter().filter(|one| result.standing(one) == standing).collect()
+    };
+    document.table(figures(result, &of(Standing::Choice)));
+    for (standing, heading) in [
+        (Standing::Worse, format!("Longer mean wait than under {}", result.baseline)),
+        (Standing::LongestWait, "Much longer worst wait".to_string()),
+        (Standing::Reference, "For reference only (knows run times or suspends jobs)".to_string()),
+    ] {
+        let apart = of(standing);
+        if !apart.is_empty() {
+            document.heading(heading);
+            document.table(figures(result, &apart));
+        }
     }
     report::say_if_inexact(&mut document, result.results.iter().flat_map(|r| report::summaries(&r.report)));
     if !result.comparison.policies.is_empty() {
@@ -48,16 +53,26 @@ pub(super) fn document(result: &CompareResult) -> Document {
         document.heading(format!("Change against {} ({intervals})", result.baseline));
         document.table(against_baseline(result));
     }
-    let reports: Vec<(&str, &Report)> = result.results.iter().map(|r| (r.policy.text.as_str(), &r.report)).collect();
-    for (heading, table) in excess::tables(&reports) {
-        document.heading(heading);
-        document.table(table);
-    }
     document.heading("Promises and predictions");
     document.table(promises(result));
     let predicted = |r: &PolicyResult| r.report.predictability.as_ref().is_some_and(|p| p.difference.mean.is_some());
     if result.results.iter().any(predicted) {
         document.text(RESERVATION_ERROR);
+    }
+    asked_for(result, &mut document);
+    if !result.verdict.is_empty() {
+        document.heading("Verdict");
+        document.text(result.verdict.join("\n"));
+    }
+    document
+}
+
+/// The sections that an option asks for, whatever else is printed.
+pub(super) fn asked_for(result: &CompareResult, document: &mut Document) {
+    let reports: Vec<(&str, &Report)> = result.results.iter().map(|r| (r.policy.text.as_str(), &r.report)).collect();
+    for (heading, table) in excess::tables(&reports) {
+        document.heading(heading);
+        document.table(table);
     }
     if result.results.iter().any(|r| r.report.disruptions.is_some()) {
         document.heading("Outages and holds");
@@ -68,16 +83,35 @@ pub(super) fn document(result: &CompareResult) -> Document {
         document.heading("By pool");
         document.table(report::pools(&pools));
     }
-    categories(result, &mut document);
+    categories(result, document);
     if !result.loads.is_empty() {
         document.heading("At other loads");
         document.table(other_loads(result));
     }
-    if !result.verdict.is_empty() {
-        document.heading("Verdict");
-        document.text(result.verdict.join("\n"));
+    if let Some(bracket) = result.headroom.as_ref().filter(|_| !result.whole) {
+        document.heading("Mean wait that a better schedule would save");
+        let mut table = Table::new(["policy", "found saves", "at most"]);
+        for one in &result.results {
+            let mut row: Vec<Value> = vec![one.name().into()];
+            row.extend(bracket.columns(&one.policy.text).map(Value::from));
+            table.row(row);
+        }
+        document.table(table);
     }
-    document
+    if !result.whole && result.results.iter().any(|r| r.timing.is_some()) {
+        document.heading("Speed");
+        document.table(speeds(result));
+    }
+}
+
+/// Simulated jobs per second.
+fn speeds(result: &CompareResult) -> Table {
+    let mut table = Table::new(["policy", "jobs/s"]);
+    for one in &result.results {
+        let jobs = one.timing.map_or_else(|| NONE.to_string(), |timing| speed(timing.jobs_per_second));
+        table.row(vec![one.name().into(), jobs.into()]);
+    }
+    table
 }
 
 /// The figures of every policy, the best of each column set off.

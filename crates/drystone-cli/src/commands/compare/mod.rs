@@ -1,7 +1,6 @@
 //! `drystone compare`: several policies on one workload.
 
 mod bench;
-mod brief;
 mod calibrate;
 pub(crate) mod candidates;
 mod choices;
@@ -9,6 +8,7 @@ mod document;
 mod estimates;
 mod headroom;
 mod loads;
+mod overview;
 mod policies;
 mod readings;
 mod recorded;
@@ -22,7 +22,6 @@ mod verdict;
 mod words;
 
 use self::bench::Bench;
-use self::brief::brief;
 use self::loads::Loads;
 pub(crate) use self::policies::asked;
 use self::readings::{Readings, Simulated};
@@ -82,7 +81,9 @@ pub(crate) fn compare(args: &CompareArgs) -> Outcome {
         outages: &files.outages,
         input: &input,
         stop,
-        detailed: common.details || args.brief || common.plots.is_some() || page,
+        detailed: (common.details && !(common.format.for_people() && report_file.is_none()))
+            || common.plots.is_some()
+            || page,
         keep: args.headroom.is_some(),
     };
     let question = Question { input: &input, parts: parts.as_slice(), specs, recorded, experiment };
@@ -92,9 +93,10 @@ pub(crate) fn compare(args: &CompareArgs) -> Outcome {
         message::note(&format!("{why} before the baseline was done"));
         return Ok(if interrupt::time_is_up() { DONE } else { interrupt::code() });
     };
-    let Answer { mut result, timings, interrupted, lacks_parts } = answer;
+    let Answer { mut result, interrupted, lacks_parts } = answer;
+    result.example = common.source.path().is_none();
     write(common, &result, report_file, lacks_parts)?;
-    print(args, &mut result, &timings)?;
+    output::print(&result, common.format)?;
     let kept = promises_are_kept(common, &result);
     Ok(match interrupted {
         true => interrupt::code(),
@@ -115,7 +117,6 @@ struct Question<'a> {
 /// What came of it.
 struct Answer {
     result: CompareResult,
-    timings: Vec<Timing>,
     interrupted: bool,
     /// Whether it was stopped before all was simulated.
     lacks_parts: bool,
@@ -163,8 +164,7 @@ fn answer(bench: &Bench<'_>, question: Question<'_>, stopped: impl Fn() -> bool)
         too_long: &too_long,
         left_out: stopped.then_some((left_out.as_slice(), loads_left_out.as_slice())),
     };
-    let verdict = told.sentences(&comparison, &results, verdict::WHOLE);
-    let brief_verdict = told.sentences(&comparison, &results, verdict::BRIEF);
+    let verdict = told.sentences(&comparison, &results);
     let nothing = told.nothing(&comparison, &results);
     let sheet = Sheet {
         workload: &workload,
@@ -186,8 +186,9 @@ fn answer(bench: &Bench<'_>, question: Question<'_>, stopped: impl Fn() -> bool)
         experiment,
         baseline,
         verdict,
-        brief_verdict,
         asked: bench.asked(),
+        whole: args.common.details,
+        example: false,
         summary,
         readings,
         recorded,
@@ -198,7 +199,7 @@ fn answer(bench: &Bench<'_>, question: Question<'_>, stopped: impl Fn() -> bool)
         results,
         loads,
     };
-    Ok(Some(Answer { result, timings, interrupted, lacks_parts }))
+    Ok(Some(Answer { result, interrupted, lacks_parts }))
 }
 
 /// A comparison with everything that is written of it.
@@ -211,9 +212,9 @@ impl Judged {
         self.result.results()
     }
 
-    /// As the command prints it where it has a terminal of this width.
+    /// The text that the command prints.
     pub(crate) fn text(&self) -> String {
-        self.result.document().plain()
+        output::reports::text(&self.result)
     }
 
     /// Writes the result, as its ending says.
@@ -254,9 +255,6 @@ pub(crate) fn judged(args: &CompareArgs, input: &Input, stop: &AtomicBool) -> Re
 /// Refuses options that contradict each other, before anything is read or made.
 fn check(args: &CompareArgs) -> Result<(), Failure> {
     let common = &args.common;
-    if args.brief && !common.format.for_people() {
-        return Err(Failure::usage("--brief is a table; --format table is all it goes with"));
-    }
     if let Selection::Submitted { .. } = input::selection(common)
         && !args.loads.is_empty()
     {
@@ -344,14 +342,14 @@ struct Told<'a> {
 
 impl Told<'_> {
     /// The verdict: first whether there is anything to decide, last what is missing.
-    fn sentences(&self, comparison: &Comparison, results: &[PolicyResult], words: verdict::Words) -> Vec<String> {
+    fn sentences(&self, comparison: &Comparison, results: &[PolicyResult]) -> Vec<String> {
         let mut all: Vec<String> = self.nothing(comparison, results).into_iter().collect();
         all.extend(self.modelled.clone());
         all.extend(self.unlike(comparison, results));
         all.extend(self.replay.map(Replay::sentence));
-        all.extend(verdict::verdict(comparison, results, self.asked, words));
+        all.extend(verdict::verdict(comparison, results, self.asked, verdict::WHOLE));
         for policy in self.leading(comparison, results) {
-            all.extend(verdict::who_pays(comparison, results, policy, words));
+            all.extend(verdict::who_pays(comparison, results, policy, verdict::WHOLE));
         }
         if let Some(chosen) = self.chosen(comparison, results) {
             all.push(format!("{} can be had as {}.", chosen.policy.text, words::how(&chosen.policy)));
@@ -445,23 +443,6 @@ fn write(
     file::publish(files)
 }
 
-/// Prints the result. On a terminal it also has how fast each simulation was.
-fn print(args: &CompareArgs, result: &mut CompareResult, timings: &[Timing]) -> Result<(), Failure> {
-    let format = args.common.format;
-    let on_terminal = format.for_people() && output::stdout::is_terminal();
-    if on_terminal {
-        for (result, timing) in result.results.iter_mut().zip(timings) {
-            result.timing = Some(*timing);
-        }
-    }
-    if args.brief {
-        output::print_document(&brief(result, output::stdout::width()))?;
-    } else {
-        output::print(result, format)?;
-    }
-    Ok(())
-}
-
 /// Whether every promise was kept, where that is required. Says which policies broke how many.
 fn promises_are_kept(common: &SimulationArgs, result: &CompareResult) -> bool {
     let broken: Vec<String> = result
@@ -480,6 +461,10 @@ fn promises_are_kept(common: &SimulationArgs, result: &CompareResult) -> bool {
 impl Printable for CompareResult {
     fn document(&self) -> Document {
         document::document(self)
+    }
+
+    fn overview(&self) -> Option<Document> {
+        (!self.whole).then(|| overview::overview(self))
     }
 
     fn rows(&self) -> Rows {

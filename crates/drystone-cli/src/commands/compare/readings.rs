@@ -99,7 +99,7 @@ impl Changed {
             };
             relative.map_or_else(|| word.to_string(), |relative| format!("{word} ({})", change(relative)))
         };
-        format!("{} by mean {} is {}, not {}", self.policy, self.measure, part(self.there), part(self.here))
+        format!("{} is {} by mean {}, not {}", self.policy, part(self.there), self.measure, part(self.here))
     }
 }
 
@@ -223,7 +223,7 @@ impl Readings {
     pub(super) fn assumed(&self) -> String {
         match self.treatment {
             Treatment::RunOn => format!(
-                "{} of the jobs ({}) outlive their estimates: they run on, and the scheduler puts off their ends as it learns of it.",
+                "{} of the jobs ({}) run past their time limit: they run on, and the scheduler postpones their ends when the limit has passed.",
                 percent(Some(self.share), 1),
                 count(self.jobs)
             ),
@@ -251,7 +251,7 @@ impl Readings {
         if !self.others.is_empty() && self.others.iter().all(Reading::agrees) {
             let when: Vec<String> = self.others.iter().map(|other| lower_first(other.treatment.when())).collect();
             let when = when.join(", or ");
-            text.push_str(&format!(" {}, the same policies are better and worse.", upper_first(&when)));
+            text.push_str(&format!(" {}, no verdict changes.", upper_first(&when)));
         } else {
             for reading in &self.others {
                 text.push(' ');
@@ -260,9 +260,7 @@ impl Readings {
         }
         if !self.untried.is_empty() {
             let untried = self.untried.join(", ");
-            text.push_str(&format!(
-                " Whether another treatment of them changes the verdict was not tried for {untried}."
-            ));
+            text.push_str(&format!(" Another treatment of them was not tried for {untried}."));
         }
         vec![text]
     }
@@ -277,7 +275,7 @@ impl Reading {
     fn sentence(&self) -> String {
         let when = self.treatment.when();
         if self.agrees() {
-            return format!("{when}: the same verdicts.");
+            return format!("{when}, no verdict changes.");
         }
         let mut named: Vec<String> = self.leads.iter().map(Lead::text).collect();
         named.extend(self.changed.iter().take(NAMED).map(Changed::text));
@@ -286,7 +284,7 @@ impl Reading {
             1 => "; and one more verdict changes".to_string(),
             n => format!("; and {n} more verdicts change"),
         };
-        format!("{when}: {}{more}.", named.join("; "))
+        format!("{when}, {}{more}.", named.join("; "))
     }
 }
 
@@ -363,12 +361,10 @@ mod tests {
         let told = readings(vec![reading(&here, &there)]);
         assert!(told.turns("b") && !told.turns("a"));
         let text = told.sentences().concat();
-        assert!(text.contains("12 jobs (50.0%) outlive their estimates and run on. Killed at their estimates: b by mean wait is worse (+30.0%), not better (-10.0%); a by"), "{text}");
-        assert_eq!(told.recommended_instead("a"), ["Killed at their estimates, it is none of them."]);
+        assert!(text.contains("12 jobs (50.0%) ran past their time limit. If they are killed at the limit, b is worse (+30.0%) by mean wait, not better (-10.0%); a is"), "{text}");
+        assert_eq!(told.recommended_instead("a"), ["If they are killed at the limit, it is none of them."]);
         let agreed = readings(vec![reading(&here, &here)]);
-        assert!(
-            agreed.sentences().concat().contains("Killed at their estimates, the same policies are better and worse")
-        );
+        assert!(agreed.sentences().concat().contains("If they are killed at the limit, no verdict changes."));
         assert!(agreed.recommended_instead("a").is_empty());
     }
 
@@ -381,9 +377,9 @@ mod tests {
         let told = readings(vec![reading(&here, &there)]);
         let text = told.sentences().concat();
         assert!(
-            text.ends_with("Killed at their estimates: the best by mean wait is b (-40.0%), not a (-20.0%)."),
+            text.ends_with("If they are killed at the limit, the best by mean wait is b (-40.0%), not a (-20.0%)."),
             "{text}"
         );
-        assert_eq!(told.recommended_instead("a"), ["Killed at their estimates, it is b."]);
+        assert_eq!(told.recommended_instead("a"), ["If they are killed at the limit, it is b."]);
     }
 }

@@ -1,7 +1,7 @@
 //! Whether a log can tell policies apart, and whether the simulated machine looks like the one that
 //! wrote it.
 
-use crate::output::number::{count, duration};
+use crate::output::number::{TimeUnit, count, duration};
 use drystone::log::swf::Record;
 use drystone::metrics::Report;
 use serde::Serialize;
@@ -47,13 +47,14 @@ impl Recorded {
     pub(super) fn warning(&self, baseline: &str, report: &Report) -> Option<String> {
         let simulated = report.measures.wait.mean?;
         let (less, more) = (simulated.min(self.wait_mean), simulated.max(self.wait_mean));
+        let in_unit = TimeUnit::of(more);
         (more > FAR * less && more - less > SMALL).then(|| {
             format!(
-                "The simulated {baseline} does not look like the machine that wrote the log: the log records a mean wait of {}, \
-                 the simulation has {}. Queues, priorities, limits and outages may be the reason; the changes below are \
-                 changes of the simulated machine.",
-                duration(self.wait_mean),
-                duration(simulated)
+                "{baseline} does not reproduce this log: recorded mean wait {} {unit}, simulated {} {unit}. Check with your own \
+                 accounting (drystone fidelity).",
+                in_unit.text(Some(self.wait_mean)),
+                in_unit.text(Some(simulated)),
+                unit = in_unit.name()
             )
         })
     }

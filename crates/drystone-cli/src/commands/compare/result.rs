@@ -1,6 +1,6 @@
 //! The result of a comparison, as it is written.
 
-use super::choices::Choices;
+use super::choices::{Choices, find};
 use super::readings::Readings;
 use super::recorded::Recorded;
 use super::replay::Replay;
@@ -8,9 +8,22 @@ use crate::commands::headroom::bracket::Bracket;
 use crate::meta::{ExperimentMeta, WorkloadMeta};
 use crate::output::number::count;
 use crate::output::report;
-use drystone::metrics::{Change, Comparison};
+use drystone::metrics::{Change, Comparison, Measure, Metric, Verdict};
 use drystone_report::{LoadPoint, PolicyResult, Summary};
 use serde::Serialize;
+
+/// The parts of the table of figures.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Standing {
+    /// A site can choose it.
+    Choice,
+    /// Its mean wait is clearly worse than the baseline's.
+    Worse,
+    /// Its longest wait is many times the baseline's.
+    LongestWait,
+    /// It knows run times, or suspends jobs without being asked for.
+    Reference,
+}
 
 /// The result of a comparison.
 #[derive(Serialize)]
@@ -24,9 +37,12 @@ pub(super) struct CompareResult {
     /// Whether the policies were asked for by name.
     #[serde(skip)]
     pub(super) asked: bool,
-    /// The same in fewer words, for `--brief`.
+    /// Whether `--details` asks for every table.
     #[serde(skip)]
-    pub(super) brief_verdict: Vec<String>,
+    pub(super) whole: bool,
+    /// Whether the workload is the built-in example.
+    #[serde(skip)]
+    pub(super) example: bool,
     /// The sheet that a committee reads first.
     pub(super) summary: Summary,
     /// How much depends on what becomes of jobs that outlive their estimates, where some do.
@@ -52,19 +68,30 @@ pub(super) struct CompareResult {
 }
 
 impl CompareResult {
+    /// The result of a policy.
+    pub(super) fn one(&self, policy: &str) -> Option<&PolicyResult> {
+        self.results.iter().find(|one| one.policy.text == policy)
+    }
+
     /// The changes of a policy; `None` for the baseline.
     pub(super) fn changes(&self, policy: &str) -> Option<&[Change]> {
         self.comparison.policies.iter().find(|c| c.name == policy).map(|c| c.changes.as_slice())
     }
 
-    /// Whether a policy is shown apart: a site cannot choose it, or it has a price that a mean
-    /// hides.
-    pub(super) fn is_apart(&self, one: &PolicyResult) -> bool {
-        if one.policy.text == self.baseline {
-            return false;
+    /// The part of the table of figures in which a policy is shown.
+    pub(super) fn standing(&self, one: &PolicyResult) -> Standing {
+        let name = one.policy.text.as_str();
+        if name == self.baseline {
+            return Standing::Choice;
         }
         let choices = Choices::of(&self.comparison, &self.results, self.asked);
-        one.policy.clairvoyant || !choices.weighs(&one.policy.text) || choices.is_apart(&one.policy.text)
+        let wait = self.changes(name).and_then(|changes| find(changes, Metric::Mean(Measure::Wait)));
+        match () {
+            () if one.policy.clairvoyant || !choices.weighs(name) => Standing::Reference,
+            () if !choices.is_apart(name) => Standing::Choice,
+            () if wait.is_some_and(|change| change.verdict == Verdict::Worse) => Standing::Worse,
+            () => Standing::LongestWait,
+        }
     }
 
     /// How many jobs count. Which jobs are trimmed may depend on the policy: then each is measured

@@ -73,7 +73,7 @@ impl Sheet<'_> {
             let instead = self.readings.map(|readings| readings.recommended_instead(&policy.name)).unwrap_or_default();
             if !instead.is_empty() {
                 headline
-                    .push_str(&format!(" It depends on the jobs that outlive their estimates. {}", instead.join(" ")));
+                    .push_str(&format!(" It depends on the jobs that run past their limits. {}", instead.join(" ")));
             }
             return headline;
         }
@@ -86,8 +86,8 @@ impl Sheet<'_> {
         }
         if let Some(policy) = choices.recommended(|_| false) {
             return format!(
-                "{} is clearly better than {base} here, but clearly worse where jobs that outlive their estimates are treated \
-                 otherwise: no policy is recommended.",
+                "{} is clearly better than {base} here, but clearly worse if jobs that run past their limits are treated \
+                 differently: no policy is recommended.",
                 policy.name
             );
         }
@@ -143,13 +143,13 @@ impl Sheet<'_> {
         assumed.push(match (self.readings, set("overrun")) {
             (Some(readings), _) => readings.assumed(),
             (None, Some("exact")) => "Every estimate is the run time.".to_string(),
-            _ => "No job outlives its estimate.".to_string(),
+            _ => "No job runs past its time limit.".to_string(),
         });
         let guessed = self.workload.cleaning.rules.0.iter().find(|(rule, _)| *rule == "guessed-estimate");
         if let Some((_, guessed)) = guessed.filter(|(_, guessed)| *guessed > 0) {
             let share = *guessed as f64 / self.workload.jobs.max(1) as f64;
             assumed.push(format!(
-                "{} of the jobs ({}) have no estimate, and their run time stands for it, unless --missing-estimate says otherwise.",
+                "{} of the jobs ({}) have no estimate; their run time is used instead (--missing-estimate changes that).",
                 percent(Some(share), 1),
                 count(*guessed)
             ));

@@ -49,9 +49,9 @@ impl Treatment {
     /// The beginning of a sentence on it.
     pub(super) fn when(self) -> &'static str {
         match self {
-            Treatment::RunOn => "Left to run on",
-            Treatment::Kill => "Killed at their estimates",
-            Treatment::Raise => "With estimates raised to their run times",
+            Treatment::RunOn => "If they run on",
+            Treatment::Kill => "If they are killed at the limit",
+            Treatment::Raise => "With limits raised to their run times",
         }
     }
 
@@ -59,12 +59,12 @@ impl Treatment {
     pub(super) fn assumed(self, jobs: u64, share: f64) -> String {
         let (jobs, share) = (plural(jobs, "job"), percent(Some(share), 1));
         match self {
-            Treatment::RunOn => format!("{jobs} ({share}) outlive their estimates and run on."),
+            Treatment::RunOn => format!("{jobs} ({share}) ran past their time limit."),
             Treatment::Kill => {
-                format!("{jobs} ({share}) outlive their estimates in the log; here they are killed at their estimates.")
+                format!("{jobs} ({share}) ran past their time limit in the log; here they are killed at the limit.")
             }
             Treatment::Raise => format!(
-                "{jobs} ({share}) outlive their estimates in the log; here their estimates are raised to their run times, \
+                "{jobs} ({share}) ran past their time limit in the log; here their limits are raised to their run times, \
                  which no scheduler can know."
             ),
         }

@@ -20,12 +20,9 @@ pub(super) struct Words {
     intervals: bool,
 }
 
-/// Where there is room.
 pub(super) const WHOLE: Words = Words { named: 3, intervals: true };
 /// Where every one is to be named.
 pub(super) const EVERY: Words = Words { named: usize::MAX, intervals: true };
-/// Where a sentence is to be one line.
-pub(super) const BRIEF: Words = Words { named: 1, intervals: false };
 
 /// The word for a verdict in files.
 pub(super) fn word(verdict: Verdict) -> &'static str {
@@ -70,12 +67,12 @@ pub(super) fn suspension(results: &[PolicyResult], free: bool, asked: bool) -> O
         _ => ("suspend", "they are"),
     };
     let cost = match free {
-        true => "which costs nothing here, and does on a machine (--platform FILE says how much)",
-        false => "which costs what --platform says",
+        true => "at no cost here; on a machine it has one (--platform FILE)",
+        false => "at the cost that --platform states",
     };
     let place = match asked {
-        true => format!("weighed here because {they} asked for by name"),
-        false => "not weighed unless asked for by name (--policy)".to_string(),
+        true => format!("considered because {they} asked for by name"),
+        false => "considered only if asked for by name (--policy)".to_string(),
     };
     Some(format!("{} {suspend} running jobs, {cost}; {place}.", names.join(", ")))
 }
@@ -107,15 +104,9 @@ pub(super) fn who_pays(
 
 /// Policies that were not tried unasked, or not to the end.
 pub(super) fn not_tried(too_long: &[String]) -> Option<String> {
-    let (names, plan) = match too_long {
-        [] => return None,
-        [one] => (one.clone(), "it plans"),
-        _ => (too_long.join(", "), "they plan"),
-    };
-    Some(format!(
-        "Not tried, because {plan} every job that waits, which takes long where so many wait: {names}. Whether that would be better is \
-         open (--policy or --all tries it)."
-    ))
+    let first = too_long.first()?;
+    let names = too_long.join(", ");
+    Some(format!("Skipped because it is slow on long queues: {names}. Add --policy {first} to include it."))
 }
 
 /// What is missing where the work was interrupted, or its time was up: policies, and load factors.
@@ -126,7 +117,7 @@ pub(super) fn left_out(policies: &[String], loads: &[Factor], time_is_up: bool) 
     match missing[..] {
         [] => format!("{why} when all was simulated"),
         _ if policies.is_empty() => format!("{why}: left out {}", missing.join(", ")),
-        _ => format!("{why}: left out {}. Whether one of these policies would be better is open.", missing.join(", ")),
+        _ => format!("{why}: left out {}. One of these policies might be better.", missing.join(", ")),
     }
 }
 
@@ -230,7 +221,7 @@ fn longest_waits(base: &str, choices: &[&Compared], words: Words) -> Option<Stri
     };
     let named: Vec<String> = long.iter().take(words.named).map(text).collect();
     let more = more(long.len(), words);
-    Some(format!("Mind the longest waits, {} under {base}: {}{more}.", duration(baseline), named.join(", ")))
+    Some(format!("Longest waits grow, from {} under {base}: {}{more}.", duration(baseline), named.join(", ")))
 }
 
 /// Policies that announced starts and did not keep them, worst first.
@@ -243,7 +234,7 @@ fn broken_promises(results: &[&PolicyResult], words: Words) -> Option<String> {
         |r: &&PolicyResult| format!("{} {} of {}", r.policy.text, count(r.promises.broken), count(r.promises.promised));
     let named: Vec<String> = broken.iter().take(words.named).map(text).collect();
     let more = more(broken.len(), words);
-    (!named.is_empty()).then(|| format!("Announced starts that were not kept: {}{more}.", named.join(", ")))
+    (!named.is_empty()).then(|| format!("Announced starts that were missed: {}{more}.", named.join(", ")))
 }
 
 fn more(all: usize, words: Words) -> String {

@@ -109,7 +109,7 @@ pub(super) fn to_run_it(policy: &PolicyMeta) -> String {
             "Slurm suspends jobs with PreemptMode=SUSPEND,GANG by partition or quality of service, not by how long a job has waited; \
              memory must hold both jobs."
         }
-        _ => "No common system has it as a setting: it takes a scheduler of one's own.",
+        _ => "No common system has it as a setting; `drystone live drive` can run it beside Slurm.",
     }
     .to_string()
 }

@@ -34,7 +34,8 @@ pub(crate) fn evolve(args: &EvolveArgs) -> Outcome {
     if args.method == Method::Regression {
         return regression::regression(args);
     }
-    let mut read = vec![args.workload.as_deref()];
+    let log = args.source.required("evolve")?;
+    let mut read = vec![Some(log)];
     read.extend(args.also.iter().map(|path| Some(path.as_path())));
     let written = [
         ("--report", args.report.as_deref()),
@@ -43,7 +44,7 @@ pub(crate) fn evolve(args: &EvolveArgs) -> Outcome {
     ];
     file::distinct(&read, &written)?;
     let report_file = args.report.as_deref().map(ReportFile::open_plain).transpose()?;
-    let input = Input::read(args.workload.as_deref(), &args.log, args.seed, false)?;
+    let input = Input::read(Some(log), &args.log, args.seed, false)?;
     let others = args.also.iter().map(|path| Input::read(Some(path), &args.log, args.seed, false));
     let others = others.collect::<Result<Vec<Input>, Failure>>()?;
     let parts = Parts { weeks: args.weeks, count: args.parts };

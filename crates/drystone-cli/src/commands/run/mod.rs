@@ -163,6 +163,7 @@ pub(crate) fn ran(
         stalls: heel.map(HeelAndToe::finish),
         search: SearchEffort::of(&notes),
         timing: common.timing.then_some(timing),
+        whole: common.details,
     };
     Ok(Some(Ran { result, rows, notes, segments, timing }))
 }

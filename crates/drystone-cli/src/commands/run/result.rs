@@ -35,6 +35,9 @@ pub(crate) struct RunResult {
     /// Jobs simulated per second, where it was asked for. Differs from run to run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) timing: Option<Timing>,
+    /// Whether `--details` asks for every figure.
+    #[serde(skip)]
+    pub(super) whole: bool,
 }
 
 impl Printable for RunResult {
@@ -56,11 +59,35 @@ impl Printable for RunResult {
             document.heading("By pool");
             document.table(report::pools(&[(None, &self.pools)]));
         }
-        for categorised in &self.report.categories {
-            document.heading(format!("By {}", categorised.scheme.name()));
-            document.table(report::categories(categorised));
-        }
+        self.categories(&mut document);
         document
+    }
+
+    /// Waits, slowdowns and the machine, without settings; the sections that options ask for follow.
+    fn overview(&self) -> Option<Document> {
+        if self.whole {
+            return None;
+        }
+        let mut document = Document::default();
+        document.heading(format!("{} on {}", self.policy.text, self.workload.line()));
+        document.facts(vec![("jobs that count".to_string(), report::counted(&self.report))]);
+        document.table(report::main_measures(&self.report));
+        report::say_if_inexact(&mut document, report::summaries(&self.report));
+        let shown = |name: &str| {
+            let main = ["utilisation", "waiting jobs", "suspensions", "promises", "simulation", "capacity up"];
+            main.contains(&name) || self.stalls.is_some() || self.report.disruptions.is_some()
+        };
+        let mut facts = excess::facts(&self.report);
+        let all = report::facts(&self.report, self.promises, self.stalls.as_ref(), self.timing);
+        facts.extend(all.into_iter().filter(|(name, _)| shown(name)));
+        document.facts(facts);
+        if let Some(search) = &self.search {
+            document.heading("Search");
+            document.facts(report::search(search));
+        }
+        self.categories(&mut document);
+        document.text("More: --details (settings, every measure, predictions)   --report out.html (page)");
+        Some(document)
     }
 
     fn rows(&self) -> Rows {
@@ -111,6 +138,14 @@ impl RunResult {
             workload: &self.workload,
             policy: &self.policy,
             experiment: &self.experiment,
+        }
+    }
+
+    /// A table for each scheme of `--by`.
+    fn categories(&self, document: &mut Document) {
+        for categorised in &self.report.categories {
+            document.heading(format!("By {}", categorised.scheme.name()));
+            document.table(report::categories(categorised));
         }
     }
 

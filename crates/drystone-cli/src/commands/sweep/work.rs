@@ -3,6 +3,7 @@
 use super::status::Progressed;
 use crate::args::{ChunkArgs, MergeArgs, ResumeArgs, SweepArgs, WorkArgs};
 use crate::exit::{DONE, Failure, Outcome, VIOLATION};
+use crate::input::Given;
 use crate::interrupt;
 use crate::output::document::{Document, Table, Value};
 use crate::output::number::{count, duration, fixed_or, plural, speed};
@@ -25,6 +26,7 @@ const BUDGET: Duration = Duration::from_secs(2);
 pub(super) fn sweep(args: &SweepArgs) -> Outcome {
     message::be_quiet(args.work.quiet);
     let Some(file) = &args.study else { return Err(Failure::usage("a study file is needed")) };
+    Given::refuse(file, &[Given::Study, Given::Log])?;
     let study = Study::read(file)?;
     tell_of_time_limits(&study);
     let plan = plan(&study, &args.work)?;

@@ -28,8 +28,9 @@ struct Info {
 }
 
 pub(super) fn info(args: &InfoArgs) -> Outcome {
-    file::distinct(&[args.log.as_deref()], &[("--audit", args.cleaning.audit.as_deref())])?;
-    let input = Input::read(args.log.as_deref(), &args.cleaning, 1, false)?;
+    let log = args.source.required("workload info")?;
+    file::distinct(&[Some(log)], &[("--audit", args.cleaning.audit.as_deref())])?;
+    let input = Input::read(Some(log), &args.cleaning, 1, false)?;
     let description = describe(&input.workload);
     let transient = args.transient.then(|| transient(&input.workload, args.batch as usize));
     let info = Info {
@@ -41,7 +42,8 @@ pub(super) fn info(args: &InfoArgs) -> Outcome {
         transient,
     };
     match args.format {
-        InfoFormat::Table => output::print_document(&info.document())?,
+        InfoFormat::Table if args.details => output::print_document(&info.document())?,
+        InfoFormat::Table => output::print_overview(&info.overview())?,
         InfoFormat::Markdown => stdout::write(info.document().markdown().as_bytes())?,
         InfoFormat::Json => stdout::write(&output::json(&info)?)?,
     }
@@ -49,6 +51,22 @@ pub(super) fn info(args: &InfoArgs) -> Outcome {
 }
 
 impl Info {
+    /// The log in thirty lines.
+    fn overview(&self) -> Document {
+        let d = &self.description;
+        let mut document = Document::default();
+        document.heading(self.workload.line());
+        let shown = ["cleaning", "time zone", "users and groups", "status", "sizes", "records"];
+        document.facts(self.facts().into_iter().filter(|(name, _)| shown.contains(&name.as_str())).collect());
+        document.table(summaries(d));
+        report::say_if_inexact(&mut document, parts(d).iter().map(|part| part.1));
+        if let Some(transient) = &self.transient {
+            over_time::add(&mut document, transient);
+        }
+        document.text("More: --details (settings, distributions, arrivals by hour, day and week, users)");
+        document
+    }
+
     fn document(&self) -> Document {
         let d = &self.description;
         let mut document = Document::default();
@@ -97,7 +115,7 @@ impl Info {
             ("submits", format!("{} to {} s", d.first_submit, d.last_submit)),
             ("time zone", self.workload.time_zone.clone().unwrap_or_else(|| NONE.to_string())),
             (
-                "who and what",
+                "users and groups",
                 format!(
                     "{}, {}, {}, {}, {}",
                     plural(d.users, "user"),

@@ -16,7 +16,7 @@ pub(super) fn outages(args: &OutagesArgs) -> Outcome {
         node: args.node,
         unavailable: args.unavailable,
         repair: args.repair,
-        hit: match args.jobs {
+        hit: match args.hit {
             HitArg::Requeue => Hit::Requeue,
             HitArg::Lose => Hit::Lose,
             HitArg::Drain => Hit::Drain,

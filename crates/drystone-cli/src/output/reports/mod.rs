@@ -35,6 +35,11 @@ pub(crate) trait Printable: ToJson {
     /// For people.
     fn document(&self) -> Document;
 
+    /// The short form that is printed by default, where there is one.
+    fn overview(&self) -> Option<Document> {
+        None
+    }
+
     /// As rows: names of columns, then values.
     fn rows(&self) -> Rows;
 
@@ -92,6 +97,14 @@ impl ReportFormat {
     pub(crate) fn for_people(self) -> bool {
         self.0.traits().for_people
     }
+}
+
+/// Columns of a short form, on every terminal and in pipes.
+pub(crate) const COLUMNS: usize = 80;
+
+/// A result as text without colours, in its short form where it has one.
+pub(crate) fn text(result: &dyn Printable) -> String {
+    result.overview().map_or_else(|| result.document().plain(), |short| short.within(COLUMNS))
 }
 
 /// Prints a result on the standard output.

@@ -1,6 +1,6 @@
 //! Aligned tables, for people.
 
-use super::{Printable, Reports};
+use super::{COLUMNS, Printable, Reports};
 use crate::exit::Failure;
 use crate::output::file::Output;
 use crate::output::format::{Format, Traits, put};
@@ -22,8 +22,11 @@ impl Format<Reports> for Table {
 
     /// Styled and fitted where it goes to a terminal.
     fn write(&self, result: &(dyn Printable + '_), out: &mut Output) -> Result<(), Failure> {
-        let document = result.document();
-        let text = if out.is_stdout() { document.for_stdout() } else { document.plain() };
+        let text = match result.overview().filter(|_| out.is_stdout()) {
+            Some(short) => short.for_stdout_within(COLUMNS),
+            None if out.is_stdout() => result.document().for_stdout(),
+            None => super::text(result),
+        };
         put(out, text.as_bytes())
     }
 }

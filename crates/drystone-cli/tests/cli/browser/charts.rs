@@ -11,8 +11,9 @@ const PAINTED: &str = "(c => { const d = c.getContext('2d').getImageData(0, 0, c
 #[test]
 fn a_chart_can_be_explored() {
     let Some(mut page) = chromium() else { return };
-    let folder = Folder::new();
-    let args = ["gantt", "--policy", "ss", "--window", "0..600000", "--job", "200", "--output", "ss.html", "--quiet"];
+    let folder = Folder::with_made();
+    let args =
+        ["gantt", "made.swf", "--policy", "ss", "--window", "0..600000", "--job", "200", "--out", "ss.html", "--quiet"];
     folder.run(&args).ok();
     page.open(&folder.path("ss.html"), DESKTOP, true);
     page.picture("gantt-desktop-light");
