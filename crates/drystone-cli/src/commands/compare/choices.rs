@@ -138,7 +138,7 @@ impl Starvation {
         let [old, new] = self.utilisation.map(|share| percent(share, 1));
         format!(
             "{policy} starves jobs: the longest wait is {}, and all jobs are done in {} under {base}; it uses {new} of the machine until \
-             its last job ends, {base} {old}. That is the rule of the policy, not a fault of the log: it is no choice for this load.",
+             its last job ends, {base} {old}. It is no choice for this load.",
             duration(self.longest),
             duration(self.span)
         )
