@@ -32,7 +32,7 @@ fn a_bracket_by_hand() {
     // The same seed and trials, the same bytes but for the time spent.
     let again = folder.run(&[&args[..6], &["--format", "json"]].concat()).json();
     assert_eq!((&again["bracket"]["floor"], &again["bracket"]["found"]["value"]), (&bracket["floor"], &100.0.into()));
-    let table = folder.run(&args[..6]).ok();
+    let table = folder.run(&args[..7]).ok();
     for part in
         ["easy 3.9", "best found 1.7 (knows all run times", "no non-preemptive schedule below", "56% could be saved"]
     {
@@ -105,6 +105,6 @@ fn a_comparison_has_two_columns_and_a_sentence() {
     assert!(json["headroom"]["floor_with_suspension"]["value"].as_f64() <= json["headroom"]["floor"]["value"].as_f64());
     assert!(folder.read("page.html").contains("no non-preemptive schedule is below"));
     // Without it nothing of it is there.
-    let plain = folder.run(&args[..6]).ok();
+    let plain = folder.run(&args[..7]).ok();
     assert!(!plain.contains("found saves") && !plain.contains("Headroom"), "{plain}");
 }
