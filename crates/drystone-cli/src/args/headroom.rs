@@ -33,7 +33,7 @@ pub(crate) struct HeadroomArgs {
     /// `compare`.
     pub(crate) log: Option<PathBuf>,
 
-    /// What is bracketed: the mean wait, the mean bounded slowdown (bound 10 s), or the mean wait
+    /// Measure that is bracketed: the mean wait, the mean bounded slowdown (bound 10 s), or the mean wait
     /// weighted by processors × run time.
     #[arg(long, value_name = "MEASURE", default_value = "wait", value_parser = words(&DelayMeasure::ALL, DelayMeasure::word))]
     pub(crate) measure: DelayMeasure,
@@ -42,7 +42,7 @@ pub(crate) struct HeadroomArgs {
     #[arg(long, short, value_name = "SPEC", value_parser = super::values::policy)]
     pub(crate) policy: Vec<PolicySpec>,
 
-    /// How long to search for a better schedule; 0 leaves the search out. The result depends on the
+    /// Time to search for a better schedule; 0 leaves the search out. The result depends on the
     /// speed of the machine.
     #[arg(long = "for", value_name = "TIME", default_value = "60s", value_parser = span)]
     pub(crate) search_for: Span,
@@ -60,7 +60,7 @@ pub(crate) struct HeadroomArgs {
     #[arg(long)]
     pub(crate) floor: bool,
 
-    /// Which jobs count: all, completed, submitted(FROM,UNTIL), window(WARM_UP,COOL_DOWN), in
+    /// Jobs that count: all, completed, submitted(FROM,UNTIL), window(WARM_UP,COOL_DOWN), in
     /// seconds of the simulation [default: all].
     #[arg(long, value_name = "RULE", help_heading = "Measuring", value_parser = selection)]
     pub(crate) trim: Option<Selection>,
@@ -91,7 +91,7 @@ pub(crate) struct HeadroomArgs {
     #[arg(long, value_name = "FILE.json", help_heading = "Output")]
     pub(crate) prices: Option<PathBuf>,
 
-    /// How to print the results.
+    /// Format of the printed results.
     #[arg(long, value_name = "FORMAT", default_value = "table", help_heading = "Output", value_parser = format())]
     pub(crate) format: ReportFormat,
 

@@ -13,6 +13,7 @@ Examples:
   drystone import 2026-01.psv.gz 2026-02.psv.gz --machine nodes.txt --out site/
   drystone import jobs.psv --timezone Europe/Berlin --out site/
   drystone import xdmod.log --columns xdmod --timezone UTC --out site/
+  drystone import 21_04.parquet --columns fugaku --out site/      # public tables by name
   drystone import accounting/ --machine pbsnodes.txt --out site/  # PBS: server_priv/accounting
   sacct … | drystone import - --out site/
   drystone import jobs.psv --timezone UTC --anonymise --shift-time --out site/  # may be given away
@@ -61,8 +62,9 @@ pub(crate) struct ImportArgs {
     #[arg(long, value_name = "FORMAT", help_heading = "Reading")]
     pub(crate) time_format: Option<String>,
 
-    /// Columns of text without a header: a list of sacct's names, or xdmod for the 26 of Open
-    /// XDMoD. A hyphen is a column to skip.
+    /// Columns of text or of a table, also beside a header: a list of sacct's names, with a hyphen
+    /// for one to skip, or a table by name: xdmod, m100, eagle, fugaku, alibaba-gpu-2020,
+    /// alibaba-gpu.
     #[arg(long, value_name = "LIST", help_heading = "Reading")]
     pub(crate) columns: Option<String>,
 

@@ -40,7 +40,7 @@ pub(crate) struct WaitsArgs {
     #[arg(long, value_name = "N", default_value_t = 20, help_heading = "Output")]
     pub(crate) top: usize,
 
-    /// How to print the results.
+    /// Format of the printed results.
     #[arg(long, value_name = "FORMAT", default_value = "table", help_heading = "Output", value_parser = super::values::format())]
     pub(crate) format: ReportFormat,
 

@@ -150,7 +150,8 @@ fn commands(lines: &[&str]) -> Vec<String> {
     for line in lines {
         match (open, all.last_mut()) {
             (true, Some(last)) => last.push_str(&format!("\n{line}")),
-            _ if line.starts_with("drystone ") => all.push((*line).to_string()),
+            // A line of facts in shown output names the version.
+            _ if line.starts_with("drystone ") && !line.starts_with("drystone  ") => all.push((*line).to_string()),
             _ => continue,
         }
         open = line.ends_with('|') || line.ends_with('\\');

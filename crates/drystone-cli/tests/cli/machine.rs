@@ -61,7 +61,8 @@ fn jobs_that_a_failure_hits_wait_again() {
     let promises = &told["promises"];
     let kept = [&promises["promised"], &promises["broken"], &promises["excused"]].map(Value::as_u64);
     assert_eq!(kept, [Some(2), Some(0), Some(1)], "{promises}");
-    let text = folder.run(&["run", "--workload", "log.swf", "--policy", "easy", "--outages", "outages.csv"]).ok();
+    let text =
+        folder.run(&["run", "--workload", "log.swf", "--policy", "easy", "--outages", "outages.csv", "--details"]).ok();
     assert!(text.contains("jobs hit by outages        2: 2 requeued, 0 lost; 0.0 processor-hours"), "{text}");
     assert!(text.contains("2 made, none broken by the policy; 1 more not kept because of outages"), "{text}");
 }
@@ -154,7 +155,7 @@ fn a_warm_start_goes_on_as_the_log() {
     let folder = chained();
     let whole = schedule(&folder, &["--policy", "easy"]);
     assert_eq!(schedule(&folder, &["--policy", "easy", "--warm-start", "60s"]), whole);
-    let ran = folder.run(&["run", "--workload", "log.swf", "--policy", "easy", "--warm-start", "60s"]);
+    let ran = folder.run(&["run", "--workload", "log.swf", "--policy", "easy", "--warm-start", "60s", "--details"]);
     assert!(
         ran.err.contains("begins 60 s after the log's first submit, with 1 job running and 1 waiting"),
         "{}",

@@ -1,11 +1,13 @@
 //! A comparison as tables for people.
 
 use super::result::{CompareResult, Standing};
+use crate::commands::headroom::result::remark;
 use crate::output::columns::{self, Column, OVERVIEW};
 use crate::output::document::{Document, Table, Tone, Value};
 use crate::output::number::{NONE, bound, change, count, duration, exact_percent, fixed_or, minutes, percent, speed};
 use crate::output::{excess, report};
 use drystone::metrics::{Categorised, Change, Comparison, LEAST_WEEKS, Measure, Metric, PromisesKept, Report, Verdict};
+use drystone_headroom::DelayMeasure;
 use drystone_report::PolicyResult;
 
 /// How two columns beside each other can be of different jobs.
@@ -97,6 +99,7 @@ pub(super) fn asked_for(result: &CompareResult, document: &mut Document) {
             table.row(row);
         }
         document.table(table);
+        remark(bracket, DelayMeasure::Wait, &result.baseline).into_iter().for_each(|text| document.text(text));
     }
     if !result.whole && result.results.iter().any(|r| r.timing.is_some()) {
         document.heading("Speed");

@@ -186,7 +186,7 @@ fn the_sheet_stands_first_and_prints_alone() {
     assert_eq!(first, "summary");
     let text = page.eval("document.getElementById('summary').textContent");
     let text = text.as_str().expect("a text");
-    for part in ["Assumed", "One pool of 256 equal processors", "Jobs arrive as in the log"] {
+    for part in ["Assumed", "One pool of 1,024 equal processors", "Jobs arrive as in the log"] {
         assert!(text.contains(part), "{part} is not in {text}");
     }
     let words = page.eval("document.getElementById('glossary').textContent");
