@@ -248,13 +248,13 @@ mod tests {
         let tradeoff: Goal = "tradeoff(Tw:avgX)".parse().expect("valid");
         assert!((tradeoff.change(&[100.0, 10.0], &[50.0, 11.0]) + 0.2).abs() < 1e-12);
         assert!(
-            (tradeoff.change(&[0.0, 10.0], &[5.0, 10.0]) - 0.5).abs() < 1e-12,
+            (tradeoff.change(&[0.0, 10.0], &[50.0, 10.0]) - 0.5).abs() < 1e-12,
             "from nothing to something counts as all"
         );
         assert!(tradeoff.change(&[1.0, 1.005], &[0.1, 1.0]).abs() < 1e-12, "no user notices that");
         let lexical: Goal = "lexical(maxW>avgW)".parse().expect("valid");
-        assert!((lexical.change(&[1000.0, 10.0], &[1009.0, 5.0]) + 0.5).abs() < 1e-12, "0.9 % is no change");
-        assert!(lexical.change(&[1000.0, 10.0], &[1010.0, 5.0]) > 0.0);
+        assert!((lexical.change(&[10_000.0, 100.0], &[10_090.0, 50.0]) + 0.5).abs() < 1e-12, "0.9 % is no change");
+        assert!(lexical.change(&[10_000.0, 100.0], &[10_100.0, 50.0]) > 0.0);
         assert!(lexical.change(&[1.0, 1.0], &[1.0, 1.0]).abs() < 1e-12);
     }
 

@@ -248,7 +248,8 @@ impl<'a> Evaluator<'a> {
             }
             total
         };
-        let share = |(((tasks, parts), thresholds), usage): (((&[&Task], &mut [f64]), &mut [f64]), &mut Usage)| {
+        type Share<'a> = (((&'a [&'a Task], &'a mut [f64]), &'a mut [f64]), &'a mut Usage);
+        let share = |(((tasks, parts), thresholds), usage): Share<'_>| {
             let mut left = thresholds;
             for (chunk, part) in tasks.chunks(CHUNK).zip(parts) {
                 let (own, others) = std::mem::take(&mut left).split_at_mut(match relaxation {

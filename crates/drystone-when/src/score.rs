@@ -135,8 +135,8 @@ impl Score {
         let mut below = [0u64; LEVELS + 1];
         marks.iter().for_each(|mark| below[usize::from(mark.below)] += 1);
         let mut by = 0;
-        for k in 0..LEVELS {
-            by += below[k];
+        for (k, count) in below.iter().enumerate().take(LEVELS) {
+            by += count;
             score.calibration_error += (by as f64 / n - level(k)).abs() / LEVELS as f64;
         }
         // With so many of the quantiles below it, a start lies between (below − ½) % and (below + ½) %.
@@ -189,7 +189,7 @@ pub fn skill(ours: &[f32], theirs: &[f32], seed: u64) -> Skill {
     let (a, b) = (sums(ours), sums(theirs));
     let of = |a: f64, b: f64| if b > 0.0 { 1.0 - a / b } else { 0.0 };
     let whole = of(a.iter().sum(), b.iter().sum());
-    let draws = Draws::new(seed, 0x736b_696c_6c);
+    let draws = Draws::new(seed, 0x0073_6b69_6c6c);
     let mut found: Vec<f64> = (0..RESAMPLES)
         .map(|resample| {
             let draws = draws.sample(resample);

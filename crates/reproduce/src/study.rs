@@ -82,7 +82,7 @@ pub struct Table {
 
 impl Table {
     /// The first job of a row.
-    pub(crate) fn from_of(&self, row: &RowSpec) -> Option<usize> {
+    pub(crate) fn first_job_of(&self, row: &RowSpec) -> Option<usize> {
         row.from.or(self.from)
     }
 

@@ -154,5 +154,5 @@ fn nothing_is_claimed_of_waits_where_submissions_are_unknown() {
         assert!(error.contains("does not say when jobs were submitted"), "{args:?}: {error}");
     }
     let told = folder.run(&["waits", "site", "--quiet"]).ok();
-    assert!(told.contains("nothing can be said of waits") && !told.contains("0 s"), "{told}");
+    assert!(told.contains("nothing can be said of waits") && !told.contains("p95"), "{told}");
 }

@@ -149,8 +149,8 @@ fn what_has_no_common_floor_is_refused() {
     // Other run times are other jobs.
     let case = Case::of(&workload, &easy, (&none, false), (DelayMeasure::Wait, Selection::All)).expect("a floor");
     let mut longer = easy.clone();
-    longer[7].ran = longer[7].ran + Span(1);
-    longer[7].end = longer[7].end + Span(1);
+    longer[7].ran += Span(1);
+    longer[7].end += Span(1);
     assert_eq!((case.others(&longer), case.starts(&longer)), (1, None));
     assert_eq!(case.others(&easy[1..]), easy.len());
 }

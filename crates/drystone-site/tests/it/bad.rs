@@ -170,11 +170,9 @@ fn columns_that_are_others_than_was_said_are_found_out() {
 #[test]
 fn compressions_that_cannot_be_read_are_named() {
     let folder = Folder::new();
-    for (name, head) in [("zip", &b"PK\x03\x04rest"[..])] {
-        let file = folder.write("jobs", head);
-        let error = try_import(&[file], &utc()).expect_err("packed").to_string();
-        assert!(error.contains(name) && error.contains("decompress it first"), "{error}");
-    }
+    let file = folder.write("jobs", &b"PK\x03\x04rest"[..]);
+    let error = try_import(&[file], &utc()).expect_err("packed").to_string();
+    assert!(error.contains("zip") && error.contains("decompress it first"), "{error}");
 }
 
 #[test]

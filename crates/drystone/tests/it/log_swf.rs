@@ -291,7 +291,9 @@ fn bad_files_are_told_apart() {
         load_error(RECORD.as_bytes()),
         "FILE: the header gives neither MaxProcs nor MaxNodes above 0, so the machine's size is unknown; give it (--procs N)"
     );
-    assert!(load_error(b"\xfd7zXZ\0rest").contains("xz, which cannot be read here"));
+    let error = load_error(b"\xfd7zXZ\0rest");
+    assert!(error.starts_with("FILE") && error.contains("xz"), "{error}");
+    assert!(load_error(b"PK\x03\x04rest").contains("zip, which cannot be read here"));
     let missing = log::load("no/such/file.swf", &Options::default()).expect_err("missing");
     assert!(missing.to_string().starts_with("no/such/file.swf: cannot be opened: "), "{missing}");
     let directory = tempfile::tempdir().expect("a directory");

@@ -187,8 +187,8 @@ fn without_slack_it_is_conservative_on_every_log() {
     ] {
         for overrun in [Overrun::RunOn, Overrun::Kill] {
             let Some(log) = log_of(name, None, overrun) else { return };
-            let conservative = schedule(&format!("conservative(notice={notice})"), &log);
-            let slack = schedule(&format!("slack(sf=0,notice={notice})"), &log);
+            let conservative = schedule(&format!("conservative(notice={notice},horizon=all)"), &log);
+            let slack = schedule(&format!("slack(sf=0,notice={notice},horizon=all)"), &log);
             let differing = conservative.iter().zip(&slack).filter(|(a, b)| a != b).count();
             assert_eq!(differing, 0, "{name}: jobs that differ");
         }

@@ -309,8 +309,9 @@ mod tests {
     fn comparison(policies: &[(&str, Verdict, f64)]) -> Comparison {
         let change = |verdict, relative| Change {
             metric: Metric::Mean(Measure::Wait),
-            baseline: Some(1.0),
-            value: Some(1.0 + relative),
+            // Seconds: a change of a few of them recommends nothing.
+            baseline: Some(1_000.0),
+            value: Some(1_000.0 * (1.0 + relative)),
             relative: Some(relative),
             interval: None,
             verdict,

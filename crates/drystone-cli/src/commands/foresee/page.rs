@@ -21,7 +21,7 @@ pub(super) fn page(scores: &Scores) -> String {
          <h1>Start times foreseen: {title}</h1>\n"
     );
     for line in scores.verdict() {
-        let _ = writeln!(html, "<p>{}</p>", escape(&line));
+        let _ = writeln!(html, "<p>{}</p>", escape(line.as_str()));
     }
     let methods = &scores.found.methods;
     html += "<h2>CRPS in minutes, less is better</h2>\n";
@@ -80,10 +80,10 @@ fn histogram(score: &MethodScore) -> String {
         );
     }
     let even = 130.0 - 105.0 * 0.1 / most;
-    let _ = write!(
+    let _ = writeln!(
         svg,
         "<line class=\"line\" x1=\"10\" x2=\"230\" y1=\"{even:.1}\" y2=\"{even:.1}\"/><text x=\"10\" y=\"146\">0</text>\
-         <text x=\"230\" y=\"146\" text-anchor=\"end\">100 %</text></svg>\n"
+         <text x=\"230\" y=\"146\" text-anchor=\"end\">100 %</text></svg>"
     );
     svg
 }

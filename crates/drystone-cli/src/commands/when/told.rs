@@ -218,8 +218,8 @@ impl Told {
         }
         let _ = writeln!(
             text,
-            "{:<14}{:<14}{:>7}  {:<12}{:<18}{:<18}{:<18}{}",
-            "job", "user", "procs", "limit", "not before (5 %)", "likely (50 %)", "by (90 %)", "plan with limits"
+            "{:<14}{:<14}{:>7}  {:<12}{:<18}{:<18}{:<18}plan with limits",
+            "job", "user", "procs", "limit", "not before (5 %)", "likely (50 %)", "by (90 %)"
         );
         for one in &self.jobs {
             let user = one.user.as_deref().unwrap_or("");
