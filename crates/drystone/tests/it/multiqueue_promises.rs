@@ -129,7 +129,7 @@ impl Overlooked<'_> {
             let mut end = start + job.estimate;
             let mut more = [60].into_iter().chain((0..).map(|k| 900 << k));
             while self.extended && start < now && end <= now && self.running.contains_key(&id) {
-                end = end + Span(more.next().unwrap_or(i64::MAX));
+                end += Span(more.next().unwrap_or(i64::MAX));
             }
             (start, end.max(start + Span(1)), job.procs)
         };
