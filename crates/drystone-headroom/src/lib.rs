@@ -3,7 +3,7 @@
 //! Two ends of a bracket. The [floor](ascend) is a figure that no non-preemptive schedule of these
 //! jobs can beat, also none by a scheduler that knows all run times: a Lagrangian dual with a price
 //! for each processor-second, evaluated in whole numbers ([`Certificate`]). The
-//! [search](search) starts from a schedule and improves it by ruin and recreate; what it
+//! [`search`] starts from a schedule and improves it by ruin and recreate; what it
 //! gives is feasible, so the optimum lies between the two.
 //!
 //! Both know jobs as numbers only: an [`Instance`] has releases, sizes, run times and costs. A
