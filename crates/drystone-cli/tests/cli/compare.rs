@@ -105,7 +105,7 @@ fn overrun(folder: &Folder, every: i64) -> String {
 #[test]
 fn verdicts_agree_whatever_overruns_do_or_say_that_they_do_not() {
     let folder = Folder::new();
-    let args = ["workload", "generate", "--procs", "64", "--load", "0.9", "--jobs", "5000", "--seed", "3"];
+    let args = ["workload", "generate", "--procs", "64", "--load", "0.9", "--jobs", "20000", "--seed", "3"];
     folder.run(&[&args[..], &["--out", "log.swf"]].concat()).ok();
     let treatments = ["run-on", "kill", "raise"];
     let mut changes = 0;
@@ -252,7 +252,9 @@ fn an_interrupted_comparison_tells_what_is_done() {
 /// its price.
 #[test]
 fn a_verdict_names_the_price() {
-    let folder = Folder::with_made();
+    let folder = Folder::new();
+    let made = ["workload", "generate", "--procs", "64", "--load", "0.7", "--jobs", "30000", "--seed", "3"];
+    folder.run(&[&made[..], &["--quiet", "--out", "made.swf"]].concat()).ok();
     let text = folder.run(&["compare", "made.swf", "-p", "easy", "-p", "is", "--details"]).ok();
     let json = folder.run(&["compare", "made.swf", "-p", "easy", "-p", "is", "--format", "json"]).json();
     let changes = json.pointer("/comparison/policies/0/changes").and_then(|c| c.as_array()).expect("changes");

@@ -145,14 +145,17 @@ impl Starvation {
     }
 }
 
-/// Whether a policy lets some job wait for more than half of the time in which all jobs are done
+/// A wait that starves a job is no shorter, in seconds: a day.
+const LONG: f64 = 86_400.0;
+
+/// Returns what a policy does that lets some job wait for a day at least, for more than half of the time in which all jobs are done
 /// under the baseline, and three times as long as the baseline does.
 pub(super) fn starvation(base: &str, policy: &str, results: &[PolicyResult]) -> Option<Starvation> {
     let of = |name: &str| results.iter().find(|r| r.policy.text == name).map(|r| &r.report);
     let (old, new) = (of(base)?, of(policy)?);
     let (before, longest) = (old.measures.wait.max?, new.measures.wait.max?);
     let span = old.machine.makespan.as_f64();
-    (longest > span / 2.0 && longest >= MANY_TIMES * before).then_some(Starvation {
+    (longest >= LONG && longest > span / 2.0 && longest >= MANY_TIMES * before).then_some(Starvation {
         longest,
         span,
         utilisation: [old.machine.utilisation, new.machine.utilisation],
