@@ -148,8 +148,9 @@ impl Starvation {
 /// A wait that starves a job is no shorter, in seconds: a day.
 const LONG: f64 = 86_400.0;
 
-/// Returns what a policy does that lets some job wait for a day at least, for more than half of the time in which all jobs are done
-/// under the baseline, and three times as long as the baseline does.
+/// Returns what a policy does that starves: it lets some job wait for a day at least, for more than
+/// half of the time in which all jobs are done under the baseline, and three times as long as the
+/// baseline does.
 pub(super) fn starvation(base: &str, policy: &str, results: &[PolicyResult]) -> Option<Starvation> {
     let of = |name: &str| results.iter().find(|r| r.policy.text == name).map(|r| &r.report);
     let (old, new) = (of(base)?, of(policy)?);
