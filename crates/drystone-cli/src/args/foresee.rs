@@ -64,7 +64,7 @@ pub(crate) struct ForeseeArgs {
     #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Workload")]
     pub(crate) seed: u64,
 
-    /// How to print the results.
+    /// Format of the results.
     #[arg(long, value_name = "FORMAT", default_value = "table", help_heading = "Output", value_parser = super::values::format())]
     pub(crate) format: ReportFormat,
 

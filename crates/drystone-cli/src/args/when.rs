@@ -77,7 +77,7 @@ pub(crate) struct WhenArgs {
     #[arg(long, value_name = "ZONE", help_heading = "Output")]
     pub(crate) timezone: Option<String>,
 
-    /// How to tell it.
+    /// Format of the answer.
     #[arg(long, value_name = "FORMAT", default_value = "text", help_heading = "Output")]
     pub(crate) format: StoryFormat,
 

@@ -41,7 +41,7 @@ fn tsafrir_2007() {
 #[test]
 fn talby_1999() {
     for procs in ["100", "128"] {
-        for (name, policy) in [("cons", "conservative(notice=immediate)"), ("easy", "easy")] {
+        for (name, policy) in [("cons", "conservative(notice=immediate)"), ("easy", "easy(notice=immediate)")] {
             let options = ["--as", "talby1999", "--procs", procs, "--policy", policy];
             check(&format!("slack/event.{name}.p{procs}.year"), &options);
             check(&format!("slack/event.{name}.p{procs}.month"), &[&options[..], &["--each-month"]].concat());

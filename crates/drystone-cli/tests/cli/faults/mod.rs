@@ -18,6 +18,7 @@ use std::process::Command;
 fn furnished() -> Folder {
     let folder = Folder::with("four.swf", four());
     folder.run(&["workload", "generate", "--jobs", "300", "--procs", "32", "--out", "log.swf"]).ok();
+    folder.run(&["workload", "generate", "--jobs", "3000", "--procs", "64", "--out", "long.swf"]).ok();
     folder.write("study.toml", STUDY);
     folder.run(&["sweep", "study.toml", "--quiet"]).ok();
     folder.write("tables.toml", TABLES);

@@ -15,10 +15,14 @@ const PRINTERS: &[&[&str]] = &[
     &["explain", "-w", "log.swf", "-p", "easy", "--job", "7"],
     &["gantt", "-w", "log.swf", "-p", "easy"],
     &["predict", "log.swf", "-p", "recent(2)"],
-    &["evolve", "--evaluations", "8", "--population", "4", "--parts", "1", "--weeks", "1"],
+    &["evolve", "long.swf", "--evaluations", "8", "--population", "4", "--parts", "1", "--weeks", "1"],
     &["reproduce", "tables.toml", "--logs", "."],
     &["import", "jobs.psv", "--timezone", "UTC", "--out", "imported"],
     &["fidelity", "site", "--warm-up", "0"],
+    &["waits", "site"],
+    &["foresee", "log.swf", "--policy", "easy", "--samples", "10"],
+    &["when", "--ask"],
+    &["headroom", "log.swf", "-p", "easy", "--for", "0"],
     &["policies"],
     &["advise", "log.swf", "--phases", "1", "--splits", "2", "--knobs", "1", "--only", "live"],
     &["workload", "info", "log.swf"],
@@ -59,9 +63,11 @@ const ON_CLUSTERS: &[&[&str]] = &[
 /// The commands that the help of this one lists.
 fn listed(folder: &Folder, command: &[&str]) -> Vec<String> {
     let help = folder.run(&[command, &["--help"]].concat()).ok();
-    let commands = help.lines().skip_while(|line| *line != "Commands:").skip(1);
+    // In groups, or under one heading; options follow.
+    let commands = help.lines().skip_while(|line| !line.starts_with("Usage:")).skip(1);
+    let commands = commands.take_while(|line| *line != "Options:");
     let names =
-        commands.take_while(|line| !line.is_empty()).filter(|line| line.starts_with("  ") && !line.starts_with("   "));
+        commands.filter(|line| line.starts_with("  ") && line.as_bytes().get(2).is_some_and(u8::is_ascii_lowercase));
     names.filter_map(|line| line.split_whitespace().next().map(str::to_string)).filter(|name| name != "help").collect()
 }
 
