@@ -349,7 +349,11 @@ proptest! {
     /// same order, whatever happens.
     #[test]
     fn news_in_place(steps in steps(), from in 0usize..6, careful in any::<bool>()) {
-        for policy in ["conservative", "conservative(notice=late)", "conservative(predict=recent(2))"] {
+        for policy in [
+            "conservative(horizon=all)",
+            "conservative(notice=late,horizon=all)",
+            "conservative(predict=recent(2),horizon=all)",
+        ] {
             let (mut plain, mut in_place) = (kept_in_place(policy, usize::MAX), kept_in_place(policy, from));
             in_place.careful = careful;
             for &step in &steps {
