@@ -1,6 +1,6 @@
 //! `drystone foresee`.
 
-use super::{CutArgs, LogArgs, RealArgs};
+use super::{CutArgs, LogArgs, RealArgs, SourceArgs};
 use crate::output::ReportFormat;
 use clap::Args;
 use drystone::policy::PolicySpec;
@@ -9,10 +9,9 @@ use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
 Examples:
-  drystone foresee --workload LOG.swf.gz --policy easy
-  drystone foresee -w LOG.swf.gz -p easy@tsafrir2007 --as tsafrir2007 --report foresee.html
-  drystone foresee -w site/ -p slurm:slurm.conf --every 20
-  drystone foresee -w LOG.swf.gz --method plan --method calibrated --format csv
+  drystone foresee LOG.swf.gz --policy easy
+  drystone foresee LOG.swf.gz -p easy@tsafrir2007 --as tsafrir2007 --report foresee.html
+  drystone foresee LOG.swf.gz --method plan --method calibrated --format csv
 
 Every job that waits is asked about as it arrives: when will it start? The answers use only what had happened by then. What came
 of it is held against them.
@@ -25,10 +24,8 @@ width: median width of these intervals. calibration error: mean of |share starte
 #[derive(Args, Clone, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct ForeseeArgs {
-    /// Log in Standard Workload Format, plain or compressed with gzip or zstd, or the folder of an
-    /// imported site; - is the standard input. Without it a synthetic workload of 10,000 jobs.
-    #[arg(long, short, value_name = "FILE")]
-    pub(crate) workload: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) source: SourceArgs,
 
     /// The policy; `drystone policies` lists all. One that knows true run times is refused.
     #[arg(long, short, value_name = "SPEC", default_value = "easy", value_parser = super::values::policy)]

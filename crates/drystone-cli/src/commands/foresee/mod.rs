@@ -19,11 +19,11 @@ use std::sync::atomic::AtomicBool;
 pub(crate) fn foresee(args: &ForeseeArgs) -> Outcome {
     message::be_quiet(args.quiet);
     let [outages, circumstances] = args.real.files();
-    let read = [args.workload.as_deref(), args.priorities.as_deref(), outages, circumstances];
+    let read = [args.source.path(), args.priorities.as_deref(), outages, circumstances];
     let written = [("--audit", args.log.audit.as_deref()), ("--report", args.report.as_deref())];
     file::distinct(&read, &written)?;
     let report_file = args.report.as_deref().map(ReportFile::open).transpose()?;
-    let input = Input::part(args.workload.as_deref(), (&args.log, &args.cut, &args.real), args.seed, false)?;
+    let input = Input::part(args.source.path(), (&args.log, &args.cut, &args.real), args.seed, false)?;
     let scores = scores(args, &input, interrupt::stop_in_order())?;
     let Some(scores) = scores.filter(|_| !interrupt::stop_at_once()) else { return Ok(interrupt::code()) };
     if let Some(file) = report_file {
