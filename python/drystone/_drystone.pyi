@@ -36,6 +36,7 @@ __all__ = [
     "fidelity",
     "foresee",
     "gantt",
+    "headroom",
     "import_",
     "main",
     "metrics",

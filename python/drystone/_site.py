@@ -128,7 +128,7 @@ class Site:
         pool: str | None = None,
         repetitions: Sequence[PathLike] = (),
         seeds: int = 20,
-        jitter: int = 30,
+        jitter: int = 1,
         seed: int = 1,
         warm_up: str | None = None,
         threads: int | None = None,
