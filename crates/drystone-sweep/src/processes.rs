@@ -89,7 +89,9 @@ struct Reader<'a> {
 impl Reader<'_> {
     /// Reads a store. The first error is of the store, the second of `accept`.
     fn read(&mut self, path: &Path) -> Result<Result<(), SweepError>, SweepError> {
-        for outcome in Store::look(path)?.outcomes(self.plan)? {
+        // One that was stopped before it wrote has nothing to hand over.
+        let Some(store) = Store::look_if_begun(path)? else { return Ok(Ok(())) };
+        for outcome in store.outcomes(self.plan)? {
             if let Ok(at) = self.todo.binary_search(&outcome.place)
                 && !std::mem::replace(&mut self.come[at], true)
             {

@@ -68,15 +68,22 @@ impl Store {
         if !path.is_file() {
             return Err(SweepError::store(path.display(), "there is no such store; `drystone sweep STUDY` makes one"));
         }
+        Store::look_if_begun(path)?.ok_or_else(|| {
+            SweepError::store(path.display(), "is empty: the sweep that began it was stopped before it wrote")
+        })
+    }
+
+    /// Opens a store to look at it; `None` where the process that began it has not written yet.
+    ///
+    /// # Errors
+    /// The file is no store of this version's kind.
+    pub(crate) fn look_if_begun(path: &Path) -> Result<Option<Store>, SweepError> {
         let store = Store { path: path.to_path_buf(), db: schema::connect(path, false)?, _lock: None };
         if store.is_new()? {
-            return Err(SweepError::store(
-                path.display(),
-                "is empty: the sweep that began it was stopped before it wrote",
-            ));
+            return Ok(None);
         }
         store.check_schema()?;
-        Ok(store)
+        Ok(Some(store))
     }
 
     /// Where it is.
