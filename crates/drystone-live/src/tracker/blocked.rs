@@ -61,6 +61,13 @@ impl Tracker {
         (block.until > self.stamp.time()).then_some((block.why, block.until))
     }
 
+    /// Whether a released job of this shape did not start, a short time ago. That a further one found
+    /// no room says nothing of those on their way.
+    pub(super) fn has_failed(&self, t: &Tracked, fact: &JobFact) -> bool {
+        let block = self.blocks.get(&shape(t, fact));
+        block.is_some_and(|block| !block.ends_early && block.until > self.stamp.time())
+    }
+
     /// Holds back jobs of this shape: one was released and did not start, for this reason.
     pub(super) fn could_not_start(&mut self, t: &Tracked, fact: &JobFact) {
         let (why, (first, most)) = match fact.reason {

@@ -94,9 +94,9 @@ impl Tracker {
             | Reason::Throttle => true,
             Reason::Room => {
                 let passed = t.flight.map_or(0, |flight| self.stamp.steady.saturating_sub(flight.since));
-                passed >= ROOM_PATIENCE || self.block(t, fact).is_some()
+                passed >= ROOM_PATIENCE || self.has_failed(t, fact)
             }
-            _ => self.is_late(t) || self.block(t, fact).is_some(),
+            _ => self.is_late(t) || self.has_failed(t, fact),
         }
     }
 
@@ -111,7 +111,7 @@ impl Tracker {
             _ => {
                 // There was room, but in too many pieces.
                 t.narrow |= fact.reason == Reason::Room && self.room().idle() >= fact.procs;
-                if self.block(t, fact).is_none() {
+                if !self.has_failed(t, fact) {
                     self.could_not_start(t, fact);
                 }
             }
