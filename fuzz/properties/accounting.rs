@@ -1,11 +1,11 @@
-//! What must hold of the readers of accounting and of machines for any bytes at all. Used by the
+//! Properties of the readers of accounting and of machines, for any bytes at all. Used by the
 //! fuzzer, and by the tests: on the kept corpus, and on dumps that are damaged at random.
 
 use drystone_site::{Counting, Effort, Options, Site, SiteError, Watch, import};
 use std::io::{self, Cursor, Read};
 use std::path::{Path, PathBuf};
 
-/// What parts the files of one input.
+/// Separator between the files of one input.
 const NEXT: &[u8] = b"%%%%\n";
 /// A first line of this is no row: the text behind it has Open XDMoD's columns and no header.
 const XDMOD: &[u8] = b"%xdmod\n";
@@ -32,7 +32,7 @@ fn imported(files: &[&[u8]], options: &Options, piece: usize) -> Result<Site, Si
     import(&names, options, &open, Watch::default())
 }
 
-/// What an import says, in words.
+/// Returns the outcome of an import as text.
 fn words(outcome: &Result<Site, SiteError>) -> String {
     match outcome {
         Ok(site) => {
@@ -117,7 +117,7 @@ pub(crate) fn hold_machine(bytes: &[u8]) {
     }
 }
 
-/// What must hold of a site, whatever it was made of.
+/// Checks the properties of a site, whatever its input.
 fn sound(site: Site) {
     let manifest = &site.manifest;
     assert_eq!(manifest.jobs, site.len() as u64);

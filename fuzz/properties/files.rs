@@ -1,4 +1,4 @@
-//! What must hold of priority files and platform files for any text.
+//! Properties of priority files and platform files, for any text.
 
 use drystone::engine::Platform;
 use drystone::model::{Job, Machine, Provenance, Span, Status, Time, Truth, Workload};

@@ -1,5 +1,5 @@
-//! What must hold of the policy grammar for any text: what is understood prints as text that means
-//! the same, and can be simulated without breaking its contract.
+//! Properties of the policy grammar, for any text: an accepted text prints as text of the same
+//! meaning, and can be simulated without breaking its contract.
 
 use drystone::engine::{Replay, Schedule, Simulation, SimulationError};
 use drystone::log::clean::{Duplicates, MissingEstimate, NegativeRun, Overrun, SizeField, Study, TooWide};
@@ -37,7 +37,7 @@ pub(crate) fn hold(bytes: &[u8]) {
     let _ = Priorities::from_text(text);
 }
 
-/// What is read prints as text that reads the same.
+/// Checks that an accepted text prints as text that parses to the same value.
 fn prints<T: FromStr + Display + Debug + PartialEq>(text: &str) {
     if let Ok(value) = text.parse::<T>() {
         let again = value.to_string().parse::<T>();

@@ -1,4 +1,4 @@
-//! What must hold of the study files of published tables for any text.
+//! Properties of the study files of published tables, for any text.
 
 use drystone_reproduce::Study;
 

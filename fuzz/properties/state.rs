@@ -1,5 +1,5 @@
-//! What must hold of saved states for any bytes: they load or are refused without a trace, and what
-//! loads saves again.
+//! Properties of saved states, for any bytes: they load or are refused without a trace, and a
+//! loaded state saves again.
 
 use drystone::engine::{Replay, Simulation};
 use drystone::model::{Job, Machine, Provenance, Span, Status, Time, Truth, Workload};

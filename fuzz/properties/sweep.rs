@@ -1,4 +1,4 @@
-//! What must hold of the study files of sweeps for any text: an error says where and what.
+//! Properties of the study files of sweeps, for any text: an error states place and cause.
 
 use drystone_sweep::analysis::Subspace;
 use drystone_sweep::{Chunk, Metric, Study, SweepError};

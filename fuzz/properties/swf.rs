@@ -1,5 +1,5 @@
-//! What must hold of the log reader for any bytes at all. Used by the fuzzer, and by the tests on
-//! the kept corpus.
+//! Properties of the log reader, for any bytes at all. Used by the fuzzer, and by the tests on the
+//! kept corpus.
 
 use drystone::log::clean::{Cleaner, Options, Overrun, SizeField, Study};
 use drystone::log::source;
@@ -66,7 +66,7 @@ pub(crate) fn hold(bytes: &[u8]) {
     }
 }
 
-/// What was written reads back as it was, and is written again byte for byte.
+/// Checks that written records read back unchanged, and are written again byte for byte.
 fn rewritten(header: &Header, records: &[Record]) {
     let write = |header: &Header, records: &[Record]| {
         let mut writer = Writer::new(Vec::new());

@@ -1,4 +1,4 @@
-"""What the extension asks of objects that decide or predict."""
+"""Calls of the extension on objects that decide or predict."""
 
 from __future__ import annotations
 

@@ -197,14 +197,14 @@ class Slot:
 
 @final
 class View:
-    """What a policy sees. It is valid only inside the call that it was given to."""
+    """View of a policy. It is valid only inside the call that received it."""
 
     @property
     def now(self) -> int:
         """The present, in seconds."""
     @property
     def origin(self) -> int:
-        """When the first job was submitted."""
+        """Submit time of the first job."""
     @property
     def free(self) -> int:
         """Free processors, before anything that is decided in this call."""
@@ -221,20 +221,20 @@ class View:
     def suspended(self) -> _Ints:
         """Ids of the suspended jobs in the order of their arrival."""
     def job(self, /, job: int | np.integer[Any]) -> Job:
-        """What is known of a job."""
+        """Returns the known facts of a job."""
     def prediction(self, /, job: int | np.integer[Any]) -> int:
-        """How long a job is predicted to run in total, in seconds."""
+        """Returns the predicted total run time of a job, in seconds."""
     def ran(self, /, job: int | np.integer[Any]) -> int:
-        """How long a job has run so far."""
+        """Returns the run time of a job so far, in seconds."""
     def waited(self, /, job: int | np.integer[Any]) -> int:
-        """How long a job has been here without running."""
+        """Returns the time that a job has spent here without running, in seconds."""
     def phase(self, /, job: int | np.integer[Any]) -> str:
-        """Where a job is in its life: waiting, held, running, suspended, done."""
+        """Returns the phase of a job: waiting, held, running, suspended, done."""
     def shadow(
         self, /, procs: int | np.integer[Any], started: Sequence[int | np.integer[Any]] | None = None
     ) -> tuple[int, int] | None:
-        """When so many processors are predicted to be free, and how many are left over then: the reservation of a job that is
-        blocked, as EASY has it. ``None`` where that is never: processors are out. ``started`` are jobs that this call starts."""
+        """Returns the time at which this many processors are predicted to be free, and the number left over then: the
+        reservation of a blocked job under EASY. ``None`` where that is never: processors are out. ``started`` are jobs that this call starts."""
 
 @final
 class WaitingJobs:
@@ -245,7 +245,7 @@ class WaitingJobs:
         """Ids."""
     @property
     def submit(self) -> _Ints:
-        """When each was submitted."""
+        """Submit times."""
     @property
     def procs(self) -> _Ints:
         """Processors that each needs."""
@@ -254,7 +254,7 @@ class WaitingJobs:
         """The users' estimates."""
     @property
     def prediction(self) -> _Ints:
-        """How long each is predicted to run."""
+        """Predicted run times."""
     @property
     def user(self) -> _Ints:
         """Users."""
@@ -285,13 +285,13 @@ class RunningJobs:
         """Ids."""
     @property
     def end(self) -> _Ints:
-        """When each is predicted to end; may lie in the past."""
+        """Predicted ends; may lie in the past."""
     @property
     def procs(self) -> _Ints:
         """Processors that each holds."""
     @property
     def start(self) -> _Ints:
-        """When each began to run, this time."""
+        """Start times of the current run."""
     @property
     def user(self) -> _Ints:
         """Users."""
@@ -302,7 +302,7 @@ class RunningJobs:
 
 @final
 class Job:
-    """What a scheduler may know of a job. A copy: it stays valid. The run time is not in it."""
+    """Facts that a scheduler may know of a job. A copy: it stays valid. The run time is not in it."""
 
     @property
     def id(self) -> int: ...
@@ -314,7 +314,7 @@ class Job:
     def estimate(self) -> int: ...
     @property
     def prediction(self) -> int | None:
-        """How long it is predicted to run; `None` where that is being asked."""
+        """Predicted run time; `None` while it is being predicted."""
     @property
     def user(self) -> int: ...
     @property
@@ -337,11 +337,11 @@ class Event:
         """arrived, ended, repredicted, cancelled, woken, held, released, runs, stopped, parked, capacity."""
     @property
     def job(self) -> int | None:
-        """Which job; `None` where it is about none."""
+        """Job concerned, or `None`."""
 
 @final
 class Actions:
-    """What a policy asks for in one call, in order."""
+    """Requests of a policy in one call, in order."""
 
     def start(
         self, /, job: int | np.integer[Any] | Sequence[int] | _Ints, why: str = "backfilled"

@@ -1,4 +1,4 @@
-"""What can go wrong, as exceptions that say what and where.
+"""Exceptions, whose messages state the place and the cause.
 
 An exception that a policy or a predictor written in Python raises is none of these: it reaches the caller unchanged, with its
 traceback.

@@ -35,13 +35,13 @@ Decide: TypeAlias = Callable[[View, Actions], None]
 
 @runtime_checkable
 class Policy(Protocol):
-    """A scheduling policy: a state machine that is told what happened and answers with actions.
+    """A scheduling policy: a state machine that takes events and returns actions.
 
     ``decide`` is called at every scheduling pass. It looks at the view and asks for actions. What it starts counts at once: the
     view shows the machine as it was before this call. Methods and attributes that a class may also have:
 
-    - ``observe(event, view)`` is told of everything that happens, before the pass;
-    - ``next_wake()`` answers when to be woken if nothing happens before, or ``None``;
+    - ``observe(event, view)`` receives every event before the pass;
+    - ``next_wake()`` returns the next wake-up time if nothing happens before, or ``None``;
     - ``name`` is what results call it, else the name of the class;
     - ``suspends = True`` where it suspends jobs;
     - ``hears = True`` where ``observe`` knows what to do with events that only a real machine has (outages, jobs that are held or
@@ -75,8 +75,8 @@ class Policy(Protocol):
 class Predictor(Protocol):
     """Predicts how long jobs will run, in seconds.
 
-    ``predict`` is asked when a job arrives; ``None`` stands for the user's estimate. ``learn``, where there is one, is told how long
-    a job ran when it has ended: never before. A predictor cannot see run times of the future.
+    ``predict`` is called when a job arrives; ``None`` stands for the user's estimate. ``learn``, if defined, receives the run time of
+    a job when it has ended, never before. A predictor cannot see run times of the future.
 
     Examples:
         >>> import drystone as ds
@@ -189,8 +189,8 @@ _registered: dict[str, _drystone.Slot] = {}
 def register(given: PolicyLike | Predictor, *, name: str | None = None) -> str:
     """Gives a policy or predictor a name that lasts, so that study files and the command line of this process can name it.
 
-    Answers the text that names it: ``python(NAME)`` as a policy, ``predict=python(NAME)`` as a predictor. A name that was given
-    before is given anew.
+    Returns the text that names it: ``python(NAME)`` as a policy, ``predict=python(NAME)`` as a predictor. A name in use
+    is replaced.
 
     Examples:
         >>> import drystone as ds
@@ -219,13 +219,13 @@ def unregister(name: str) -> None:
 
 
 def registered() -> list[_drystone.Slot]:
-    """What is registered, so that work stops where one of them raises."""
+    """Returns the registered objects, so that work stops where one of them raises."""
     return list(_registered.values())
 
 
 @dataclass(frozen=True)
 class PolicyInfo:
-    """What a policy text means."""
+    """Meaning of a policy text."""
 
     text: str
     """As it was given."""
@@ -234,13 +234,13 @@ class PolicyInfo:
     parameters: dict[str, str]
     """Every parameter with its value in force."""
     clairvoyant: bool
-    """Whether it knows run times: a bound, which no machine can run."""
+    """True if it knows run times: a bound, impossible on a real machine."""
     preemptive: bool
-    """Whether it suspends running jobs."""
+    """True if it suspends running jobs."""
 
 
 def describe_policy(text: str) -> PolicyInfo:
-    """What a policy text means, or an error that says where it is wrong.
+    """Returns the meaning of a policy text, or raises an error that points at the mistake.
 
     Examples:
         >>> import drystone as ds

@@ -1,4 +1,4 @@
-"""What notebooks show: small tables and drawings without scripts, in light and dark."""
+"""Notebook output: small tables and drawings without scripts, in light and dark."""
 
 from __future__ import annotations
 

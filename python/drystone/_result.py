@@ -31,7 +31,7 @@ class Figure:
 
     @property
     def title(self) -> str:
-        """What it shows."""
+        """Title of the plot."""
         return self._plot.title
 
     @property
@@ -72,7 +72,7 @@ def write(path: Path, content: bytes) -> None:
 
 
 class Story:
-    """Why a job started when it did: ``str(story)`` for people, ``story.data`` for programs."""
+    """Explanation of a job's start: ``str(story)`` for people, ``story.data`` for programs."""
 
     def __init__(self, text: str, data: dict[str, Any]) -> None:
         self.text = text
@@ -91,7 +91,7 @@ class Story:
 
 
 class _Drawn:
-    """What results of one and of several policies have in common: plots and pages."""
+    """Common part of results of one and of several policies: plots and pages."""
 
     _made: _drystone.Outcome | _drystone.Judgement
     _data: dict[str, Any] | None = None
@@ -107,7 +107,7 @@ class _Drawn:
 
     @property
     def provenance(self) -> dict[str, Any]:
-        """What determined the result: version, workload with its hash and cleaning, settings, policies with parameters, seed."""
+        """Inputs of the result: version, workload with its hash and cleaning, settings, policies with parameters, seed."""
         data = self.data
         told = {key: data[key] for key in ("drystone", "workload", "experiment")}
         told["policies"] = [one["policy"] for one in data["results"]] if "results" in data else [data["policy"]]
@@ -153,7 +153,7 @@ class _Drawn:
 
 
 class Result(_Drawn):
-    """What came of one policy on one workload.
+    """Result of one policy on one workload.
 
     Examples:
         >>> import drystone as ds
@@ -231,7 +231,7 @@ class Result(_Drawn):
         return Figure(plot)
 
     def gantt_page(self, start: int | None = None, end: int | None = None, *, colour: str = "user") -> str:
-        """The same as a page of HTML that zooms and tells of each job."""
+        """Returns the Gantt chart as an HTML page with zoom and details of each job."""
         _, page = self._gantt(start, end, colour, None)
         return page or ""
 
@@ -247,8 +247,8 @@ class Result(_Drawn):
             return _drystone.gantt(self.workload._log, words, colour, size, taken.slots + registered())
 
     def explain(self, job: int, *, what_if: bool = True, why_not: bool = False) -> Story:
-        """Why the job with this number (``job_id``) started when it did; ``what_if`` also tells what a shorter estimate or fewer
-        processors would have changed, ``why_not`` what stood in its way hour by hour."""
+        """Explains the start of the job with this number (``job_id``). ``what_if`` adds the effect of a shorter estimate or fewer
+        processors, ``why_not`` the obstacles hour by hour."""
         policy, predictor, study = self._given
         with places() as taken:
             text = taken.policy(policy, predictor)
@@ -342,7 +342,7 @@ def simulate(
 
 
 class Comparison(_Drawn):
-    """What came of several policies on one workload: a verdict, a table, plots.
+    """Comparison of several policies on one workload: a verdict, a table, plots.
 
     Examples:
         >>> import drystone as ds
@@ -371,7 +371,7 @@ class Comparison(_Drawn):
 
     @property
     def verdict(self) -> str:
-        """What the comparison comes to, in sentences for people who have to decide."""
+        """Verdict of the comparison, in sentences for decision makers."""
         return "\n".join(self._made.verdict)
 
     @property

@@ -69,7 +69,7 @@ class Session:
 
     @property
     def deadline(self) -> int | None:
-        """When to call next if nothing happens before."""
+        """Next time to call if nothing happens before."""
         return self._session.deadline
 
     @property
@@ -88,7 +88,7 @@ class Session:
         return self._session.running
 
     def job(self, job: int) -> Job:
-        """What is known of a job that is here."""
+        """Returns the known facts of a job in the session."""
         return self._session.job(job)
 
     def save(self) -> bytes:

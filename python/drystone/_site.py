@@ -18,7 +18,7 @@ __all__ = ["Account", "Site", "foresee", "import_accounting", "predict", "when"]
 
 
 class Account:
-    """What a command found: ``str(account)`` for people, ``data`` and ``table`` for programs."""
+    """Result of a command: ``str(account)`` for people, ``data`` and ``table`` for programs."""
 
     def __init__(self, said: _drystone.Said) -> None:
         self._said = said
@@ -34,7 +34,7 @@ class Account:
 
     @property
     def verdict(self) -> str:
-        """What it comes to, in sentences."""
+        """Verdict, in sentences."""
         return "\n".join(self.data["verdict"])
 
     @property
@@ -255,7 +255,7 @@ def headroom(
     jobs: PathLike | None = None,
     prices: PathLike | None = None,
 ) -> Account:
-    """How far policies are from the best possible: ``drystone headroom``.
+    """Measures the distance of policies from the best possible: ``drystone headroom``.
 
     ``data["bracket"]`` has the floor, below which no schedule is that runs each job once without a break, and the best schedule
     that a search found, which knows all run times. ``trials`` makes the search the same on every machine; otherwise it takes

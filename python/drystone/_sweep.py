@@ -19,7 +19,7 @@ __all__ = ["Store", "sweep"]
 
 
 class Store:
-    """The results of a sweep: an SQLite file that pandas and DuckDB read, too."""
+    """The results of a sweep: an SQLite file that pandas and DuckDB can also read."""
 
     def __init__(self, path: PathLike) -> None:
         self.path = Path(path)

@@ -80,5 +80,5 @@ class Table:
 
 
 def whole(value: Any) -> bool:
-    """Whether a value is a whole number, of Python or numpy."""
+    """Returns whether a value is a whole number, of Python or numpy."""
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)

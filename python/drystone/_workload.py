@@ -92,7 +92,7 @@ class Workload:
 
     @property
     def name(self) -> str:
-        """What results call it."""
+        """Name in results."""
         return self._log.name
 
     @property
@@ -132,14 +132,14 @@ class Workload:
 
     @property
     def beyond_jobs(self) -> str | None:
-        """What it holds beyond jobs on one whole machine, such as ``capacity that is out``; ``None`` where there is nothing."""
+        """Data beyond jobs on one whole machine, such as ``capacity that is out``; ``None`` where there is nothing."""
         if any(option.startswith("--outages=") for option in self._shaped):
             return "capacity that is out"
         return self._log.beyond_jobs
 
     @property
     def audit(self) -> dict[str, Any]:
-        """What cleaning did: ``records``, ``jobs``, and under ``rules`` how many records each rule touched."""
+        """Audit of cleaning: ``records``, ``jobs``, and under ``rules`` how many records each rule touched."""
         return self._log.audit
 
     @property
@@ -182,11 +182,11 @@ class Workload:
         raise OptionError(f"no job was submitted in {name}; the months are {known}")
 
     def scale(self, load: float | str) -> Workload:
-        """The same jobs with submit times divided by ``load``: 1.1 is 10 % more load."""
+        """Returns the jobs with submit times divided by ``load``: 1.1 is 10 % more load."""
         return self._changed(self._log.scale(str(load)))
 
     def shift(self) -> Workload:
-        """The same jobs with the first submit at 0."""
+        """Returns the jobs with the first submit at 0."""
         return self._changed(self._log.shift())
 
     @property
@@ -326,8 +326,8 @@ def read(
 def from_arrow(
     table: Any, *, procs: int, columns: Mapping[str, str] | None = None, name: str = "table"
 ) -> Workload:
-    """A workload from a table of pandas, polars, pyarrow, DuckDB, or anything else that speaks Arrow's C interface; a mapping of
-    names to arrays does, too.
+    """A workload from a table of pandas, polars, pyarrow, DuckDB, or anything else that supports Arrow's C interface, or from
+    a mapping of names to arrays.
 
     Needed are ``submit``, ``run`` and ``procs``; ``estimate``, ``job_id``, ``user``, ``group``, ``executable``, ``queue``,
     ``partition``, ``memory_kb`` and ``status`` are read where they are there. ``columns`` says which column is which:

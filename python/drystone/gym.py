@@ -93,7 +93,7 @@ def _ranges(split: Split, jobs: int) -> list[tuple[int, int]]:
 
 
 class _Kind:
-    """What environments are, one or many: options, spaces, forms of observations."""
+    """Description of environments, one or many: options, spaces, forms of observations."""
 
     def __init__(
         self,
@@ -280,7 +280,7 @@ class VecEnv(VectorEnv[Any, Any, Any]):
 
     @property
     def clairvoyant(self) -> bool:
-        """Whether the agent is shown true run times."""
+        """True if the agent sees true run times."""
         return self._kind.options.clairvoyant
 
     def _new(self) -> dict[str, Any]:
@@ -292,7 +292,7 @@ class VecEnv(VectorEnv[Any, Any, Any]):
     def reset(
         self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
-        """Begins new episodes. With a seed episodes are counted anew; ``options={"reset_mask": mask}`` resets some."""
+        """Begins new episodes. A seed restarts the sequence of episodes; ``options={"reset_mask": mask}`` resets some."""
         mask = (options or {}).get("reset_mask")
         if isinstance(seed, (list, tuple)):
             raise OptionError("seed: one seed is enough; every environment draws from a stream of its own")
@@ -330,7 +330,7 @@ class VecEnv(VectorEnv[Any, Any, Any]):
         return self._kind.shaped(self._arrays["jobs"], self._arrays["machine"], self.num_envs)
 
     def _tell(self, finished: list[tuple[int, dict[str, float]]], info: dict[str, Any]) -> None:
-        """What the episodes that ended came to, in the form that Gymnasium's own environments have it."""
+        """Adds the results of the episodes that ended, in the form of Gymnasium's own environments."""
         ended = np.zeros(self.num_envs, np.bool_)
         episode = {name: np.zeros(self.num_envs) for name in finished[0][1]}
         for env, values in finished:
@@ -351,7 +351,7 @@ class VecEnv(VectorEnv[Any, Any, Any]):
             info["final_obs"], info["_final_obs"] = last, ended
 
     def action_masks(self) -> Bools:
-        """Which actions are possible: environments × actions."""
+        """Mask of the possible actions: environments × actions."""
         masks: Bools = self._arrays["mask"].reshape(self.num_envs, self._kind.actions)
         return masks
 
@@ -391,7 +391,7 @@ class SchedulingEnv(gymnasium.Env[Any, Any]):
 
     @property
     def clairvoyant(self) -> bool:
-        """Whether the agent is shown true run times."""
+        """True if the agent sees true run times."""
         return self._many.clairvoyant
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
@@ -417,13 +417,13 @@ class SchedulingEnv(gymnasium.Env[Any, Any]):
         return obs[0]
 
     def action_masks(self) -> Bools:
-        """Which actions are possible."""
+        """Mask of the possible actions."""
         masks: Bools = self._many.action_masks()[0]
         return masks
 
 
 class Agent:
-    """What was learned, as a policy: for ``simulate`` and ``compare``, on whole logs.
+    """A learned policy: for ``simulate`` and ``compare``, on whole logs.
 
     ``act(obs, mask)`` chooses an action from an observation, as in the environment ``env`` in which it was trained; the numbers are
     scaled as there. Each simulation works on a copy.

@@ -1,4 +1,4 @@
-"""What the tests share."""
+"""Shared parts of the tests."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def run(command: list[str], *words: str, **kwargs: object) -> subprocess.Complet
 
 
 def shared(part: str) -> Path:
-    """What the tests find beside the project, or a skip that says so."""
+    """Returns a path beside the project, or skips the test with a message."""
     root = Path(os.environ.get("DRYSTONE_SHARED", Path(__file__).parents[2].parent / "shared"))
     if not (root / part).exists():
         pytest.skip(f"SKIPPED, not tested: {root / part} is not there (DRYSTONE_SHARED)")

@@ -34,7 +34,7 @@ def test_vector_entry_points(small: ds.Workload) -> None:
 
 
 def play(log: ds.Workload, num_envs: int, threads: int, steps: int = 400, **options: Any) -> list[bytes]:
-    """What environment 1 shows while each picks by its own count."""
+    """Returns the observations of environment 1 while each picks by its own count."""
     env = VecEnv(log, num_envs, threads=threads, jobs=40, window=16, warm="easy", **options)
     obs, info = env.reset(seed=7)
     told = []

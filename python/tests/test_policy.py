@@ -120,7 +120,7 @@ def test_each_simulation_has_an_object_of_its_own() -> None:
 
         def decide(self, view: ds.View, actions: ds.Actions) -> None:
             self.calls += 1
-            assert self.calls < 2_000, "it was begun anew each time"
+            assert self.calls < 2_000, "it was restarted each time"
             Greedy.decide(self, view, actions)  # type: ignore[arg-type]
 
     log, policy = ds.generate(jobs=400, procs=32, load=0.8, seed=3), Counts()

@@ -56,7 +56,7 @@ def test_interrupts(work: str) -> None:
 
 
 def test_a_panic_is_an_exception() -> None:
-    """What should never happen does not end the interpreter either: here a view of a job that is long gone."""
+    """A panic, here from a view of a job that is long gone, does not end the interpreter."""
     program = """
         import drystone as ds
         class Looks:

@@ -1,4 +1,4 @@
-"""What users write, for mypy --strict."""
+"""Typical user code, for mypy --strict."""
 
 from __future__ import annotations
 

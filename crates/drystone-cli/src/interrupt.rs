@@ -23,7 +23,7 @@ pub(crate) fn stop_in_order() -> &'static AtomicBool {
     &ASKED
 }
 
-/// From now on such a signal ends the program again, whatever is in hand. Answers whether one came
+/// From now on such a signal ends the program again, whatever is in hand. Returns whether one came
 /// meanwhile.
 pub(crate) fn stop_at_once() -> bool {
     ORDERLY.store(false, Ordering::SeqCst);

@@ -1,5 +1,5 @@
-//! How many steps a second environments make under an agent that chooses at random:
-//! `cargo run --release -p drystone-env --example throughput -- ENVS THREADS SECONDS [PROCS] [JOBS] [LOAD]`.
+//! Measures the steps a second of environments under a random agent: `cargo run --release -p
+//! drystone-env --example throughput -- ENVS THREADS SECONDS [PROCS] [JOBS] [LOAD]`.
 
 use drystone::generate::{Params, generate};
 use drystone_env::{Options, VecEnv};

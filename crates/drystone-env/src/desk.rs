@@ -1,6 +1,6 @@
-//! Where decisions are made: which question is open at a pass, what an answer starts, what fills
-//! the gaps. Environments and learned policies share it, so that an agent does in a comparison what
-//! it did in training.
+//! Place of decisions: finds the open question at a pass, applies an answer, fills the gaps.
+//! Environments and learned policies share it, so that an agent does in a comparison what it did in
+//! training.
 
 use crate::features::{MACHINE, Scale};
 use crate::options::{Act, Fill, Options, Rows};
@@ -15,7 +15,7 @@ use drystone::policy::{Action, Actions, View, Why};
 struct Blocked {
     job: JobId,
     procs: Procs,
-    /// When the plan has it start, where that is not to be asked anew.
+    /// Planned start, where it need not be computed again.
     shadow: Option<Shadow>,
 }
 
@@ -37,7 +37,7 @@ pub(crate) struct Desk {
     base: Order,
     patience: Span,
     most_rejections: u32,
-    /// Whether the start of a blocked job is announced.
+    /// True if the start of a blocked job is announced.
     announces: bool,
     pub(crate) queue: Queue,
     /// Places in the queue of the jobs that have a row.
@@ -51,15 +51,15 @@ pub(crate) struct Desk {
     waits: bool,
     /// The job that was put off at this pass.
     put_off: Option<JobId>,
-    /// How often jobs that wait were put off.
+    /// Number of times each waiting job was put off.
     rejected: Vec<(u32, u32)>,
-    /// When to ask again about a job that was put off.
+    /// Time to ask again about a job that was put off.
     wake: Option<Time>,
     /// Room to sort in.
     order: Vec<(i64, u32)>,
 }
 
-/// What became of an answer.
+/// Effect of an answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Answer {
     Taken,
@@ -106,7 +106,7 @@ impl Desk {
         (self.waits, self.put_off, self.wake) = (false, None, None);
     }
 
-    /// When the next pass is to be at the latest.
+    /// Returns the latest time of the next pass.
     pub(crate) fn wake(&self) -> Option<Time> {
         self.wake
     }
@@ -123,7 +123,7 @@ impl Desk {
         }
     }
 
-    /// What is known of the queue is out of date.
+    /// Marks the knowledge of the queue as out of date.
     pub(crate) fn look_again(&mut self) {
         self.looked = None;
     }
@@ -132,7 +132,8 @@ impl Desk {
         self.rejected.retain(|&(job, _)| job != id.0);
     }
 
-    /// Whether the agent is asked now. If not, all that there is to do at this pass has been done.
+    /// Returns whether the agent is asked now. If not, all that there is to do at this pass has
+    /// been done.
     pub(crate) fn asks(&mut self, view: &View<'_>, actions: &mut Actions) -> bool {
         if let Some(blocked) = self.blocked {
             if blocked.procs > self.free {
@@ -282,12 +283,12 @@ impl Desk {
         }
     }
 
-    /// Whether anything will happen without the agent: else jobs would wait for ever.
+    /// Returns whether anything will happen without the agent; otherwise jobs would wait for ever.
     fn can_wait(&self, view: &View<'_>) -> bool {
         !view.running().is_empty() || !self.started.is_empty()
     }
 
-    /// Writes what there is to see; `before` rows were written there the last time. Answers how
+    /// Writes what there is to see; `before` rows were written there the last time. Returns how
     /// many are now.
     pub(crate) fn show(
         &self,

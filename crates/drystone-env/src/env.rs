@@ -13,10 +13,11 @@ use std::sync::Arc;
 
 /// So many steps per job make an episode that gets nowhere: it is cut short.
 const PATIENCE: u64 = 16;
-/// Where jobs are put off, each may be asked about often.
+/// Steps per job before an episode is cut short where jobs are put off, because each may be asked
+/// about often.
 const OFTEN: u64 = 256;
 
-/// What an episode came to.
+/// Result of an episode.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Finished {
     /// The first job of the episode, by its place in the log.
@@ -47,7 +48,7 @@ impl Observer for Arrivals {
     }
 }
 
-/// What jobs have come to so far.
+/// Running totals of the jobs so far.
 #[derive(Debug, Default)]
 struct Score {
     sums: [f64; Measure::ALL.len()],
@@ -56,7 +57,7 @@ struct Score {
     started: u32,
 }
 
-/// Where an environment stands.
+/// State of an environment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum State {
     /// It was never reset.
@@ -85,21 +86,21 @@ pub(crate) struct Env {
     steps: u64,
     impossible: u64,
     total: f64,
-    /// Whether a pass is at hand that began already.
+    /// True if the current pass has already begun.
     begun: bool,
     first: u32,
     /// Rows that were written the last time.
     written: usize,
 }
 
-/// Where an environment writes what it shows.
+/// Buffers into which an environment writes its observation.
 pub(crate) struct Shown<'a> {
     pub(crate) jobs: &'a mut [f32],
     pub(crate) machine: &'a mut [f32],
     pub(crate) mask: &'a mut [bool],
 }
 
-/// What a step led to.
+/// Result of a step.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(crate) struct Stepped {
     pub(crate) reward: f32,
@@ -140,7 +141,7 @@ impl Env {
         })
     }
 
-    /// Episodes begin anew with this seed.
+    /// Restarts the sequence of episodes with this seed.
     pub(crate) fn seed(&mut self, seed: u64) {
         (self.seed, self.episode) = (seed, 0);
     }
@@ -200,8 +201,8 @@ impl Env {
         Ok(false)
     }
 
-    /// Whether there is a question at this pass; if not, carries out what was decided. `own` is
-    /// whether the agent decides at all.
+    /// Returns whether there is a question at this pass; if not, carries out the decisions. `own`
+    /// is true if the agent decides at all.
     fn asks(&mut self, own: bool) -> Result<bool, EnvError> {
         let Some(simulation) = &self.simulation else { return Ok(false) };
         if own && self.desk.asks(&simulation.session().view(), &mut self.actions) && !self.is_decided() {
@@ -215,14 +216,14 @@ impl Env {
         Ok(false)
     }
 
-    /// Whether all jobs of the episode have started, or are about to.
+    /// Returns whether all jobs of the episode have started, or are about to.
     fn is_decided(&self) -> bool {
         let before = self.stream.before();
         let own = |action: &&Action| matches!(action, Action::Start { job, .. } if job.0 >= before);
         self.score.started + self.actions.list().iter().filter(own).count() as u32 == self.options.jobs
     }
 
-    /// Goes on to the next pass. Answers whether there is a question.
+    /// Goes on to the next pass. Returns whether there is a question.
     fn next_pass(&mut self) -> Result<bool, EnvError> {
         let Some(simulation) = &mut self.simulation else { return Ok(false) };
         self.begun = false;
@@ -274,8 +275,7 @@ impl Env {
             let run = self.ground.workload.truth()[place].run;
             let wait = now - submit;
             for (sum, measure) in self.score.sums.iter_mut().zip(Measure::ALL) {
-                // Undefined values, as in reports, do not count; there they are left out of the
-                // mean, too.
+                // Undefined values do not count; reports also leave them out of the mean.
                 let value = measure.of(wait, run);
                 *sum += if value.is_nan() { 0.0 } else { value };
             }
@@ -314,7 +314,7 @@ impl Env {
         Ok(Stepped { reward: reward as f32, terminated, truncated })
     }
 
-    /// What the jobs that have started are worth so far.
+    /// Returns the value of the jobs that have started so far.
     fn earned(&self) -> f64 {
         match self.options.reward {
             Reward::Mean(measure) => {
@@ -347,7 +347,7 @@ impl Env {
         Ok(())
     }
 
-    /// What the episode that is over came to.
+    /// Returns the result of the finished episode.
     pub(crate) fn finished(&self) -> Finished {
         let jobs = f64::from(self.options.jobs);
         Finished {

@@ -1,4 +1,4 @@
-//! Which part of a log an episode is, and the machine that it begins on.
+//! Part of a log that an episode covers, and the state of the machine at its beginning.
 
 use crate::options::{EnvError, Options};
 use drystone::engine::{Incoming, Replay, Schedule, Simulation, Source};
@@ -128,7 +128,7 @@ pub(crate) struct Stream {
     workload: Arc<Workload>,
     /// Jobs that came before, in order of time, and whether each starts as it arrives.
     before: Vec<(Job, Truth, bool)>,
-    /// How many of them do.
+    /// Number of running jobs among them.
     running: u32,
     first: usize,
     end: usize,
@@ -146,7 +146,7 @@ impl Stream {
         self.running
     }
 
-    /// Whether this job starts as it arrives.
+    /// Returns whether this job starts as it arrives.
     pub(crate) fn starts(&self, id: u32) -> bool {
         self.before.get(id as usize).is_some_and(|(.., starts)| *starts)
     }

@@ -1,5 +1,5 @@
-//! What an agent sees: a row of numbers per job, and some numbers of the machine. All are from 0 to
-//! 1.
+//! Observation of an agent: a row of numbers per job, and some numbers of the machine. All are from
+//! 0 to 1.
 
 use crate::options::EnvError;
 use crate::queue::Queue;
@@ -22,7 +22,7 @@ pub const MACHINE: usize = 7;
 const AHEAD: [i64; 4] = [600, 3_600, 14_400, 86_400];
 /// A time of so many seconds is in the middle between 0 and 1.
 const HOUR: f32 = 3_600.0;
-/// What RLScheduler takes for the longest wait.
+/// Longest wait in RLScheduler's scale, in seconds.
 const LONGEST_WAIT: f32 = 43_200.0;
 /// Below 1, as RLScheduler has it.
 const ALMOST: f32 = 1.0 - 1e-5;
@@ -32,15 +32,15 @@ const ALMOST: f32 = 1.0 - 1e-5;
 pub enum Feature {
     /// 1 where there is a job in the row.
     Present,
-    /// How long it has waited: t / (t + 1 h).
+    /// Wait so far: t / (t + 1 h).
     Wait,
-    /// How long it is predicted to run: t / (t + 1 h).
+    /// Predicted run time: t / (t + 1 h).
     Prediction,
     /// The user's estimate: t / (t + 1 h).
     Estimate,
     /// Share of the machine that it needs.
     Procs,
-    /// Whether it fits the free processors.
+    /// 1 if it fits the free processors.
     Fits,
     /// Processors × prediction: a / (a + machine × 1 h).
     Area,
@@ -114,14 +114,14 @@ impl FromStr for Feature {
 /// A named set of features.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Preset {
-    /// Whether there is a job, wait, prediction, estimate, size, whether it fits.
+    /// Presence of a job, wait, prediction, estimate, size, fit.
     #[default]
     Default,
     /// The eight of RLScheduler (Zhang et al. SC 2020), with its marks of empty rows.
     RlScheduler,
 }
 
-/// What is seen of each job.
+/// Numbers observed of each job.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Observation {
     features: Vec<Feature>,
@@ -194,18 +194,18 @@ impl Observation {
     }
 }
 
-/// What an observation shows.
+/// Contents of an observation.
 #[derive(Clone, Copy, Debug)]
 pub struct Seen<'a> {
     /// Rows of jobs, one after the other.
     pub jobs: &'a [f32],
     /// Numbers of the machine.
     pub machine: &'a [f32],
-    /// Which actions are possible.
+    /// Mask of the possible actions.
     pub mask: &'a [bool],
 }
 
-/// What turns jobs of a workload into rows.
+/// Scale that turns jobs of a workload into rows.
 #[derive(Clone, Debug)]
 pub(crate) struct Scale {
     observation: Observation,
@@ -266,7 +266,7 @@ impl Scale {
         }
     }
 
-    /// Whether true run times are seen.
+    /// Returns whether true run times are observed.
     pub(crate) fn sees_runs(&self) -> bool {
         self.sees_runs
     }
@@ -275,7 +275,7 @@ impl Scale {
         self.observation.width()
     }
 
-    /// What stays the same of a job's row while it waits.
+    /// Returns the part of a job's row that does not change while it waits.
     pub(crate) fn fixed(&self, job: &Job, prediction: Span, run: Option<Span>) -> Fixed {
         let mut row = [0.0; MOST];
         let attribute = |value: i64, largest: f32| if value < 0 { 1.0 } else { below_one(value as f32 / largest) };

@@ -1,4 +1,4 @@
-//! What an environment is.
+//! Options of an environment.
 
 use crate::features::{Feature, Observation};
 use drystone::engine::SimulationError;
@@ -46,7 +46,7 @@ macro_rules! words {
 }
 
 words! {
-    /// What an action is.
+    /// Meaning of an action.
     Act, "act" {
         /// The row of a waiting job. If the job fits, it starts; else it is next, and the machine
         /// goes on until it does (RLScheduler, Zhang et al. SC 2020).
@@ -62,7 +62,7 @@ words! {
 }
 
 words! {
-    /// What starts while a job is blocked.
+    /// Jobs that start while another is blocked.
     Fill, "fill" {
         /// As EASY has it: a job that ends by the time at which the blocked one can start, or that
         /// needs no more processors than are left over then.
@@ -76,7 +76,7 @@ words! {
 }
 
 words! {
-    /// Which of the waiting jobs have a row, where more wait than there are rows.
+    /// Choice of the waiting jobs with a row, where more wait than there are rows.
     Rows, "order" {
         /// Those that have waited longest.
         #[default]
@@ -91,19 +91,19 @@ words! {
 }
 
 words! {
-    /// When an environment whose episode is over begins another one.
+    /// Moment at which a finished environment begins another episode.
     Autoreset, "autoreset" {
         /// At the next step, which takes no action.
         #[default]
         NextStep = "next_step",
-        /// At once; the last observation is told apart.
+        /// At once; the last observation is returned separately.
         SameStep = "same_step",
-        /// When it is told to.
+        /// On reset only.
         Disabled = "disabled",
     }
 }
 
-/// What an episode is worth.
+/// Reward of an episode.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Reward {
     /// Minus the mean of a measure over the jobs of the episode.
@@ -130,41 +130,41 @@ impl FromStr for Reward {
     }
 }
 
-/// What an environment is.
+/// Options of an environment.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// What an action is.
+    /// Meaning of an action.
     pub act: Act,
-    /// What starts while a job is blocked.
+    /// Jobs that start while another is blocked.
     pub fill: Fill,
     /// Jobs of an episode.
     pub jobs: u32,
     /// Rows of an observation.
     pub window: u32,
-    /// Which jobs have a row.
+    /// Choice of the jobs with a row.
     pub rows: Rows,
-    /// What is seen.
+    /// Numbers observed.
     pub observation: Observation,
-    /// What an episode is worth.
+    /// Reward of an episode.
     pub reward: Reward,
-    /// Whether a reward comes with each start, as far as the job has a part in it, or with the end
+    /// True if each start is rewarded with its job's share, false if the reward comes with the end
     /// of the episode. The sum is the same.
     pub dense: bool,
     /// The policy that left the machine as an episode finds it; an empty machine where there is
     /// none.
     pub warm: Option<PolicySpec>,
-    /// How run times are predicted, as `predict=` has it.
+    /// Prediction of run times, in the syntax of `predict=`.
     pub predict: String,
-    /// Which jobs episodes are taken from, by their places in the log: each episode lies within one
-    /// range. All where it is empty.
+    /// Ranges of jobs for episodes, by their places in the log: each episode lies within one range.
+    /// The whole log if empty.
     pub split: Vec<Range<u32>>,
-    /// What proposes jobs, where they are accepted or put off.
+    /// Order that proposes jobs, where they are accepted or put off.
     pub base: Order,
     /// For how long a job is put off at most, in seconds.
     pub patience: u32,
-    /// How often a job is put off at most.
+    /// Largest number of times that a job is put off.
     pub rejections: u32,
-    /// When another episode begins.
+    /// Moment at which another episode begins.
     pub autoreset: Autoreset,
 }
 
@@ -201,7 +201,7 @@ impl Options {
         }
     }
 
-    /// Whether the agent is shown true run times, or predictions that are them.
+    /// Returns whether the agent sees true run times, or predictions equal to them.
     #[must_use]
     pub fn is_clairvoyant(&self) -> bool {
         self.observation.features().contains(&Feature::Run) || self.predict.contains("perfect")
@@ -246,7 +246,7 @@ impl Options {
     }
 }
 
-/// Why there is no environment, or it cannot go on.
+/// Reason why an environment cannot be made or cannot continue.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EnvError {
@@ -262,7 +262,7 @@ pub enum EnvError {
          (fewer jobs per episode, or a larger part)"
     )]
     NoEpisode {
-        /// Which workload.
+        /// Name of the workload.
         workload: String,
         /// Jobs of an episode.
         jobs: u32,
@@ -272,9 +272,9 @@ pub enum EnvError {
     /// An action is none: counted, and an error only where it is no number of an action at all.
     #[error("environment {env}: {action} is no action; expected 0 to {last}")]
     Action {
-        /// Which environment.
+        /// Number of the environment.
         env: usize,
-        /// What was given.
+        /// Given action.
         action: i64,
         /// The last action.
         last: usize,
@@ -282,11 +282,11 @@ pub enum EnvError {
     /// Arrays of another length.
     #[error("{what}: {found} values, expected {expected}")]
     Length {
-        /// Which.
+        /// Name of the array.
         what: &'static str,
-        /// How many.
+        /// Given length.
         found: usize,
-        /// How many there should be.
+        /// Expected length.
         expected: usize,
     },
     /// An environment was stepped before its first reset.

@@ -10,7 +10,7 @@ pub(crate) struct Queue {
     pub(crate) submit: Vec<i64>,
     pub(crate) procs: Vec<Procs>,
     pub(crate) prediction: Vec<i64>,
-    /// Where the fixed part of a job's row is kept.
+    /// Index of the fixed part of each job's row.
     slot: Vec<u32>,
     rows: Vec<Fixed>,
     unused: Vec<u32>,
@@ -77,7 +77,7 @@ impl Queue {
         }
     }
 
-    /// Where a job stands.
+    /// Returns the position of a job in the queue.
     #[inline]
     pub(crate) fn place(&self, id: JobId) -> Option<usize> {
         self.id.binary_search(&id.0).ok()

@@ -24,19 +24,19 @@ pub struct Parts<'a> {
     pub jobs: &'a mut [f32],
     /// Numbers of the machines: environments × [`MACHINE`].
     pub machine: &'a mut [f32],
-    /// Which actions are possible: environments × actions.
+    /// Mask of the possible actions: environments × actions.
     pub mask: &'a mut [bool],
     /// Rewards of the last step.
     pub reward: &'a mut [f32],
-    /// Whether the last step ended the episode.
+    /// True where the last step ended the episode.
     pub terminated: &'a mut [bool],
-    /// Whether the last step cut it short.
+    /// True where the last step cut the episode short.
     pub truncated: &'a mut [bool],
     /// The last rows of episodes that ended, where another one begins in the same step; else empty.
     pub final_jobs: &'a mut [f32],
     /// Likewise the numbers of the machine.
     pub final_machine: &'a mut [f32],
-    /// What the episodes that ended came to.
+    /// Results of the episodes that ended.
     pub finished: &'a mut [Option<Finished>],
 }
 
@@ -122,13 +122,13 @@ impl VecEnv {
         self.envs.len()
     }
 
-    /// Whether there is none: there always is one.
+    /// Returns false: there is always at least one.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.envs.is_empty()
     }
 
-    /// What they are.
+    /// Returns the options of the environments.
     #[must_use]
     pub fn options(&self) -> &Options {
         &self.options

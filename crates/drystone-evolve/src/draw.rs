@@ -22,7 +22,7 @@ impl Draw {
         self.0.random_range(0..limit) as usize
     }
 
-    /// Whether something happens that happens so often in 100 times.
+    /// Returns true with this probability, in percent.
     pub fn chance(&mut self, percent: usize) -> bool {
         self.below(100) < percent
     }

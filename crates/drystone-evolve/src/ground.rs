@@ -15,7 +15,7 @@ use std::sync::atomic::AtomicBool;
 pub struct Parts {
     /// Length of a part in weeks: this many to choose by, as many to judge by, and so on.
     pub weeks: u32,
-    /// How many parts candidates are simulated on, spread over the log.
+    /// Number of parts on which candidates are simulated, spread over the log.
     pub count: u32,
 }
 
@@ -25,7 +25,7 @@ impl Default for Parts {
     }
 }
 
-/// How long before a part its simulation begins: jobs of that time do not count.
+/// Lead of a part's simulation before the part; jobs of that time do not count.
 const WARM_UP: Span = Span(2 * 86_400);
 
 impl Parts {
@@ -35,7 +35,7 @@ impl Parts {
         (submit - origin).0.div_euclid(i64::from(self.weeks) * Span::WEEK.0)
     }
 
-    /// When a part begins.
+    /// Returns the beginning of a part.
     fn begin(&self, origin: Time, part: i64) -> Time {
         origin + Span(part * i64::from(self.weeks) * Span::WEEK.0)
     }
@@ -72,9 +72,9 @@ pub enum GroundError {
     /// A simulation failed.
     #[error("policy {policy}: {problem}")]
     Simulation {
-        /// Which policy.
+        /// Text of the policy.
         policy: String,
-        /// What went wrong.
+        /// Error message.
         problem: String,
     },
 }
@@ -85,12 +85,12 @@ impl GroundError {
     }
 }
 
-/// What candidates are chosen by: parts of a log, an objective, a bound.
+/// Basis on which candidates are chosen: parts of a log, an objective, a bound.
 pub struct Ground {
     /// Each with the begin of what counts.
     pieces: Vec<(Workload, Time)>,
     objective: Objective,
-    /// What is bounded, and by how much.
+    /// Bounded objective and its bound.
     bound: Option<(Objective, f64)>,
     template: Template,
 }
@@ -166,10 +166,10 @@ impl Ground {
         Ok(Some(sum))
     }
 
-    /// How good a formula is.
+    /// Returns the score of a formula.
     ///
     /// # Errors
-    /// [`Stopped`] where it was told to stop; a simulation that failed.
+    /// [`Stopped`] on cancellation; a simulation that failed.
     pub fn score(&self, formula: &str, stop: &AtomicBool) -> Result<Result<Score, Stopped>, GroundError> {
         let policy = self.template.with(formula);
         let policy = policy.map_err(|e| GroundError::Simulation { policy: formula.to_string(), problem: e.problem })?;

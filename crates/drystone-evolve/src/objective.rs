@@ -1,4 +1,4 @@
-//! What a search minimises, and what it must not make worse.
+//! Objective of a search, and the bound that it must respect.
 
 use drystone::metrics::Measure;
 use drystone::policy::PolicySpec;
@@ -11,7 +11,7 @@ use std::str::FromStr;
 pub struct Objective {
     /// Of what.
     pub measure: Measure,
-    /// Whether it is the maximum, not the mean.
+    /// True for the maximum, false for the mean.
     pub maximum: bool,
 }
 
@@ -50,7 +50,7 @@ impl FromStr for Objective {
 /// A bound that a candidate must keep: `wait_max<=1.5*easy`, or `wait_max<=86400`.
 #[derive(Clone, Debug)]
 pub struct Guard {
-    /// What is bounded.
+    /// Bounded objective.
     pub of: Objective,
     /// The bound, or what the policy's value is multiplied by.
     pub factor: f64,
@@ -102,7 +102,7 @@ impl Tally {
         }
     }
 
-    /// All jobs of another one, too.
+    /// Adds all jobs of another tally.
     pub fn add(&mut self, other: &Tally) {
         self.sum += other.sum;
         self.count += other.count;

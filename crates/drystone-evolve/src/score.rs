@@ -1,9 +1,9 @@
-//! How good candidates are, and which are worth showing.
+//! Scores of candidates, and the choice of those worth showing.
 
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 
-/// What a candidate is worth on the weeks that it is chosen by; less is better.
+/// Value of a candidate on the weeks by which it is chosen; less is better.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Score {
     /// The value of the objective.
@@ -19,7 +19,8 @@ impl Score {
         self.excess.total_cmp(&other.excess).then(self.quality.total_cmp(&other.quality))
     }
 
-    /// Whether it is no better than by rounding: then the smaller formula is preferred.
+    /// Returns whether two scores differ by no more than rounding; the smaller formula is then
+    /// preferred.
     #[must_use]
     pub fn is_near(&self, other: &Score) -> bool {
         let near = |a: f64, b: f64| (a - b).abs() <= 1e-3 * b.abs();
@@ -34,7 +35,7 @@ pub struct Found {
     pub formula: String,
     /// Number of its parts.
     pub size: usize,
-    /// What it is worth.
+    /// Score of the formula.
     pub score: Score,
 }
 

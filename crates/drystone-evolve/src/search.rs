@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicUsize};
 use std::sync::{Mutex, PoisonError};
 
-/// How a search goes.
+/// Settings of a search.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Settings {
     /// Candidates of a generation.
@@ -43,8 +43,8 @@ const KEPT: usize = 200;
 /// Everything that a search knows: saved after each generation, it can go on from it.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct State {
-    /// What the state belongs to: log, objective, bound, policy, settings. A state of another
-    /// search is refused.
+    /// Identity of the search: log, objective, bound, policy, settings. A state of another search
+    /// is refused.
     pub of: String,
     /// Generations done.
     pub generation: u64,
@@ -60,7 +60,7 @@ pub struct State {
     pub random_front: Vec<Found>,
 }
 
-/// Why a search cannot go on.
+/// Reason why a search cannot continue.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SearchError {
@@ -75,7 +75,7 @@ pub enum SearchError {
     Start {
         /// The order.
         order: String,
-        /// What is wrong.
+        /// Description of the mistake.
         problem: String,
     },
 }
@@ -122,20 +122,20 @@ impl<'a> Search<'a> {
         Ok(self)
     }
 
-    /// What is known.
+    /// Returns the state of the search.
     #[must_use]
     pub fn state(&self) -> &State {
         &self.state
     }
 
-    /// What is known, as text to be saved.
+    /// Returns the state as text to be saved.
     #[must_use]
     pub fn saved(&self) -> String {
         serde_json::to_string(&self.state).unwrap_or_default()
     }
 
-    /// One more generation, and as many formulas at random. Where it was told to stop nothing is
-    /// changed.
+    /// Breeds one more generation, and adds as many random formulas. Changes nothing on
+    /// cancellation.
     ///
     /// # Errors
     /// A simulation that failed; an order to begin with that is none.
@@ -207,7 +207,7 @@ impl<'a> Search<'a> {
             let child = match draw.below(100) {
                 0..40 => cross(draw, one, &parents[other]),
                 40..65 => mutate(draw, one),
-                // The weights of the best few, too: a local search beside the breeding.
+                // Also varies the weights of the best few: a local search beside the breeding.
                 65..80 => tune(draw, one),
                 80..95 => tune(draw, &parents[best]),
                 _ => random(draw, 4),
@@ -220,7 +220,7 @@ impl<'a> Search<'a> {
     }
 
     /// Scores of candidates, in their order; those that are no formulas or too large are left out.
-    /// `None` where it was told to stop.
+    /// `None` on cancellation.
     fn evaluate(&mut self, candidates: Vec<Expr>, stop: &AtomicBool) -> Result<Option<Vec<Found>>, SearchError> {
         let mut formulas: Vec<Formula> = candidates.iter().filter_map(|expr| Formula::new(expr).ok()).collect();
         formulas.retain(|formula| formula.expr().size() <= 4 * self.settings.largest);
@@ -303,7 +303,7 @@ fn parallel(
     };
     std::thread::scope(|scope| {
         for _ in 1..threads.min(formulas.len()) {
-            // A thread that cannot be had is one less: this one works, too.
+            // If a thread cannot be started, one fewer works; this thread takes part as well.
             let _ = std::thread::Builder::new().spawn_scoped(scope, work);
         }
         work();

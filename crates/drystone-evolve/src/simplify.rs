@@ -8,8 +8,8 @@ pub fn rounded(number: f64, digits: usize) -> f64 {
     format!("{number:.*e}", digits.saturating_sub(1)).parse().unwrap_or(number)
 }
 
-/// The formula without what changes nothing: sums with 0, products with 1, double signs, roots of
-/// squares. Values may differ in the last bits, so that a simplified formula is judged anew.
+/// Returns the formula without redundant parts: sums with 0, products with 1, double signs, roots
+/// of squares. Values may differ in the last bits, so a simplified formula must be scored again.
 #[must_use]
 pub fn simplify(expr: &Expr) -> Expr {
     let mut expr = expr.clone();

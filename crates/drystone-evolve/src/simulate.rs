@@ -49,26 +49,26 @@ impl FromStr for Template {
     }
 }
 
-/// The search was told to stop.
+/// The search was cancelled.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Stopped;
 
-/// What became of a simulation.
+/// Outcome of a simulation.
 pub enum Simulated {
     /// It ended.
     Done,
-    /// It was told to stop.
+    /// The simulation was cancelled.
     Stopped,
 }
 
-/// How many instants pass between two looks at whether to stop.
+/// Number of instants between two checks for cancellation.
 const STRIDE: u32 = 1 << 10;
 
 /// Simulates a policy on a workload and shows every job that ends to `take`: its submit, its wait,
 /// its values of the measures.
 ///
 /// # Errors
-/// What the simulation says: a bug of the policy.
+/// The simulation's error: a bug of the policy.
 pub(crate) fn simulate(
     workload: &Workload,
     policy: &PolicySpec,

@@ -58,7 +58,7 @@ fn places(expr: &Expr) -> usize {
     usize::from(!expr.is_condition()) + expr.parts().into_iter().map(places).sum::<usize>()
 }
 
-/// What is at a place.
+/// Returns the expression at a place.
 fn at(expr: &Expr, place: usize) -> Option<&Expr> {
     let mut left = place;
     find(expr, &mut left)
@@ -74,7 +74,7 @@ fn find<'a>(expr: &'a Expr, left: &mut usize) -> Option<&'a Expr> {
     expr.parts().into_iter().find_map(|part| find(part, left))
 }
 
-/// Changes what is at a place. Answers whether there is such a place.
+/// Changes what is at a place. Returns whether there is such a place.
 fn change(expr: &mut Expr, left: &mut usize, how: &mut dyn FnMut(&mut Expr)) -> bool {
     if !expr.is_condition() {
         if *left == 0 {

@@ -1,4 +1,4 @@
-//! What a formula is worth where it was not chosen: on other weeks of its log, and on other logs.
+//! Value of a formula where it was not chosen: on other weeks of its log, and on other logs.
 
 use crate::ground::{GroundError, Parts};
 use crate::objective::{Objective, Tally};
@@ -13,13 +13,13 @@ use std::sync::atomic::AtomicBool;
 /// A policy that is judged.
 #[derive(Clone, Debug)]
 pub struct Judged {
-    /// What it is called.
+    /// Name of the log.
     pub name: String,
     /// The policy.
     pub policy: PolicySpec,
 }
 
-/// What policies are worth on one log.
+/// Values of policies on one log.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct OnLog {
     /// The log.
@@ -32,10 +32,10 @@ pub struct OnLog {
     pub verdicts: Vec<Verdict>,
 }
 
-/// What a policy is worth.
+/// Value of a policy.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Verdict {
-    /// What it is called.
+    /// Name of the policy.
     pub name: String,
     /// The policy's text.
     pub policy: String,
@@ -60,7 +60,7 @@ pub struct Verdict {
 /// says which weeks were seen.
 ///
 /// # Errors
-/// A simulation that failed; [`Stopped`] where it was told to stop.
+/// A simulation that failed; [`Stopped`] on cancellation.
 pub fn judge(
     workload: &Workload,
     parts: Option<Parts>,

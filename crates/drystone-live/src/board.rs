@@ -52,7 +52,7 @@ pub struct Source<'a> {
 }
 
 impl Board {
-    /// Publishes. Answers the document.
+    /// Publishes. Returns the document.
     pub fn publish(&self, source: &Source<'_>) -> String {
         let document = Document::of(source);
         // A document of numbers and texts has a form.

@@ -1,5 +1,4 @@
-//! Objects of Python that decide or predict: policy texts name them while somebody holds their
-//! place.
+//! Python objects that decide or predict: policy texts name them while a slot is held.
 
 use crate::env::learned;
 use crate::error;
@@ -17,9 +16,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// An object that has a place.
 pub(crate) struct Held {
     pub(crate) object: Py<PyAny>,
-    /// What tells its class from others: module, name, a hash of its source.
+    /// Identity of the class: module, name, a hash of its source.
     pub(crate) identity: String,
-    /// What it raised.
+    /// Exception that it raised.
     failure: Mutex<Option<PyErr>>,
     /// Set when it raises, so that the work stops.
     halts: Mutex<Vec<Arc<AtomicBool>>>,
@@ -32,7 +31,7 @@ impl Held {
         lock(&self.halts).iter().for_each(|halt| halt.store(true, Ordering::Relaxed));
     }
 
-    /// Whether it has raised.
+    /// Returns whether it has raised an exception.
     pub(crate) fn has_failed(&self) -> bool {
         lock(&self.failure).is_some()
     }
@@ -157,7 +156,7 @@ pub(crate) fn register_kinds() -> PyResult<()> {
     register_predictor(&PREDICTOR).map_err(error::internal)
 }
 
-/// Whether any object has a place.
+/// Returns whether any object has a slot.
 pub(crate) fn any() -> bool {
     !lock(&PLACES).is_empty()
 }

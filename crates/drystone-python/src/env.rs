@@ -25,7 +25,7 @@ fn wrong(error: EnvError) -> PyErr {
     }
 }
 
-/// What an environment is, from arguments of Python.
+/// Options of an environment, from Python arguments.
 #[pyclass(frozen, name = "EnvOptions", module = "drystone._drystone")]
 pub(crate) struct PyOptions {
     options: Options,
@@ -107,7 +107,7 @@ impl PyOptions {
         self.options.observation.features().iter().map(|feature| feature.name()).collect()
     }
 
-    /// Whether the agent sees run times.
+    /// Returns whether the agent sees run times.
     #[getter]
     fn clairvoyant(&self) -> bool {
         self.options.is_clairvoyant()
@@ -249,8 +249,8 @@ impl PyVecEnv {
         .map_err(wrong)
     }
 
-    /// What the episodes that ended in the last step came to, with the number of the environment;
-    /// `None` where none ended.
+    /// Returns the results of the episodes that ended in the last step, with the number of the
+    /// environment; `None` where none ended.
     fn finished<'py>(&self, py: Python<'py>) -> PyResult<Option<Vec<Told<'py>>>> {
         let inner = self.lock()?;
         let mut all = Vec::new();
@@ -263,7 +263,7 @@ impl PyVecEnv {
     }
 }
 
-/// What an episode came to, and the number of its environment.
+/// Number of an environment and the result of its episode.
 type Told<'py> = (usize, Bound<'py, PyDict>);
 
 fn told<'py>(py: Python<'py>, finished: &Finished) -> PyResult<Bound<'py, PyDict>> {

@@ -107,7 +107,7 @@ pub(crate) fn sweep(error: &SweepError) -> PyErr {
     }
 }
 
-/// What a command failed with.
+/// Converts the failure of a command into an exception.
 pub(crate) fn failure(failure: &Failure) -> PyErr {
     if let Some(error) = failure.error::<LogError>() {
         return log(error);

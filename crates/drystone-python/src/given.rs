@@ -48,7 +48,7 @@ struct Numbers {
     values: Vec<Option<i64>>,
     /// Names that stand for numbers, in the order in which they came.
     names: BTreeMap<String, i64>,
-    /// Whether they are seconds since 1970.
+    /// True for seconds since 1970.
     calendar: bool,
 }
 

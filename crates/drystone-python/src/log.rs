@@ -53,7 +53,7 @@ impl Log {
         read(interruptible(py, move |_| Input::load(&path, &options, plain))?)
     }
 
-    /// The same from bytes.
+    /// Reads a log from bytes.
     #[staticmethod]
     fn read_bytes(py: Python<'_>, bytes: Vec<u8>, title: String, options: Vec<String>) -> PyResult<(Log, Vec<String>)> {
         read(interruptible(py, move |_| {
@@ -141,7 +141,7 @@ impl Log {
         self.workload().provenance.unix_start
     }
 
-    /// What shaped the workload, in the order in which it did.
+    /// Returns the settings that shaped the workload, in the order in which they were applied.
     #[getter]
     fn settings(&self) -> Vec<(String, String)> {
         let settings = self.workload().provenance.settings.iter();
@@ -154,13 +154,14 @@ impl Log {
         self.input.header().fields().collect()
     }
 
-    /// What there is beyond the jobs, where jobs alone are not the whole.
+    /// Names the data besides the jobs, where the jobs alone are not the whole workload.
     #[getter]
     fn beyond_jobs(&self) -> Option<&'static str> {
         self.input.beyond_jobs()
     }
 
-    /// What cleaning did: records, jobs, and the number of records that each rule touched.
+    /// Returns the audit of cleaning: records, jobs, and the number of records that each rule
+    /// touched.
     #[getter]
     fn audit<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let (audit, rules, told) = (self.input.audit(), PyDict::new(py), PyDict::new(py));

@@ -10,7 +10,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use std::sync::Arc;
 
-/// What a class says of itself, asked once.
+/// Traits that a class declares, read once.
 #[derive(Clone, Copy, Default)]
 struct Traits {
     observes: bool,

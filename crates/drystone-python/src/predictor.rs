@@ -1,4 +1,4 @@
-//! A predictor written in Python. It is told of a run time when the job has ended, never before.
+//! A predictor written in Python. It learns a run time when the job has ended, never before.
 
 use crate::callback::{Held, fresh, pickled, unpickled};
 use crate::view::PyJob;

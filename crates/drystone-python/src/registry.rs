@@ -1,4 +1,4 @@
-//! What there is by name.
+//! Registered names.
 
 use crate::error;
 use drystone::metrics::{Better, Metric, Unit};
@@ -74,8 +74,8 @@ pub(crate) fn metrics() -> Vec<(String, String, &'static str, &'static str)> {
 /// Canonical text, parameters in force, whether it knows run times, whether it suspends jobs.
 type Meaning = (String, Vec<(String, String)>, bool, bool);
 
-/// What a policy text means: canonical text, parameters in force, whether it knows run times,
-/// whether it suspends jobs.
+/// Returns the meaning of a policy text: canonical text, parameters in force, use of run times, use
+/// of suspension.
 #[pyfunction]
 pub(crate) fn policy(text: &str) -> PyResult<Meaning> {
     let spec: PolicySpec = text.parse().map_err(|e| error::spec(&e))?;

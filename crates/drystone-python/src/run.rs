@@ -13,12 +13,12 @@ use pyo3::prelude::*;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Work was told to stop although no signal came: that cannot be.
+/// Error for work that stopped without a signal, which cannot happen.
 fn stopped() -> PyErr {
     PyKeyboardInterrupt::new_err("stopped")
 }
 
-/// What came of one policy on one workload.
+/// Outcome of one policy on one workload.
 #[pyclass(frozen, module = "drystone._drystone")]
 pub(crate) struct Outcome {
     run: Arc<Run>,
@@ -58,12 +58,12 @@ impl Outcome {
         Metric::all().filter_map(|metric| Some((metric.id(), metric.of(found)?))).collect()
     }
 
-    /// What the command prints as JSON.
+    /// Returns the command's output as JSON.
     fn json(&self) -> String {
         self.results.data.to_string()
     }
 
-    /// What the command prints as text.
+    /// Returns the command's output as text.
     fn text(&self) -> String {
         self.run.text()
     }
@@ -92,7 +92,7 @@ impl Outcome {
     }
 }
 
-/// What came of several policies on one workload.
+/// Comparison of several policies on one workload.
 #[pyclass(frozen, module = "drystone._drystone")]
 pub(crate) struct Judgement {
     compared: Arc<Compared>,
@@ -141,7 +141,7 @@ impl Judgement {
         self.results.data.to_string()
     }
 
-    /// What the command prints as text.
+    /// Returns the command's output as text.
     fn text(&self) -> String {
         self.compared.text()
     }
@@ -187,7 +187,7 @@ impl Plot {
         self.drawing.file()
     }
 
-    /// The same in pixels, `scale` of them to a unit.
+    /// Returns the chart as PNG, with `scale` pixels to a unit.
     fn png(&self, py: Python<'_>, scale: f32) -> PyResult<Vec<u8>> {
         let drawing = Arc::clone(&self.drawing);
         interruptible(py, move |_| drawing.png(scale))?.map_err(error::value)
@@ -228,7 +228,7 @@ pub(crate) fn gantt(
     Ok((drawing.map(|drawing| Plot { drawing: Arc::new(drawing) }), page))
 }
 
-/// Why a job started when it did; the options are those of the command `explain`.
+/// Explains the start of a job; the options are those of the command `explain`.
 #[pyfunction]
 pub(crate) fn explain(
     py: Python<'_>,

@@ -1,4 +1,4 @@
-//! What other commands have to say: predictors alone, imports, fidelity.
+//! Results of other commands: predictors alone, imports, fidelity.
 
 use crate::error;
 use crate::log::Log;
@@ -38,17 +38,18 @@ impl Said {
         self.messages.clone()
     }
 
-    /// What the command prints as text.
+    /// Returns the command's output as text.
     fn text(&self) -> String {
         self.said.text()
     }
 
-    /// What it prints as JSON.
+    /// Returns the command's output as JSON.
     fn json(&self) -> PyResult<String> {
         self.said.json().map_err(failed)
     }
 
-    /// What it prints as CSV: names and values of each row, empty where there is none.
+    /// Returns the command's output as CSV: names and values of each row, empty where there is
+    /// none.
     fn rows(&self) -> Vec<Vec<(String, String)>> {
         self.said.rows()
     }
@@ -89,7 +90,7 @@ pub(crate) fn foresee(py: Python<'_>, log: &Log, options: Vec<String>) -> PyResu
     Ok(told.map_err(failed)?.ok_or_else(stopped)?.into())
 }
 
-/// Tells when waiting jobs of a cluster start; the options are those of the command `when`. Answers
+/// Tells when waiting jobs of a cluster start; the options are those of the command `when`. Returns
 /// text, JSON, and messages.
 #[pyfunction]
 pub(crate) fn when(py: Python<'_>, state: PathBuf, options: Vec<String>) -> PyResult<(String, String, Vec<String>)> {
@@ -106,7 +107,7 @@ pub(crate) fn fidelity(py: Python<'_>, site: PathBuf, options: Vec<String>) -> P
     Ok(told.map_err(failed)?.ok_or_else(stopped)?.into())
 }
 
-/// Makes a site of accounting; the options are those of the command `import`. Answers its account
+/// Makes a site of accounting; the options are those of the command `import`. Returns its account
 /// as text and as JSON, and messages.
 #[pyfunction]
 #[pyo3(name = "import_")]

@@ -145,8 +145,8 @@ impl PySession {
         Ok(actions.iter().filter_map(told).collect())
     }
 
-    /// When something happens without an event from outside: a prediction expires, the policy
-    /// wakes.
+    /// Returns the next time at which something happens without an event from outside: a prediction
+    /// expires, the policy wakes.
     #[getter]
     fn deadline(&self) -> PyResult<Option<i64>> {
         Ok(self.sound()?.session.deadline().map(|time| time.0))
@@ -170,7 +170,7 @@ impl PySession {
         Ok(self.sound()?.session.view().running().iter().map(|running| running.id.0).collect())
     }
 
-    /// What is known of a job that is here.
+    /// Returns the known facts of a job in the session.
     fn job(&self, job: &Bound<'_, PyAny>) -> PyResult<PyJob> {
         let id: JobId = job_id(job)?;
         let inner = self.sound()?;

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What came of a sweep: simulations made now, those left, those that failed.
+/// Progress of a sweep: simulations made now, those left, those that failed.
 type Progress = (u64, u64, u64);
 
 #[expect(clippy::too_many_arguments, reason = "each is an argument of Python's `sweep` by name")]

@@ -1,5 +1,5 @@
-//! What a policy sees and what it can ask for. Views hold nothing: they look into the engine for
-//! the time of one call, and raise afterwards.
+//! View and actions of a policy. Views hold nothing: they look into the engine for the time of one
+//! call, and raise afterwards.
 
 use crate::error;
 use crate::policy::job_id;
@@ -19,14 +19,14 @@ scoped_tls::scoped_thread_local!(static WORLD: World);
 scoped_tls::scoped_thread_local!(static WAITING: Waiting);
 
 thread_local! {
-    /// Whose call it is that lends the two above.
+    /// Number of the call that lends the two above.
     static CALLED: Cell<u64> = const { Cell::new(0) };
 }
 
 /// Numbers of views.
 static NEXT: AtomicU64 = AtomicU64::new(1);
 
-/// What is lent for one call.
+/// Data lent for one call.
 pub(crate) struct Call<'a> {
     pub(crate) world: &'a World,
     pub(crate) waiting: &'a Waiting,
@@ -93,7 +93,7 @@ impl PyView {
         look(self.number, |view, _| view.now().0)
     }
 
-    /// When the first job was submitted.
+    /// Returns the submit time of the first job.
     #[getter]
     fn origin(&self) -> PyResult<i64> {
         look(self.number, |view, _| view.origin().0)
@@ -130,7 +130,7 @@ impl PyView {
         Ok(frozen(py, &ids))
     }
 
-    /// What is known of a job.
+    /// Returns the known facts of a job.
     fn job(&self, job: &Bound<'_, PyAny>) -> PyResult<PyJob> {
         let id = job_id(job)?;
         look(self.number, |view, _| {
@@ -139,35 +139,35 @@ impl PyView {
         })?
     }
 
-    /// How long a job is predicted to run in total, in seconds.
+    /// Returns the predicted total run time of a job, in seconds.
     fn prediction(&self, job: &Bound<'_, PyAny>) -> PyResult<i64> {
         let id = job_id(job)?;
         look(self.number, |view, _| Ok(view.prediction(known(view, id)?).0))?
     }
 
-    /// How long a job has run so far.
+    /// Returns the run time of a job so far, in seconds.
     fn ran(&self, job: &Bound<'_, PyAny>) -> PyResult<i64> {
         let id = job_id(job)?;
         look(self.number, |view, _| Ok(view.ran(known(view, id)?).0))?
     }
 
-    /// How long a job has been here without running.
+    /// Returns the time that a job has spent here without running, in seconds.
     fn waited(&self, job: &Bound<'_, PyAny>) -> PyResult<i64> {
         let id = job_id(job)?;
         look(self.number, |view, _| Ok(view.waited(known(view, id)?).0))?
     }
 
-    /// Where a job is in its life: waiting, held, running, suspended, done.
+    /// Returns the phase of a job: waiting, held, running, suspended, done.
     fn phase(&self, job: &Bound<'_, PyAny>) -> PyResult<String> {
         let id = job_id(job)?;
         look(self.number, |view, _| Ok(format!("{:?}", view.phase(known(view, id)?)).to_lowercase()))?
     }
 
-    /// When so many processors are predicted to be free, and how many are left over then: the
-    /// reservation of a job that is blocked, as EASY has it. A job that has outlived its prediction
-    /// counts as ending now, and processors that are out count from when they are expected back.
-    /// `started` are jobs that this call starts: they count as running, and their processors as
-    /// taken.
+    /// Returns the time at which this many processors are predicted to be free, and the number left
+    /// over then: the reservation of a blocked job under EASY. A job that has outlived its
+    /// prediction counts as ending now, and processors that are out count from when they are
+    /// expected back. `started` are jobs that this call starts: they count as running, and their
+    /// processors as taken.
     #[pyo3(signature = (procs, started=None))]
     fn shadow(&self, procs: u32, started: Option<Vec<Bound<'_, PyAny>>>) -> PyResult<Option<(i64, u32)>> {
         let started = started.unwrap_or_default().iter().map(job_id).collect::<PyResult<Vec<JobId>>>()?;
@@ -255,7 +255,7 @@ impl WaitingJobs {
         self.column(py, 0, |waiting| &waiting.id)
     }
 
-    /// When each was submitted.
+    /// Submit times.
     #[getter]
     fn submit(&self, py: Python<'_>) -> PyResult<Py<PyArray1<i64>>> {
         self.column(py, 1, |waiting| &waiting.submit)
@@ -273,7 +273,7 @@ impl WaitingJobs {
         self.column(py, 3, |waiting| &waiting.estimate)
     }
 
-    /// How long each is predicted to run.
+    /// Predicted run times.
     #[getter]
     fn prediction(&self, py: Python<'_>) -> PyResult<Py<PyArray1<i64>>> {
         self.column(py, 4, |waiting| &waiting.prediction)
@@ -358,7 +358,7 @@ impl RunningJobs {
         self.column(py, |_, running| i64::from(running.id.0))
     }
 
-    /// When each is predicted to end; may lie in the past.
+    /// Predicted ends; may lie in the past.
     #[getter]
     fn end<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i64>>> {
         self.column(py, |_, running| running.end.0)
@@ -370,7 +370,7 @@ impl RunningJobs {
         self.column(py, |_, running| i64::from(running.procs))
     }
 
-    /// When each began to run, this time.
+    /// Start times of the current run.
     #[getter]
     fn start<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i64>>> {
         self.column(py, |view, running| view.segment_start(running.id).0)
@@ -393,14 +393,14 @@ impl RunningJobs {
     }
 }
 
-/// What a scheduler may know of a job. A copy: it stays valid. The run time is not in it.
+/// Facts that a scheduler may know of a job. A copy: it stays valid. The run time is not in it.
 #[pyclass(frozen, name = "Job", module = "drystone._drystone", get_all)]
 pub(crate) struct PyJob {
     id: u32,
     submit: i64,
     procs: u32,
     estimate: i64,
-    /// How long it is predicted to run; `None` where that is being asked.
+    /// Predicted run time; `None` while it is being predicted.
     prediction: Option<i64>,
     user: i32,
     group: i32,
@@ -442,7 +442,7 @@ pub(crate) struct JobEvent {
     /// arrived, ended, repredicted, cancelled, woken, held, released, runs, stopped, parked,
     /// capacity.
     kind: &'static str,
-    /// Which job; `None` where it is about none.
+    /// Job concerned, or `None`.
     job: Option<u32>,
 }
 
@@ -476,7 +476,7 @@ impl JobEvent {
     }
 }
 
-/// What a policy asks for in one call, in order.
+/// Requests of a policy in one call, in order.
 #[pyclass(frozen, name = "Actions", module = "drystone._drystone")]
 #[derive(Default)]
 pub(crate) struct PyActions {
@@ -494,7 +494,7 @@ impl PyActions {
         *self.list() = Some(Vec::new());
     }
 
-    /// What was asked for; from now on nothing is taken.
+    /// Returns the requests and accepts no more.
     pub(crate) fn close(&self) -> Vec<Action> {
         self.list().take().unwrap_or_default()
     }

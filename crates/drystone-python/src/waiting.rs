@@ -16,7 +16,7 @@ pub(crate) struct Waiting {
 }
 
 impl Waiting {
-    /// Where a job stands, or would.
+    /// Returns the position of a job, or the one at which to insert it.
     fn place(&self, id: JobId) -> Result<usize, usize> {
         self.id.binary_search(&i64::from(id.0))
     }

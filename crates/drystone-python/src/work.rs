@@ -10,14 +10,14 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
-/// How often signals are looked for.
+/// Interval at which signals are checked.
 const PULSE: Duration = Duration::from_millis(20);
-/// How long work that was told to stop may take for it before it is left behind.
+/// Grace period of cancelled work, after which it is left behind.
 const GRACE: Duration = Duration::from_millis(40);
 /// Stack of a thread that works: policies search in depth.
 const STACK: usize = 16 << 20;
 
-/// What stops a piece of work: a signal, or an object of Python that raises.
+/// Cause that stops work: a signal, or an exception of a Python object.
 pub(crate) struct Halt {
     stop: Arc<AtomicBool>,
     slots: Vec<Py<Slot>>,
@@ -36,9 +36,9 @@ impl Halt {
     }
 }
 
-/// Works on a thread of its own while other threads of Python run, until it is done or a signal
-/// comes: then it is told to stop, and what the signal raises is raised. Work that does not stop
-/// soon ends by itself, unheard.
+/// Works on a separate thread while other Python threads run, until it is done or a signal comes. A
+/// signal cancels the work and is raised. Work that does not stop soon ends by itself, and its
+/// result is dropped.
 pub(crate) fn interruptible<T: Send + 'static>(
     py: Python<'_>,
     work: impl FnOnce(&AtomicBool) -> T + Send + 'static,
@@ -46,7 +46,7 @@ pub(crate) fn interruptible<T: Send + 'static>(
     watched(py, &Halt::new(Vec::new()), |_| Ok(()), work)
 }
 
-/// The same where objects of Python take part; what they raise is raised.
+/// Works with Python objects that take part, and raises their exceptions.
 pub(crate) fn with_objects<T: Send + 'static>(
     py: Python<'_>,
     slots: Vec<Py<Slot>>,
@@ -55,7 +55,7 @@ pub(crate) fn with_objects<T: Send + 'static>(
     watched(py, &Halt::new(slots), |_| Ok(()), work)
 }
 
-/// The same, and `watch` is called with every pulse.
+/// Works while `watch` is called with every pulse.
 pub(crate) fn watched<T: Send + 'static>(
     py: Python<'_>,
     halt: &Halt,
@@ -101,13 +101,13 @@ pub(crate) fn watched<T: Send + 'static>(
     }
 }
 
-/// Does something on a thread that the interpreter knows all the while, though it runs without its
-/// lock: a thread that calls back often is not made known anew each time.
+/// Does something on a thread that stays attached to the interpreter although it runs without its
+/// lock; a thread that calls back often is not attached again each time.
 pub(crate) fn known_to_python(work: &mut (dyn FnMut() + Send)) {
     Python::attach(|py| py.detach(work));
 }
 
-/// What a panic says.
+/// Returns the message of a panic.
 fn message(panic: &(dyn std::any::Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(ToString::to_string);
     let text = text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();

@@ -19,7 +19,7 @@ pub(crate) const SCRIPT: &str = include_str!("../assets/plots.js");
 /// Script that draws plots of fidelities.
 #[cfg(feature = "charts")]
 const FIDELITY: &str = include_str!("../assets/fidelity.js");
-/// What makes plots of recorded waits.
+/// Script that draws the plots of recorded waits.
 #[cfg(feature = "charts")]
 const WAITS: &str = include_str!("../assets/waits.js");
 

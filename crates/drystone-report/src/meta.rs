@@ -287,8 +287,8 @@ pub struct StudyMeta {
 }
 
 impl StudyMeta {
-    /// Settings of the study, apart from policies. `procs` is the machine it simulated, where that is
-    /// not the header's.
+    /// Settings of the study, apart from policies. `procs` is the machine it simulated, where that
+    /// is not the header's.
     #[must_use]
     pub fn of(study: Study, procs: Option<u32>, trim: &str) -> StudyMeta {
         let (own, default) = (study.options().settings(0), Options::default().settings(0));

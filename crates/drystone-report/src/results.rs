@@ -28,7 +28,7 @@ pub struct Results {
     pub experiment: ExperimentMeta,
     /// The policy that the others are compared with.
     pub baseline: String,
-    /// Sentences for people who decide.
+    /// Sentences for decision makers.
     pub verdict: Vec<String>,
     /// The summary of the comparison, if it was written.
     pub summary: Option<Summary>,
@@ -96,8 +96,8 @@ impl From<PoolMeasured> for PoolResult {
 }
 
 impl PolicyResult {
-    /// Label of the policy in a table: its name, those that make the same schedule, and what keeps a
-    /// machine from running it.
+    /// Label of the policy in a table: its name, those that make the same schedule, and what keeps
+    /// a machine from running it.
     #[must_use]
     pub fn name(&self) -> String {
         let equals: String = self.equals.iter().map(|other| format!(" = {other}")).collect();
@@ -250,7 +250,7 @@ impl Results {
         }
     }
 
-    /// The load factors at which policies were simulated, too, in order.
+    /// Load factors at which policies were also simulated, in ascending order.
     fn factors(&self) -> Vec<f64> {
         let mut factors: Vec<f64> = Vec::new();
         for point in &self.loads {

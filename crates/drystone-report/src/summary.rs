@@ -1,4 +1,4 @@
-//! Summary of a comparison, in words for people who decide.
+//! Summary of a comparison, in words for decision makers.
 
 use serde::{Deserialize, Serialize};
 

@@ -71,7 +71,7 @@ impl Site {
     /// Puts keyed numbers in the place of users, groups, accounts, nodes, reservations and
     /// qualities of service, and drops the name of the cluster, names of jobs and files, reasons,
     /// examples of rows, the description of the machine and what was said of it. The user `root`
-    /// stays. Answers what could still identify people, in sentences.
+    /// stays. Returns what could still identify people, in sentences.
     ///
     /// A site that was read from a folder, or made of a log in Standard Workload Format, stays as
     /// it is, and `None` is the answer.

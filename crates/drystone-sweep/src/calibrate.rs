@@ -1,11 +1,11 @@
-//! How long a sweep will take, from a few of its simulations.
+//! Estimate of a sweep's run time from a few of its simulations.
 
 use crate::Plan;
 use crate::simulate::simulate;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-/// What a few simulations of a workload say of all of them.
+/// Extrapolation from a few simulations of a workload to all of them.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Calibration {
     /// The place of the workload in the plan's cases.
@@ -19,7 +19,7 @@ pub struct Calibration {
 }
 
 impl Calibration {
-    /// How long all of them will take one thread, in seconds.
+    /// Returns the estimated time of all simulations on one thread, in seconds.
     #[must_use]
     pub fn total(&self) -> f64 {
         self.seconds * self.simulations as f64

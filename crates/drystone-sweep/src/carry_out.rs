@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// What was done.
+/// Summary of the work done.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Done {
     /// Simulations made now.
@@ -22,14 +22,14 @@ pub struct Done {
     pub left: usize,
     /// Jobs simulated now.
     pub jobs: u64,
-    /// How long it took, in seconds.
+    /// Wall-clock time, in seconds.
     pub seconds: f64,
 }
 
 /// The longest time that outcomes wait to be recorded, and the most of them.
 const WAIT: Duration = Duration::from_millis(250);
 const MOST: usize = 512;
-/// How often it is looked whether outcomes are to be recorded, or work is to stop.
+/// Interval at which outcomes are recorded and cancellation is checked.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// Carries out the simulations of the store's plan (or chunk) that it lacks, and records what comes
@@ -47,7 +47,7 @@ pub fn carry_out(
     carry_out_except(&BTreeSet::new(), plan, store, executor, cancel, watch)
 }
 
-/// The same without the simulations at these places of the plan, which another store has.
+/// Carries out the plan without the simulations at these places, which another store has.
 ///
 /// # Errors
 /// As [`carry_out`].
@@ -113,7 +113,7 @@ pub(crate) fn carry_out_these(
         recorded.and(ended)
     })?;
     done.left = todo.len() - done.simulated;
-    // An executor may cancel, too.
+    // An executor may cancel as well.
     let cancelled = cancel.load(Ordering::Relaxed) || halt.load(Ordering::Relaxed);
     debug_assert!(done.left == 0 || cancelled, "all is done unless cancelled");
     done.seconds = since.elapsed().as_secs_f64();

@@ -23,17 +23,17 @@ pub struct Case {
     pub workload: Workload,
     /// [`fingerprint`] of the jobs.
     pub hash: String,
-    /// Which jobs count.
+    /// Selection of the jobs that count.
     pub trim: Selection,
     /// The study whose policy variants are meant where policies name none.
     pub published: Option<Published>,
-    /// What suspension costs, and priorities.
+    /// Costs of suspension, and priorities.
     pub given: Given,
-    /// What submit times were divided by.
+    /// Divisor of the submit times.
     pub load: Option<Factor>,
     /// The month it is a piece of.
     pub month: Option<String>,
-    /// What it was generated from.
+    /// Seed of the generator.
     pub seed: Option<u64>,
 }
 
@@ -46,8 +46,8 @@ impl Case {
         label(&self.name, [load, self.month.clone(), seed])
     }
 
-    /// How records became jobs, and hashes of the files that were given:
-    /// `procs=100, size=requested, …`.
+    /// Returns the cleaning rules and the hashes of the given files: `procs=100, size=requested,
+    /// …`.
     #[must_use]
     pub fn cleaning(&self) -> String {
         let settings = self.workload.provenance.settings.iter().map(|s| format!("{}={}", s.name, s.value));
@@ -102,7 +102,8 @@ pub(crate) fn cases(study: &Study, logs: Option<&Path>) -> Result<Vec<Case>, Swe
     Ok(cases)
 }
 
-/// Where a log is: below `logs` by its whole path or its name alone, else beside the study file.
+/// Returns the path of a log: below `logs` by its whole path or its name alone, else beside the
+/// study file.
 fn place(study: &Study, file: &Path, logs: Option<&Path>) -> PathBuf {
     let below = logs.into_iter().flat_map(|logs| [Some(logs.join(file)), file.file_name().map(|name| logs.join(name))]);
     below.flatten().find(|path| path.exists()).unwrap_or_else(|| study.directory().join(file))

@@ -6,14 +6,14 @@ use std::str::FromStr;
 /// The `k`-th of `n` chunks: every n-th simulation, so that chunks take about the same time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Chunk {
-    /// Which, from 1.
+    /// Number of the chunk, from 1.
     pub k: u32,
     /// Of how many.
     pub n: u32,
 }
 
 impl Chunk {
-    /// Whether it holds the simulation at this place of the plan.
+    /// Returns whether the chunk holds the simulation at this place of the plan.
     #[must_use]
     pub fn holds(self, place: usize) -> bool {
         place % self.n as usize == self.k as usize - 1

@@ -1,4 +1,4 @@
-//! Which points of a space of parameters are simulated: all of a grid, or a sample of it.
+//! Choice of the points of a parameter space: all of a grid, or a sample of it.
 
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -29,8 +29,8 @@ impl fmt::Display for Level {
 }
 
 impl Level {
-    /// The number it is, if it is one; also as a text, which numbers are in a store where a
-    /// parameter has words, too.
+    /// Returns the value as a number, if it is one. Text is parsed as well, because a store holds
+    /// numbers as text where a parameter also has words.
     #[must_use]
     pub fn number(&self) -> Option<f64> {
         match self {
@@ -83,12 +83,12 @@ fn rounded(value: f64) -> f64 {
     format!("{value:.5e}").parse().unwrap_or(value)
 }
 
-/// How points are chosen.
+/// Method of choosing points.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Sampling {
     /// Every combination.
     Grid,
-    /// So many points, each parameter drawn anew.
+    /// This many points, with independent draws of each parameter.
     Random(usize),
     /// So many points; the range of each parameter is cut into as many even pieces, and each piece
     /// is drawn once.

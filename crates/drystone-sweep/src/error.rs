@@ -1,11 +1,11 @@
-//! What can go wrong with a sweep, with what to do about it.
+//! Errors of sweeps, each with advice.
 
 use drystone::engine::SimulationError;
 use drystone::generate::GenerateError;
 use drystone::log::LogError;
 use drystone::model::WorkloadError;
 
-/// Why a sweep cannot be planned, kept or carried out.
+/// Reason why a sweep cannot be planned, stored or carried out.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SweepError {
@@ -14,7 +14,7 @@ pub enum SweepError {
     Unreadable {
         /// The file.
         file: String,
-        /// Why.
+        /// Cause.
         source: std::io::Error,
     },
     /// A study file says something impossible.
@@ -26,7 +26,7 @@ pub enum SweepError {
         line: usize,
         /// Column, from 1.
         column: usize,
-        /// What is wrong and what would be right.
+        /// The mistake and its correction.
         problem: String,
         /// The line.
         text: String,
@@ -36,7 +36,7 @@ pub enum SweepError {
     Log {
         /// The workload's name in the study.
         name: String,
-        /// Why.
+        /// Cause.
         source: LogError,
     },
     /// A workload cannot be made.
@@ -44,7 +44,7 @@ pub enum SweepError {
     Generate {
         /// The workload's name in the study.
         name: String,
-        /// Why.
+        /// Cause.
         source: GenerateError,
     },
     /// A transformation of a workload fails.
@@ -52,7 +52,7 @@ pub enum SweepError {
     Transform {
         /// The workload's name in the study.
         name: String,
-        /// Why.
+        /// Cause.
         source: WorkloadError,
     },
     /// A simulation fails: a bug of the policy.
@@ -62,7 +62,7 @@ pub enum SweepError {
         policy: String,
         /// The workload.
         workload: String,
-        /// Why.
+        /// Cause.
         source: SimulationError,
     },
     /// The store is in use by another process.
@@ -76,7 +76,7 @@ pub enum SweepError {
     Store {
         /// The store.
         store: String,
-        /// What is wrong and what to do.
+        /// The mistake and its correction.
         problem: String,
     },
     /// The disk is full.
@@ -92,42 +92,42 @@ pub enum SweepError {
     Database {
         /// The store.
         store: String,
-        /// Why.
+        /// Cause.
         source: rusqlite::Error,
     },
     /// Two stores disagree about a simulation.
     #[error("{problem}")]
     Conflict {
-        /// Which, and how.
+        /// The place and kind of the damage.
         problem: String,
     },
     /// Another process failed.
     #[error("{problem}")]
     Process {
-        /// Which, and how.
+        /// The place and kind of the difference.
         problem: String,
     },
-    /// What is asked of a cluster makes no sense there.
+    /// A request to a cluster that makes no sense there.
     #[error("{problem}")]
     Refused {
-        /// What, and what to do.
+        /// The request and its correction.
         problem: String,
     },
     /// A batch system cannot be asked, or refuses.
     #[error("{problem}")]
     Batch {
-        /// What, and what it said.
+        /// The command and its message.
         problem: String,
     },
     /// An analysis is asked for what is not there.
     #[error("{problem}")]
     Analysis {
-        /// What, and what there is.
+        /// The missing and the available parts.
         problem: String,
     },
 }
 
-/// What is wrong with a log, with advice that a study file can follow: it has keys where the
+/// Describes an error in a log, with advice that a study file can follow: it has keys where the
 /// command line has options.
 fn in_study(error: &LogError) -> String {
     const KEYS: [(&str, &str); 2] = [("(--procs N)", "(`procs = N`)"), ("(--lenient)", "(`lenient = true`)")];
@@ -182,7 +182,7 @@ impl SweepError {
         SweepError::Analysis { problem: problem.into() }
     }
 
-    /// Whether it is a bug of a policy rather than of its user.
+    /// Returns whether the error is a bug of a policy, not of its user.
     #[must_use]
     pub fn is_violation(&self) -> bool {
         matches!(self, SweepError::Simulation { .. })

@@ -1,5 +1,4 @@
-//! What carries out simulations: threads of this process, or other processes
-//! ([`crate::Processes`]).
+//! Executors of simulations: threads of this process, or other processes ([`crate::Processes`]).
 
 use crate::Plan;
 use crate::error::SweepError;
@@ -7,12 +6,12 @@ use crate::simulate::{Measured, simulate};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
 
-/// What came of the simulation at a place of a plan.
+/// Outcome of the simulation at a place of a plan.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Outcome {
     /// The simulation's place in the plan.
     pub place: usize,
-    /// What was measured.
+    /// Measured values.
     pub measured: Measured,
 }
 
@@ -36,7 +35,7 @@ pub trait Executor: Sync {
         accept: &mut dyn FnMut(Outcome) -> Result<(), SweepError>,
     ) -> Result<(), SweepError>;
 
-    /// What it is, for people: `2 threads`.
+    /// Returns a human-readable name, such as `2 threads`.
     fn describe(&self) -> String;
 }
 

@@ -1,4 +1,4 @@
-//! What simulations are given besides jobs and a policy: what suspension costs, and priorities.
+//! Inputs of simulations besides jobs and a policy: costs of suspension, and priorities.
 
 use crate::error::SweepError;
 use crate::hash::short;
@@ -13,13 +13,13 @@ use std::fmt::Display;
 /// The files that a workload's entry names, read.
 #[derive(Clone, Debug, Default)]
 pub struct Given {
-    /// What suspension costs; nothing where no file says so.
+    /// Costs of suspension; zero where no file gives them.
     pub platform: Platform,
     /// Priorities and quotas, for the policies that take them.
     pub priorities: Option<Priorities>,
     /// Processors that are out.
     pub outages: Outages,
-    /// Whether jobs arrive upon the end of others.
+    /// True if jobs arrive when others end.
     pub feedback: bool,
     /// Hashes of the files: `platform=blake3:…`. Empty without files.
     pub settings: String,

@@ -20,9 +20,9 @@ pub struct Plan {
     pub file: String,
     /// The text of the study file.
     pub text: String,
-    /// What the study is called.
+    /// Name of the study.
     pub name: String,
-    /// What is measured.
+    /// Metrics to measure.
     pub metrics: Vec<Metric>,
     /// Every parameter of every policy.
     pub parameters: Vec<String>,
@@ -30,7 +30,7 @@ pub struct Plan {
     pub cases: Vec<Case>,
     /// Every point of every policy with every workload, point by point.
     pub configurations: Vec<Configuration>,
-    /// What is simulated.
+    /// Simulations to run.
     pub simulations: Vec<Simulated>,
     /// Fingerprint of all of this but names of files: studies with equal plans have equal results.
     pub hash: String,
@@ -177,7 +177,7 @@ impl Plan {
         short(hasher.finalize())
     }
 
-    /// How many simulations were saved because others are equal.
+    /// Returns the number of simulations saved because others are equal.
     #[must_use]
     pub fn saved(&self) -> usize {
         self.configurations.len() - self.simulations.len()
@@ -233,8 +233,8 @@ fn unused_priorities(study: &Study, cases: &[Case], simulations: &[Simulated]) -
     Ok(())
 }
 
-/// A workload lacks what a policy requires. The library's advice is for command lines, too; here it
-/// is for the file alone.
+/// A workload lacks an input that a policy requires. The library's advice also serves command
+/// lines; here it is reduced to study files.
 fn unfit(study: &Study, entry: &PolicyEntry, policy: &PolicySpec, workload: &str, why: &Unfit) -> SweepError {
     let advice = "write `overrun = \"kill\"` below its [workload.clean]";
     let why = why.to_string().replace("`--overrun kill`; in a study file `overrun = \"kill\"`", advice);

@@ -9,24 +9,23 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// How often processes are looked after.
+/// Interval at which processes are checked.
 const LOOK: Duration = Duration::from_millis(20);
-/// How long a process that was told to stop may take before it is ended: what its store has is
-/// complete at every instant.
+/// Grace period of a process after a stop signal; its store is complete at every instant.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// How often their stores are read, and how much longer for each result that is there: reading
-/// stays a small part of the work.
+/// Interval at which stores are read, and its increase for each result, so that reading stays a
+/// small part of the work.
 const READ: Duration = Duration::from_millis(500);
 const READ_EACH: Duration = Duration::from_micros(20);
-/// How long a store may still be in use by a process whose parent was killed.
+/// Time for which a process whose parent was killed may still use a store.
 const ORPHAN: Duration = Duration::from_secs(10);
 
 /// So many processes on this machine, each with a chunk of the study and a store of its own, which
 /// are read while they work.
 pub struct Processes<'a> {
-    /// How many.
+    /// Number of processes.
     pub count: u32,
-    /// Where their stores are: see [`take_up`]. Made where it is missing.
+    /// Folder of their stores: see [`take_up`]. Created if missing.
     pub directory: PathBuf,
     /// The command that simulates a chunk of the study into a store and succeeds when it is
     /// complete. Its standard input stays open until it is to stop, or this process is gone: it
@@ -44,7 +43,7 @@ struct Worker {
 }
 
 impl Worker {
-    /// Whether it is still at work.
+    /// Returns whether the process is still at work.
     fn works(&mut self) -> bool {
         if self.ended.is_none() {
             self.ended = self.child.try_wait().transpose();
@@ -80,7 +79,7 @@ fn dismiss(workers: &mut [Worker]) {
 struct Reader<'a> {
     plan: &'a Plan,
     todo: &'a [usize],
-    /// Which of them have come.
+    /// Flags of the outcomes that have arrived.
     come: Vec<bool>,
     results: u32,
     accept: &'a mut dyn FnMut(Outcome) -> Result<(), SweepError>,
@@ -203,7 +202,7 @@ fn chunk_of(name: &str) -> Option<Chunk> {
 
 /// Records what the stores in the directory of [`Processes`] hold and this store of the same plan
 /// lacks, and removes them: what processes have done whose parent was killed, of whatever number,
-/// or of one that is through. Answers how many simulations that were. Of anything else in the
+/// or of one that is through. Returns how many simulations that were. Of anything else in the
 /// directory nothing is touched.
 ///
 /// # Errors

@@ -1,4 +1,4 @@
-//! What a real machine did, as a study says: circumstances of jobs, dependencies, a busy beginning.
+//! The real machine as a study describes it: circumstances of jobs, dependencies, a busy beginning.
 
 use crate::error::SweepError;
 use crate::given;

@@ -6,16 +6,16 @@ use drystone::experiment::{Experiment, ExperimentError};
 use drystone::metrics::Metric;
 use std::sync::atomic::AtomicBool;
 
-/// What a simulation gave: a value for each metric of the plan, or why it failed.
+/// Result of a simulation: a value for each metric of the plan, or the reason for its failure.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Measured {
     /// The metrics, in the plan's order.
     pub values: Vec<Option<f64>>,
-    /// What the policy did wrong; then there are no values.
+    /// Violation by the policy; there are no values then.
     pub error: Option<String>,
 }
 
-/// The simulation was told to stop.
+/// The simulation was cancelled.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Cancelled;
 

@@ -24,9 +24,9 @@ pub struct Study {
     pub file: PathBuf,
     /// Its whole text.
     pub text: String,
-    /// What it is called.
+    /// Name of the study.
     pub name: String,
-    /// What is measured.
+    /// Metrics to measure.
     pub metrics: Vec<Metric>,
     pub(crate) store: Option<PathBuf>,
     pub(crate) workloads: Vec<WorkloadEntry>,
@@ -51,14 +51,14 @@ pub(crate) struct WorkloadEntry {
     pub(crate) loads: Vec<Option<Factor>>,
     pub(crate) months: Vec<Option<String>>,
     pub(crate) months_at: Bytes<usize>,
-    /// Where its `file` stands.
+    /// Position of its `file`.
     pub(crate) file_at: Bytes<usize>,
 }
 
 /// A file that a study names, and where it does.
 pub(crate) type FileEntry = Spanned<PathBuf>;
 
-/// Where a workload comes from.
+/// Origin of a workload.
 #[derive(Clone, Debug)]
 pub(crate) enum Source {
     Log(PathBuf),
@@ -72,7 +72,7 @@ pub(crate) struct PolicyEntry {
     pub(crate) parameters: Vec<String>,
     /// The values of the parameters, and the policy they make.
     pub(crate) points: Vec<(Vec<Level>, PolicySpec)>,
-    /// Where its `policy` stands.
+    /// Position of its `policy`.
     pub(crate) at: Bytes<usize>,
 }
 
@@ -185,7 +185,8 @@ impl Study {
         Ok(Study { file: file.to_path_buf(), name, metrics, store: raw.store, workloads, policies, seeds, text })
     }
 
-    /// Where its results go: what it says, else its own name with `.db`, beside it.
+    /// Returns the path of the results: the one the study gives, else the study's own name with
+    /// `.db`, beside it.
     #[must_use]
     pub fn store(&self) -> PathBuf {
         match &self.store {

@@ -1,4 +1,4 @@
-//! Answers: when waiting jobs will start, as distributions.
+//! Returns: when waiting jobs will start, as distributions.
 
 use crate::calibration::{Calibration, Correction};
 use crate::days::{Arrivals, Days, Plan};
@@ -227,7 +227,7 @@ impl Forecaster {
         &self.memory.calibration
     }
 
-    /// Answers for one job, and learns later from what comes of it.
+    /// Returns for one job, and learns later from what comes of it.
     ///
     /// # Errors
     /// A job that does not wait; a policy that cannot be simulated forward.
@@ -239,7 +239,7 @@ impl Forecaster {
         Ok(Answer { job, asked: now, sample, correction })
     }
 
-    /// Answers for all of these jobs from the same futures, and learns nothing from it. In the
+    /// Returns for all of these jobs from the same futures, and learns nothing from it. In the
     /// session of another state the draws for a job of the same number are the same: two variants
     /// of a job see the same futures.
     ///

@@ -1,4 +1,4 @@
-//! Answers from the past alone: waits of similar jobs, similar states, and errors of earlier
+//! Returns from the past alone: waits of similar jobs, similar states, and errors of earlier
 //! answers.
 
 use crate::score::{LEVELS, level};

@@ -108,7 +108,7 @@ fn adopt_these(
 /// How answers would have been in the past.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Rehearsal {
-    /// Answers whose job has started.
+    /// Returns whose job has started.
     pub answers: u64,
     /// How many of these starts fell into the central 50 and 90 % of what was said.
     pub inside: [u64; 2],

@@ -252,7 +252,7 @@ impl<'a> Experiment<'a> {
         self.outages.is_some() || part.circumstances().is_some()
     }
 
-    /// Simulates one part to its end. Answers how many jobs are left that were never eligible;
+    /// Simulates one part to its end. Returns how many jobs are left that were never eligible;
     /// `None` where it was told to stop.
     fn simulate(&self, part: &Workload, observer: &mut impl Observer) -> Result<Option<u64>, ExperimentError> {
         let scheduler = scheduler(self.policy, self.priorities, part)?;
@@ -266,7 +266,7 @@ impl<'a> Experiment<'a> {
         Ok(self.run_to_end(part, scheduler, source, observer)?.map(|source| source.left()))
     }
 
-    /// Answers the source as it is at the end.
+    /// Returns the source as it is at the end.
     fn run_to_end<S: Source>(
         &self,
         part: &Workload,

@@ -3,7 +3,7 @@
 use crate::checker::Segment;
 use crate::outages::{Hit, OutageIn};
 
-/// What is asked.
+/// Input of the check.
 #[derive(Clone, Copy, Debug)]
 pub struct Asked<'a> {
     /// Processors of the machine.
@@ -14,12 +14,14 @@ pub struct Asked<'a> {
     pub attempts: &'a [Segment],
     /// All outages.
     pub outages: &'a [OutageIn],
-    /// How long each job was predicted to run, where predictions were right or too long: then no
-    /// start runs into an announced outage.
+    /// Predicted run time of each job, where predictions were right or too long: then no start runs
+    /// into an announced outage.
     pub predicted: Option<&'a [i64]>,
-    /// When the jobs that were here already were told: what they run on may be out since before.
+    /// Time at which the initial jobs were submitted; their processors may have been out since
+    /// before.
     pub begin: Option<i64>,
-    /// Whether there is one pass at an instant: what starts at the second of an outage has seen it.
+    /// True if there is one pass at an instant: a start at the second of an outage has then seen
+    /// it.
     pub strict: bool,
 }
 
@@ -47,12 +49,12 @@ fn is_out(outage: &OutageIn, at: i64) -> bool {
 }
 
 impl Asked<'_> {
-    /// Whether a job has started before an outage, as far as the outage could see.
+    /// Returns whether a job has started before the outage became visible.
     fn before(&self, segment: &Segment, outage: &OutageIn) -> bool {
         segment.start < outage.begin || (!self.strict && segment.start == outage.begin)
     }
 
-    /// Whether a job keeps processors that an outage has taken.
+    /// Returns whether a job keeps processors that an outage has taken.
     fn drained(&self, segment: &Segment, outage: &OutageIn) -> bool {
         let found = self.begin.is_some_and(|begin| outage.begin < begin && segment.start < begin);
         found || outage.hit == Hit::Drain && self.before(segment, outage)
@@ -75,7 +77,8 @@ impl Asked<'_> {
         }
     }
 
-    /// Where processors have names, no job is on one that is out, unless it is drained.
+    /// Checks, where processors are numbered, that no job is on one that is out, unless it is
+    /// drained.
     fn stays_off(&self, segment: &Segment, wrong: &mut Vec<String>) {
         let Some(on) = &segment.processors else { return };
         for outage in self.outages {

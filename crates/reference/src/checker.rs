@@ -9,11 +9,11 @@ use std::fmt;
 pub struct Segment {
     /// Index of the job in order of arrival.
     pub job: usize,
-    /// When it starts or resumes.
+    /// Time of the start or resumption.
     pub start: i64,
-    /// When it is suspended or ends.
+    /// Time of the suspension or end.
     pub end: i64,
-    /// Which processors it runs on, where the schedule says so.
+    /// Processors that it runs on, where the schedule names them.
     pub processors: Option<Vec<u32>>,
 }
 

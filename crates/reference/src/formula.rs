@@ -8,7 +8,7 @@
 
 use std::fmt;
 
-/// What a formula may ask for.
+/// Facts available to formulas.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Known {
     /// r.
@@ -124,7 +124,7 @@ impl Expr {
             }
     }
 
-    /// Whether it is a number whatever the job, the moment and the machine are.
+    /// Returns the value if it is the same for every job, moment and machine.
     fn constant(&self) -> Option<f64> {
         let asks = |e: &Expr| matches!(e, Expr::Name(_) | Expr::Usage(_));
         (!self.any(&asks)).then(|| self.value(&Known::default()))

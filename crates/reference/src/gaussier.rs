@@ -63,7 +63,7 @@ pub enum Predictor {
     Tsafrir,
 }
 
-/// What a prediction becomes when it is over.
+/// New value of a prediction that has expired.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Corrector {
     /// The requested time.

@@ -1,4 +1,4 @@
-//! What goes in and what comes out: one line per job.
+//! Input and output: one line per job.
 
 use drystone::model::Workload;
 
@@ -17,7 +17,7 @@ pub struct JobIn {
     pub user: i64,
 }
 
-/// What became of a job that is never suspended.
+/// Outcome of a job that is never suspended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct JobOut {
     /// Start, in seconds.

@@ -8,13 +8,13 @@ use crate::profile::Profile;
 use crate::{JobIn, JobOut};
 use std::collections::BTreeSet;
 
-/// What may be changed.
+/// Variable rules of the policy.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct MultiQueue {
-    /// Whether the next pivot of a class gets its promise as soon as the last one starts, instead
+    /// True if the next pivot of a class gets its promise as soon as the last one starts, instead
     /// of when the pass reaches it.
     pub eager: bool,
-    /// How jobs of the longest class are delayed; `None`: not at all.
+    /// Delay of jobs of the longest class; `None` for no delay.
     pub delay: Option<Delay>,
     /// Variants in which promises do not hold; `None`: they do (rules M3 and M4).
     pub broken: Option<Broken>,
@@ -43,8 +43,8 @@ impl Order {
     }
 }
 
-/// How promises can be broken: every pass places each pivot anew when it reaches it, beside those
-/// that come before it.
+/// Ways in which promises can be broken: every pass computes each pivot's place again when it
+/// reaches it, beside those that come before it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Broken {
     /// Pivots of older jobs come before it, whenever those became pivots.
@@ -53,7 +53,8 @@ pub enum Broken {
     /// letter: a job behind its class's pivot may start if it leaves alone that pivot only, on its
     /// partition's processors (rules 6a and 6b), or if it leaves alone all pivots (6c).
     ByOwners,
-    /// The same, but instead of 6c: it may start on what all partitions can spare together.
+    /// As above, but instead of 6c: it may start on processors that all partitions can spare
+    /// together.
     BySharing,
 }
 
@@ -62,11 +63,11 @@ pub enum Broken {
 pub struct Delay {
     /// D1: the first delay and the unit of its changes, in seconds.
     pub first: f64,
-    /// Whether the delay follows the slowdown of the shortest jobs (rule M6).
+    /// True if the delay follows the slowdown of the shortest jobs (rule M6).
     pub adapts: bool,
     /// Completed jobs between two changes; 100 in the paper.
     pub batch: u32,
-    /// Whether a delayed job cannot even become a pivot before its delay is over.
+    /// True if a delayed job cannot even become a pivot before its delay is over.
     pub hidden: bool,
 }
 
@@ -163,7 +164,8 @@ struct World<'a> {
     /// (time, job).
     wake_ups: BTreeSet<(i64, usize)>,
     controller: Controller,
-    /// Where promises can be broken: pivots and their times, in the order in which they became it.
+    /// Pivots and their times where promises can be broken, in the order in which they became
+    /// pivots.
     pivots: Vec<(usize, i64)>,
     /// Processors of each class's partition.
     owned: [i64; 4],
@@ -346,7 +348,7 @@ impl World<'_> {
         plan
     }
 
-    /// The time of a pivot, placed anew.
+    /// Computes the time of a pivot again.
     fn place(&mut self, j: usize, broken: Broken) -> i64 {
         let mine = self.pivots.iter().position(|p| p.0 == j);
         let plan = match broken {
@@ -365,7 +367,8 @@ impl World<'_> {
         at
     }
 
-    /// Whether a job behind its class's pivot, for which enough is free now, may start.
+    /// Returns whether a job behind its class's pivot, for which enough processors are free now,
+    /// may start.
     fn overtakes(&self, j: usize, broken: Broken) -> bool {
         let (job, q) = (&self.jobs[j], class(self.jobs[j].run));
         let leaves_all_alone = || self.plan_beside(|_, _| true).fits(self.now, job.run, job.procs);

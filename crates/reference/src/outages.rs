@@ -27,7 +27,7 @@ use crate::multiqueue::class;
 use crate::profile::Profile;
 use std::collections::BTreeMap;
 
-/// What becomes of jobs on processors that go.
+/// Fate of jobs on processors that go out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Hit {
     /// They run on.
@@ -43,9 +43,9 @@ pub enum Hit {
 pub struct OutageIn {
     /// Its lowest processor.
     pub first: i64,
-    /// How many processors.
+    /// Number of processors.
     pub procs: i64,
-    /// When it is known; no later than its beginning.
+    /// Time of the announcement; no later than the beginning.
     pub known: i64,
     /// Beginning.
     pub begin: i64,
@@ -53,11 +53,11 @@ pub struct OutageIn {
     pub end: Option<i64>,
     /// The end that is expected.
     pub expected: Option<i64>,
-    /// What becomes of jobs.
+    /// Fate of its jobs.
     pub hit: Hit,
 }
 
-/// Who decides.
+/// Policy of the simulation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Rule {
     /// Strictly in the order of arrival.
@@ -72,14 +72,14 @@ pub enum Rule {
     MultiQueue,
 }
 
-/// What became of a job.
+/// Outcome of a job.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Outcome {
     /// Start of its last attempt.
     pub start: i64,
     /// End.
     pub end: i64,
-    /// Whether it was lost at its end.
+    /// True if it was lost at its end.
     pub lost: bool,
 }
 
@@ -149,7 +149,7 @@ struct World<'a> {
     fresh: Vec<usize>,
     /// The plan may be impossible, or too loose.
     stale: bool,
-    /// When the capacity was looked at last.
+    /// Time at which the capacity was last examined.
     changed: Option<i64>,
     done: Vec<Option<Outcome>>,
 }
@@ -294,7 +294,7 @@ impl World<'_> {
         self.machine - used - out.sum::<i64>()
     }
 
-    /// When an outage is expected to be over, as far as is known now.
+    /// Returns the expected end of an outage, as far as it is known now.
     fn until(&self, outage: &OutageIn) -> i64 {
         outage.expected.filter(|&expected| expected > self.now).unwrap_or(NEVER)
     }
@@ -303,7 +303,7 @@ impl World<'_> {
         self.outages.iter().filter(|o| o.known <= self.now && o.begin > self.now)
     }
 
-    /// What is left without processors that have gone and of which no return is known.
+    /// Returns the capacity without processors that have gone and have no known return.
     fn most(&self) -> i64 {
         let out = self.out.iter().map(|out| &self.outages[out.0]);
         self.machine - out.filter(|o| self.until(o) == NEVER).map(|o| o.procs).sum::<i64>()
@@ -400,8 +400,8 @@ impl World<'_> {
         self.plan.sort_unstable();
     }
 
-    /// The machine with all plans taken out; made anew, in the order of planned starts, where it
-    /// may be wrong.
+    /// Returns the machine with all plans taken out; builds it again, in the order of planned
+    /// starts, where it may be wrong.
     fn planned(&mut self) -> Profile {
         let mut plan = self.ahead();
         let order: Vec<(i64, usize)> = self.plan.clone();

@@ -29,8 +29,8 @@ impl Profile {
         }
     }
 
-    /// Whether `procs` processors are free throughout `[from, from + span)`. `from` must not lie
-    /// before `now`.
+    /// Returns whether `procs` processors are free throughout `[from, from + span)`. `from` must
+    /// not lie before `now`.
     #[must_use]
     pub fn fits(&self, from: i64, span: i64, procs: i64) -> bool {
         (0..self.steps.len()).all(|i| {
@@ -53,7 +53,7 @@ impl Profile {
         }
     }
 
-    /// The same; `None` if there is no such `s`.
+    /// Returns the earliest such `s`, or `None` if there is none.
     #[must_use]
     pub fn earliest_if_any(&self, from: i64, span: i64, procs: i64) -> Option<i64> {
         // One walk to the right: a step without enough processors moves the candidate behind it.
@@ -101,7 +101,7 @@ mod tests {
         assert!(p.fits(10, 100, 1) && !p.fits(10, 11, 2) && p.fits(20, 5, 4) && !p.fits(20, 6, 4));
     }
 
-    /// The same question asked second by second.
+    /// The answer equals that of a check second by second.
     #[test]
     fn earliest_agrees_with_counting_every_second() {
         let mut seed = 1_u64;

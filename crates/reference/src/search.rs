@@ -8,7 +8,7 @@ use crate::{JobIn, JobOut};
 /// A waiting job.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Waiting {
-    /// When it was submitted.
+    /// Submit time.
     pub submit: i64,
     /// Processors.
     pub procs: i64,
@@ -20,7 +20,7 @@ pub struct Waiting {
     pub user: i64,
 }
 
-/// What is to be scheduled, and when.
+/// Jobs to be scheduled, and the present.
 #[derive(Clone, Debug, Default)]
 pub struct Problem {
     /// The present.
@@ -58,9 +58,9 @@ pub enum Measure {
     Late(i64),
     /// Total of wait × processors.
     Area,
-    /// Total of wait × 1024·S/(S + U), rounded down, for users who had U processor-seconds within
-    /// so many seconds before the present, S being the mean of U, rounded down, over users who had
-    /// some or wait.
+    /// Total of wait × 1024·S/(S + U), rounded down, for users with U processor-seconds within this
+    /// many seconds before the present. S is the mean of U, rounded down, over users with usage or
+    /// waiting jobs.
     Fair(i64),
     /// Total wait of a user's jobs.
     Special(i64),
@@ -92,8 +92,8 @@ pub enum Branching {
     Lxf,
 }
 
-/// What becomes of the best path of the decision before, jobs that are not on it behind it in the
-/// order of the heuristic.
+/// Use of the best path of the previous decision; jobs not on it follow in the order of the
+/// heuristic.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[allow(missing_docs)]
 pub enum Reuse {
@@ -105,7 +105,7 @@ pub enum Reuse {
     Seed,
 }
 
-/// How schedules are compared and in which order.
+/// Comparison and order of schedules.
 #[derive(Clone, Debug)]
 #[allow(missing_docs)]
 pub struct Goal {
@@ -115,7 +115,7 @@ pub struct Goal {
     pub traversal: Traversal,
     pub branching: Branching,
     pub reuse: Reuse,
-    /// Whether jobs are placed for their users' estimates, and not for their predicted run times.
+    /// True if jobs are placed for their users' estimates, not for their predicted run times.
     pub by_estimate: bool,
 }
 
@@ -307,7 +307,7 @@ impl Problem {
         measures.iter().map(favoured).collect()
     }
 
-    /// Whether a schedule with values f is better than one with values g.
+    /// Returns whether a schedule with values f is better than one with values g.
     #[must_use]
     pub fn is_better(&self, goal: &Goal, references: &[i64], f: &[i64], g: &[i64]) -> bool {
         let rounding = |m: usize| if goal.measures[m] == Measure::Slowdown { 2 * self.waiting.len() as i64 } else { 0 };

@@ -1,4 +1,4 @@
-//! How often intervals of `compare` hold the true change, as a table in Markdown, from independent
+//! Measures the coverage of the intervals of `compare` as a table in Markdown, from independent
 //! generated logs of 128 processors. The true change is that of the means over all logs of a row.
 //!
 //! ```text

@@ -74,7 +74,7 @@ struct Month {
     light: Vec<i32>,
 }
 
-/// How long arrivals go on after the month. "The cooldown period is typically a few days only."
+/// Time for which arrivals continue after the month.
 const COOL_DOWN: Span = Span(2 * Span::WEEK.0);
 
 /// The name of a log without the number of months.
@@ -122,7 +122,7 @@ fn months_of(log: &str, load_wanted: Option<f64>) -> Result<Vec<Month>> {
     Ok(result)
 }
 
-/// What is measured of the jobs of a month.
+/// Figures measured of the jobs of a month.
 #[derive(Clone, Copy, Default)]
 struct Figures {
     wait: f64,
@@ -219,7 +219,7 @@ fn row(name: &str, f: &Figures) {
     );
 }
 
-/// What goes beyond the paper, at the same limit of nodes; the first is the default.
+/// Extensions beyond the paper, at the same limit of nodes; the first is the default.
 const BEYOND: &[&str] = &[
     TRADEOFF,
     "goal(tradeoff(Tw:avgX),local=20,predict=perfect)",
@@ -247,7 +247,7 @@ const POLICIES: [&str; 8] = [FCFS, LXF, TRADEOFF, LEXICAL, MAXW, ZERO, THOUSAND,
 /// A claim about the figures of the policies in the order of [`POLICIES`].
 type Claim = (&'static str, fn(&[Figures]) -> bool);
 
-/// What the paper says of its ten months at load 0.9. "Like" is within 10 %.
+/// Claims of the paper about its ten months at load 0.9.
 const CLAIMS: [Claim; 11] = [
     ("Tradeoff(Tw:avgX): bounded slowdown like LXF-backfill's or better", |f| f[2].slowdown <= 1.1 * f[1].slowdown),
     ("… largest bounded slowdown like LXF-backfill's or better", |f| f[2].max_slowdown <= 1.1 * f[1].max_slowdown),
@@ -385,8 +385,8 @@ impl Stopwatch for ProcessorClock {
     }
 }
 
-/// How long decisions take that may take so many milliseconds of processor time, by queue length,
-/// for the objective that needs least and the one that needs most preparation.
+/// Measures decisions limited to this many milliseconds of processor time, by queue length, for the
+/// objectives with the least and the most preparation.
 fn budget(limit: &str) -> Result<()> {
     let limit = Duration::from_millis(limit.parse()?);
     println!(

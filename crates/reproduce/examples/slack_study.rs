@@ -100,7 +100,7 @@ impl Sums {
     }
 }
 
-/// What the paper printed. The 1882.3 for November's low-priority jobs is its misprint.
+/// Values printed in the paper. The 1882.3 for November's low-priority jobs is its misprint.
 const TABLE_1: [(f64, f64); 13] = [
     (440.6, 440.6),
     (3062.7, 2504.3),

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// What was published: a number with its printed digits, a statement, or nothing.
+/// Published value: a number with its printed digits, a statement, or nothing.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Published {
@@ -62,7 +62,7 @@ impl fmt::Display for Published {
     }
 }
 
-/// How a cell compares.
+/// Result of the comparison of a cell.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
@@ -85,9 +85,9 @@ pub struct Cell {
     pub published: Published,
     /// Ours; `None` without the log, or where the measure has no value.
     pub ours: Option<f64>,
-    /// How far ours is from what was printed, in percent of it.
+    /// Deviation from the printed value, in percent of it.
     pub deviation_percent: Option<f64>,
-    /// How far it may be, in percent. `None` where it is not judged.
+    /// Tolerance, in percent. `None` where it is not judged.
     pub tolerance_percent: Option<f64>,
     /// The outcome.
     pub verdict: Verdict,

@@ -12,12 +12,12 @@ pub struct Library {
     pub directories: Vec<PathBuf>,
 }
 
-/// What is known of a log.
+/// State of a log.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum LogState {
     /// It is here.
     Found {
-        /// Where.
+        /// Path of the log.
         path: PathBuf,
         /// BLAKE3 of the decompressed file.
         blake3: String,
@@ -26,9 +26,9 @@ pub enum LogState {
     Absent,
     /// A file of that name is here, but it is another version, or cannot be read.
     Wrong {
-        /// Where.
+        /// Path of the log.
         path: PathBuf,
-        /// What is wrong with it.
+        /// Description of the mistake.
         problem: String,
     },
 }

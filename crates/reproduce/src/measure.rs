@@ -1,4 +1,4 @@
-//! What can stand in a column.
+//! Measures that can fill a column.
 
 use drystone::experiment::Measured as Run;
 use drystone::log::describe::{Description, describe};
@@ -18,7 +18,7 @@ pub struct Measured {
     class: Option<(Scheme, i64)>,
 }
 
-/// What a measure is called: as a study printed it, or as the catalogue of metrics has it.
+/// Name of a measure: as a study printed it, or as the catalogue of metrics has it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Name {
     /// Its place in [`ALL`].
@@ -26,7 +26,7 @@ enum Name {
     Metric(Metric),
 }
 
-/// What a measure is taken from.
+/// Source of a measure.
 #[derive(Clone, Copy, Debug)]
 enum Of {
     /// The workload itself.
@@ -42,17 +42,17 @@ enum Of {
     /// Job rows of the months of a log, each simulated apart; the number is a job's place in its
     /// month.
     Months(fn(usize) -> bool),
-    /// Which jobs delayed which heads of the queue.
+    /// Delays of queue heads by other jobs.
     Stalls(fn(&Stalls) -> Option<f64>),
     /// A schedule and that of the baseline, by the paper's ratio.
     Ratio(fn(&SlowdownRatios) -> Option<f64>),
     /// A schedule's value divided by that of the baseline.
     Relative(Metric),
-    /// The same for a class of jobs.
+    /// A metric of a class of jobs, relative to the baseline.
     RelativeClass(Metric),
 }
 
-/// What a printed value is in, where that is not what metrics are in.
+/// Unit of a printed value, where it differs from that of the metric.
 #[derive(Clone, Copy, Debug)]
 enum In {
     Same,
@@ -224,7 +224,7 @@ impl fmt::Display for Measured {
     }
 }
 
-/// What a row was simulated to.
+/// Simulation results of a row.
 pub(crate) struct Seen<'a> {
     pub(crate) workload: &'a Workload,
     pub(crate) run: Option<&'a Run>,
@@ -242,25 +242,25 @@ impl Measured {
         }
     }
 
-    /// Whether it is taken from a schedule, and so needs a policy.
+    /// Returns whether it is taken from a schedule, and so needs a policy.
     #[must_use]
     pub fn of_schedule(&self) -> bool {
         !matches!(self.of(), Of::Log(_) | Of::Share)
     }
 
-    /// Whether it compares with a baseline.
+    /// Returns whether it compares with a baseline.
     #[must_use]
     pub fn of_two(&self) -> bool {
         matches!(self.of(), Of::Ratio(_) | Of::Relative(_) | Of::RelativeClass(_))
     }
 
-    /// Whether it can be taken from months that are simulated apart.
+    /// Returns whether it can be taken from months that are simulated separately.
     #[must_use]
     pub fn of_months(&self) -> bool {
         matches!(self.of(), Of::Months(_))
     }
 
-    /// Whether thieves must be watched.
+    /// Returns whether thieves must be watched.
     pub(crate) fn of_stalls(&self) -> bool {
         matches!(self.of(), Of::Stalls(_))
     }

@@ -27,13 +27,13 @@ pub struct TableResult {
     pub study: String,
     /// The table.
     pub id: String,
-    /// What it shows.
+    /// Title of the table.
     pub title: String,
-    /// Why the tolerances are what they are.
+    /// Reason for the tolerances.
     pub reason: String,
     /// Headings.
     pub columns: Vec<String>,
-    /// What is measured in each column.
+    /// Measure of each column.
     pub measures: Vec<String>,
     /// One per printed line.
     pub rows: Vec<Row>,
@@ -44,37 +44,37 @@ pub struct TableResult {
 pub struct Row {
     /// As printed.
     pub label: String,
-    /// What the study calls the log.
+    /// Name of the log in the study.
     pub log: String,
     /// The policy that was simulated, if any.
     pub policy: Option<String>,
-    /// What else determines its values, as far as the study says: `as`, `overrun`, `take`,
-    /// `months`, `month`, `from`, `procs`, `platform`, `load`, `trim`, `baseline`.
+    /// Other settings that determine its values, where the study gives them: `as`, `overrun`,
+    /// `take`, `months`, `month`, `from`, `procs`, `platform`, `load`, `trim`, `baseline`.
     pub settings: BTreeMap<&'static str, String>,
-    /// What should be known of this line.
+    /// Note on this row.
     pub note: String,
     /// Its cells.
     pub cells: Vec<Cell>,
 }
 
 impl TableResult {
-    /// How many cells came out so.
+    /// Returns the number of cells with this result.
     #[must_use]
     pub fn count(&self, verdict: Verdict) -> usize {
         self.rows.iter().flat_map(|r| &r.cells).filter(|c| c.verdict == verdict).count()
     }
 }
 
-/// What came of a study.
+/// Results of a study.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub struct Reproduced {
     /// The tables, with the rows that are done.
     pub tables: Vec<TableResult>,
-    /// Where the work was stopped: the tables that lack rows, and how many.
+    /// Tables that lack rows because the work was stopped, with the number of rows.
     pub left_out: Vec<(String, usize)>,
 }
 
-/// Why a study could not be run.
+/// Reason why a study could not be run.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReproduceError {
@@ -84,17 +84,17 @@ pub enum ReproduceError {
     /// A policy broke its contract.
     #[error("policy {policy}: {source}; this is a bug of the policy, please report it")]
     Policy {
-        /// Which.
+        /// Text of the policy.
         policy: String,
-        /// How.
+        /// Cause.
         source: SimulationError,
     },
     /// A policy cannot be simulated on a workload.
     #[error("policy {policy}: {source}")]
     Impossible {
-        /// Which.
+        /// Text of the policy.
         policy: String,
-        /// Why.
+        /// Cause.
         source: ExperimentError,
     },
     /// A policy that only reading the study should have refused.
@@ -103,9 +103,9 @@ pub enum ReproduceError {
     /// The log has no such month.
     #[error("{log} has no month {month}; it has {known}")]
     Month {
-        /// What the study calls the log.
+        /// Name of the log in the study.
         log: String,
-        /// Which month.
+        /// Number of the month.
         month: String,
         /// Those it has.
         known: String,
@@ -113,11 +113,11 @@ pub enum ReproduceError {
     /// The log ends before the window begins.
     #[error("{log} has {jobs} jobs, and a window begins with job {from}, counted from 0; take a smaller `from`")]
     Window {
-        /// Which log.
+        /// Name of the log.
         log: String,
-        /// Where the window begins.
+        /// First job of the window.
         from: usize,
-        /// How many jobs there are.
+        /// Number of jobs in the log.
         jobs: usize,
     },
     /// A part of a log is no workload.
@@ -126,7 +126,7 @@ pub enum ReproduceError {
     /// The policy and its baseline did not schedule the same jobs.
     #[error(transparent)]
     Ratio(#[from] drystone::metrics::RatioError),
-    /// It was told to stop. [`reproduce`] leaves out what was not done then, and does not fail.
+    /// The work was cancelled. [`reproduce`] then leaves out the missing rows and does not fail.
     #[error("stopped")]
     Stopped,
 }
@@ -154,7 +154,7 @@ struct Schedule {
     platform: Option<String>,
 }
 
-/// What is measured of one schedule, by the measure's name.
+/// Measured values of one schedule, by the measure's name.
 type Values = BTreeMap<String, Option<f64>>;
 
 /// Runs the tables of a study that `wanted` names (all, if empty), on so many threads. `done` is
@@ -211,7 +211,8 @@ pub fn reproduce(
         };
         std::thread::scope(|scope| {
             for _ in 1..threads.clamp(1, work.len().max(1)) {
-                // One that cannot be had, for want of memory, is one less: this thread works, too.
+                // A thread that cannot be started for want of memory is one fewer: this thread
+                // works as well.
                 let _ = std::thread::Builder::new().spawn_scoped(scope, take);
             }
             take();
@@ -246,7 +247,7 @@ pub fn reproduce(
     })
 }
 
-/// What passes between the work and its caller.
+/// Messages between the work and its caller.
 #[derive(Clone, Copy)]
 struct Told<'a> {
     /// Called with the number of jobs that are done.
@@ -310,7 +311,7 @@ fn judge(
     }
 }
 
-/// What the study says of a row besides its policy.
+/// Returns the settings of a row besides its policy.
 fn settings(table: &Table, row: &RowSpec) -> BTreeMap<&'static str, String> {
     let cleaning = table.cleaning_of(row);
     // Months that are simulated apart are counted whole.

@@ -13,11 +13,11 @@ use serde::Deserialize;
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Study {
-    /// What it is called on the command line: `tsafrir-2007`.
+    /// Name on the command line: `tsafrir-2007`.
     pub name: String,
-    /// Where it was published.
+    /// Publication.
     pub source: String,
-    /// What readers should know of all tables.
+    /// Note on all tables.
     #[serde(default)]
     pub note: String,
     /// The logs it used, as far as they are public.
@@ -32,14 +32,14 @@ pub struct Study {
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LogRef {
-    /// What rows call it.
+    /// Identifier used by rows.
     pub id: String,
     /// Its name in its archive, without `.gz` or `.zst`.
     pub file: String,
     /// BLAKE3 of the decompressed file; empty if any version will do.
     #[serde(default)]
     pub blake3: String,
-    /// Where the archive offers it.
+    /// Page of the archive that offers it.
     #[serde(default)]
     pub page: String,
 }
@@ -50,12 +50,12 @@ pub struct LogRef {
 pub struct Table {
     /// Its number or name in the publication.
     pub id: String,
-    /// What it shows.
+    /// Title of the table.
     pub title: String,
-    /// How records become jobs, and which jobs count; a row may say otherwise.
+    /// Cleaning of the records and selection of the jobs that count; a row may override it.
     #[serde(rename = "as")]
     pub cleaning: Option<Cleaning>,
-    /// What becomes of jobs that outlive their estimate, where that is not what `as` says.
+    /// Treatment of jobs that outlive their estimate, where it differs from that of `as`.
     pub overrun: Option<String>,
     /// Only the first so many jobs; with `from`, so many from there on.
     pub take: Option<usize>,
@@ -64,15 +64,15 @@ pub struct Table {
     pub from: Option<usize>,
     /// Processors of the machine, where they are neither the study's nor the log's.
     pub procs: Option<Procs>,
-    /// What suspension costs: a platform file's text. Without it suspension costs nothing.
+    /// Costs of suspension: a platform file's text. Without it suspension costs nothing.
     pub platform: Option<String>,
     /// The months of the log are simulated apart, as Talby & Feitelson 1999 did.
     #[serde(default)]
     pub months: bool,
-    /// Why the tolerances are what they are.
+    /// Reason for the tolerances.
     #[serde(default)]
     pub reason: String,
-    /// What is printed.
+    /// Printed columns.
     #[serde(rename = "column")]
     pub columns: Vec<Column>,
     /// One per printed line.
@@ -86,7 +86,7 @@ impl Table {
         row.from.or(self.from)
     }
 
-    /// How the records of a row become jobs.
+    /// Returns the cleaning of a row's records.
     pub(crate) fn cleaning_of(&self, row: &RowSpec) -> Option<Cleaning> {
         row.cleaning.or(self.cleaning)
     }
@@ -98,7 +98,7 @@ impl Table {
 pub struct Column {
     /// Its heading.
     pub name: String,
-    /// What is measured.
+    /// Measure of the column.
     pub measure: Measured,
 }
 
@@ -106,7 +106,7 @@ pub struct Column {
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RowSpec {
-    /// What it is called in print.
+    /// Label in print.
     pub label: String,
     /// The log it is about.
     pub log: String,
@@ -116,7 +116,7 @@ pub struct RowSpec {
     pub baseline: Option<String>,
     /// The month it is about, where months are simulated apart; none for all of them together.
     pub month: Option<String>,
-    /// How records become jobs, where that is not what the table says.
+    /// Cleaning of the records, where it differs from the table's.
     #[serde(rename = "as")]
     pub cleaning: Option<Cleaning>,
     /// By how much the load is raised: submit times are divided by this.
@@ -125,10 +125,10 @@ pub struct RowSpec {
     pub from: Option<usize>,
     /// The printed values, as printed; or statements such as `> 0`; empty where nothing is printed.
     pub published: Vec<Published>,
-    /// How far ours may be from each, in percent. None where the specification calls the row not
+    /// Tolerance of each value, in percent. None where the specification calls the row not
     /// attainable: it is then shown and not judged.
     pub tolerance: Option<Vec<f64>>,
-    /// Why it is not attainable, or whatever else should be known.
+    /// Reason why it is not attainable, or another note.
     #[serde(default)]
     pub note: String,
 }
@@ -142,7 +142,7 @@ pub enum StudyError {
     Syntax {
         /// The file.
         name: String,
-        /// Where and what.
+        /// Position and cause.
         source: toml::de::Error,
     },
     /// It contradicts itself.
@@ -150,11 +150,11 @@ pub enum StudyError {
     Row {
         /// The file.
         name: String,
-        /// Which table.
+        /// Identifier of the table.
         table: String,
-        /// Which row.
+        /// Number of the row.
         row: String,
-        /// What is wrong.
+        /// Description of the mistake.
         problem: String,
     },
 }

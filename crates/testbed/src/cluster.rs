@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use std::time::Duration;
 
-/// How often a cluster is tried on other ports.
+/// Number of tries to start a cluster, each on other ports.
 const TRIES: u32 = 3;
-/// How long nodes may take to come up, and how often they are looked at.
+/// Time nodes may take to come up, and the polling interval.
 const PATIENCE: Duration = Duration::from_secs(60);
 const LOOK: Duration = Duration::from_millis(50);
 
@@ -184,7 +184,7 @@ impl Cluster {
         }
     }
 
-    /// Whether every node is idle; waits for that.
+    /// Waits until every node is idle; returns false on timeout.
     fn wait_until_idle(&mut self) -> bool {
         let mut patience = PATIENCE;
         while !patience.is_zero() {

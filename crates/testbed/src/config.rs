@@ -1,4 +1,4 @@
-//! What the cluster is like, and the `slurm.conf` that says so.
+//! Description of the cluster, and its `slurm.conf`.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -47,7 +47,7 @@ impl Default for Options {
     }
 }
 
-/// What the configuration must say of this machine.
+/// Facts of this machine that the configuration must state.
 pub(crate) struct Host {
     pub(crate) name: String,
     pub(crate) user: String,

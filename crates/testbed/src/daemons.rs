@@ -4,10 +4,10 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-/// Where daemons are on most systems, which is often not on a user's `PATH`.
+/// Folders of daemons on most systems, often missing from a user's `PATH`.
 const SYSTEM: [&str; 4] = ["/usr/sbin", "/usr/local/sbin", "/sbin", "/opt/slurm/sbin"];
 
-/// Where a program is: on `PATH`, else where systems keep daemons.
+/// Finds a program on `PATH`, else in the folders of daemons.
 #[must_use]
 pub fn find(program: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
@@ -61,7 +61,7 @@ pub(crate) fn children(pid: u32) -> Vec<u32> {
     text.split_whitespace().filter_map(|word| word.parse().ok()).collect()
 }
 
-/// What a command says on its standard output, trimmed.
+/// Returns a command's standard output, trimmed.
 pub(crate) fn said(program: &str, args: &[&str]) -> Option<String> {
     let output = Command::new(program).args(args).output().ok()?;
     Some(String::from_utf8_lossy(&output.stdout).trim().to_string())

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-/// How long each of both daemons may take to answer, and how often it is asked.
+/// Time each of the two daemons may take to answer, and the polling interval.
 const PATIENCE: Duration = Duration::from_secs(60);
 const LOOK: Duration = Duration::from_millis(100);
 
@@ -20,7 +20,7 @@ pub(crate) const PROGRAMS: [&str; 4] = ["slurmdbd", "sacctmgr", "mariadbd", "mar
 pub(crate) struct Database {
     /// MariaDB and slurmdbd.
     children: Vec<Child>,
-    /// Where slurmdbd listens.
+    /// Port of slurmdbd.
     port: u16,
 }
 
@@ -50,7 +50,7 @@ impl Database {
         Ok(database)
     }
 
-    /// What `slurm.conf` says of it.
+    /// Returns the lines of `slurm.conf` for the database.
     pub(crate) fn lines(&self) -> String {
         format!(
             "AccountingStorageType=accounting_storage/slurmdbd\nAccountingStorageHost=127.0.0.1\nAccountingStoragePort={}\n",

@@ -205,7 +205,7 @@ impl<'a> Happenings<'a> {
         self.s.here += 1;
     }
 
-    /// A job takes one of the places that its throttle leaves, if it has one. Answers why it is
+    /// A job takes one of the places that its throttle leaves, if it has one. Returns why it is
     /// held back.
     fn take_slot(&mut self, job: JobId) -> u8 {
         let Some(&at) = self.throttle.get(&job) else { return 0 };

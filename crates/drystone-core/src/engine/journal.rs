@@ -82,7 +82,7 @@ pub enum TakeError {
 }
 
 impl Session {
-    /// Takes one entry of a journal as the call that it stands for. Answers whether it was news:
+    /// Takes one entry of a journal as the call that it stands for. Returns whether it was news:
     /// for [`News::Arrived`] and [`News::Adopted`] always, for [`News::Decided`] whether there is
     /// an action.
     ///

@@ -260,7 +260,7 @@ impl Session {
         id
     }
 
-    /// A running job ends. Answers whether there was such a job: on a live cluster the same end may
+    /// A running job ends. Returns whether there was such a job: on a live cluster the same end may
     /// be told twice.
     #[inline]
     pub fn end(&mut self, now: Time, id: JobId) -> bool {
@@ -312,7 +312,7 @@ impl Session {
     }
 
     /// Advances the clock, clamped; it never goes back, though the clock of a live cluster may.
-    /// Answers what time it is then.
+    /// Returns what time it is then.
     #[inline]
     fn come_to(&mut self, now: Time) -> Time {
         // It begins at the one end and never goes back.
@@ -408,7 +408,7 @@ impl Session {
         true
     }
 
-    /// Forgets jobs that are done, as far as no older one is still here. Answers the oldest that
+    /// Forgets jobs that are done, as far as no older one is still here. Returns the oldest that
     /// is, if it is another now.
     #[inline]
     pub(crate) fn forget_done(&mut self) -> Option<JobId> {

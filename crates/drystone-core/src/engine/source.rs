@@ -116,7 +116,7 @@ pub trait Source {
         None
     }
 
-    /// A job has gone: it has ended, was withdrawn or lost. Answers whether [`Source::peek`] may
+    /// A job has gone: it has ended, was withdrawn or lost. Returns whether [`Source::peek`] may
     /// answer something else now.
     fn gone(&mut self, _now: Time, _id: JobId) -> bool {
         false

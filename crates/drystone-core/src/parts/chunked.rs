@@ -273,7 +273,7 @@ impl Chunked {
         self.add_from(first, from, to, by);
     }
 
-    /// The same from a border on that is known. Answers the border at the end.
+    /// The same from a border on that is known. Returns the border at the end.
     fn add_from(&mut self, first: Spot, from: Time, to: Time, by: i32) -> Spot {
         let chunks = self.heads.len();
         let near = self.near(first, to);

@@ -36,16 +36,16 @@ pub(crate) trait Item: Copy + Default {
 
     /// Unique within a tree.
     fn key(&self) -> Packed;
-    /// Adds this item to the summary of a subtree. Answers whether that has changed: where not,
+    /// Adds this item to the summary of a subtree. Returns whether that has changed: where not,
     /// larger ones around it do not, either.
     fn join(&self, summary: &mut Self::Summary) -> bool;
     /// Adds a subtree to the summary of a larger one.
     fn merge(summary: &mut Self::Summary, child: &Self::Summary);
     /// Takes this item out of the summary of a leaf that now holds `rest`, all of which were
-    /// joined. Answers whether the summary has changed.
+    /// joined. Returns whether the summary has changed.
     fn leave(&self, summary: &mut Self::Summary, rest: &[Self]) -> bool;
     /// Takes this item out of the summary of an inner node whose children now have these summaries.
-    /// Answers whether it has changed.
+    /// Returns whether it has changed.
     fn part(&self, summary: &mut Self::Summary, children: &[Self::Summary]) -> bool;
 }
 

@@ -436,7 +436,7 @@ impl WaitQueue {
     }
 
     /// Takes out every job, in queue order, that `fit` admits at its turn, accounts for it and
-    /// hands it to `starts`. Answers how many processors may be free for the jobs that are left to
+    /// hands it to `starts`. Returns how many processors may be free for the jobs that are left to
     /// stay: with more, a job might be admitted by a fit that is no wider otherwise.
     #[inline]
     pub(crate) fn take_all(&mut self, fit: &mut Fit, mut starts: impl FnMut(&Waiting)) -> Procs {

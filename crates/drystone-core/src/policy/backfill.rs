@@ -99,7 +99,7 @@ impl Backfill {
     }
 
     /// Jobs arrived, and what others gave back is too little for the jobs that could not start
-    /// before: they cannot start now. Answers `false` where a full pass is due after all.
+    /// before: they cannot start now. Returns `false` where a full pass is due after all.
     fn newcomers(&mut self, view: &View<'_>, actions: &mut Actions) -> bool {
         let now = view.now();
         let overdue = self.choices.overdue;
@@ -328,7 +328,7 @@ impl Backfill {
         self.reservation(view.job(head).procs, free, view)
     }
 
-    /// Answers whether the reservation is then as it was, see [`Choices::keeps_reservation`], and
+    /// Returns whether the reservation is then as it was, see [`Choices::keeps_reservation`], and
     /// how many processors may be free for all that are left to stay.
     fn backfill_in_order(&mut self, fit: &mut Fit, view: &View<'_>, actions: &mut Actions) -> (bool, Procs) {
         if self.choices.guard == Guard::Estimate {

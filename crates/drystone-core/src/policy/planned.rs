@@ -173,7 +173,7 @@ impl Believed {
     }
 
     /// Takes note of all ends; `early` is told the jobs that ended before they were believed to,
-    /// with when that was. Answers whether there was one.
+    /// with when that was. Returns whether there was one.
     pub(super) fn notice_ends(&mut self, mut early: impl FnMut(Running)) -> bool {
         let mut any = false;
         self.woken = false;
@@ -187,7 +187,7 @@ impl Believed {
         any
     }
 
-    /// The prediction of a running job was `old` and has changed. Answers the job as it was
+    /// The prediction of a running job was `old` and has changed. Returns the job as it was
     /// believed in, and when it is believed to end now.
     pub(super) fn repredicted(&mut self, job: JobId, old: Span, view: &View<'_>) -> Option<(Running, Time)> {
         let (prediction, predicted) = (view.prediction(job), view.predicted_end(job));
@@ -266,7 +266,7 @@ impl Believed {
     }
 
     /// A job that has outlived its prediction is believed to need as long again as it is overdue,
-    /// at least a minute. `overdue` is told each such job, and until when. Answers whether there
+    /// at least a minute. `overdue` is told each such job, and until when. Returns whether there
     /// was one.
     pub(super) fn extend_overdue(&mut self, view: &View<'_>, mut overdue: impl FnMut(Running, Time)) -> bool {
         let mut any = false;

@@ -1,4 +1,4 @@
-//! What environments promise.
+//! Guarantees of environments.
 
 mod agents;
 mod episodes;

@@ -47,7 +47,7 @@ pub struct Fit {
     pub weights: Vec<f64>,
     /// The root of the mean squared error, large jobs weighing more.
     pub error: f64,
-    /// The same as an order: the smallest value first, the first weight brought to 1.
+    /// Fit as an order: the smallest value first, the first weight scaled to 1.
     pub formula: String,
 }
 
@@ -78,7 +78,7 @@ impl Form {
         bases.flat_map(|bases| (0..9).map(move |n| Form { bases, joins: [JOINS[n / 3], JOINS[n % 3]] }))
     }
 
-    /// Which of the three belong to one product: the places of its factors, each with whether it
+    /// Returns the products of the three terms: the positions of the factors, each with true if it
     /// divides.
     fn products(self) -> Vec<Vec<(usize, bool)>> {
         let mut products = vec![vec![(0, false)]];
@@ -134,7 +134,7 @@ impl Form {
     }
 }
 
-/// The weights of a form that fit the scores best; `None` where they cannot be told.
+/// The weights of a form that fit the scores best; `None` if the samples do not determine them.
 ///
 /// Least squares: the sum over all samples of run time × processors × (score − value)² is smallest.
 #[must_use]

@@ -11,9 +11,9 @@
 //!    operators, are *fitted* to the scores, large jobs weighing more. The best ones are the
 //!    orders.
 //!
-//! What the paper leaves open is settled so: a trial starts jobs strictly in its order, each when
-//! it has arrived and fits; submit times are counted from the tuple's first job; errors are squared
-//! and weigh run time × processors.
+//! Choices where the paper is silent: a trial starts jobs strictly in its order, each when it has
+//! arrived and fits; submit times are counted from the tuple's first job; errors are squared and
+//! weigh run time × processors.
 
 mod fit;
 mod trial;
@@ -27,7 +27,7 @@ use drystone::model::{Procs, Workload};
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// How much is tried.
+/// Effort of the regression.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Settings {
     /// Processors of the machine.
@@ -51,8 +51,8 @@ impl Default for Settings {
     }
 }
 
-/// The scores of the jobs of all tuples; `None` where it was told to stop. `told` hears of every
-/// tuple.
+/// Returns the scores of the jobs of all tuples; `None` on cancellation. `told` is called after
+/// every tuple.
 ///
 /// # Errors
 /// Settings that make no workload.

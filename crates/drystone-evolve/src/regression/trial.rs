@@ -51,7 +51,7 @@ impl Trial {
         self.queue.len()
     }
 
-    /// Whether the queue has no job.
+    /// Returns whether the queue is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.queue.is_empty()
@@ -91,7 +91,7 @@ struct Machine {
 }
 
 impl Machine {
-    /// Starts a job as soon as it has arrived and fits; later jobs start no earlier. Answers when.
+    /// Starts a job as soon as it has arrived and fits; later jobs start no earlier. Returns when.
     fn start(&mut self, job: &Job) -> i64 {
         self.come_to(self.now.max(job.submit));
         while self.free < job.procs {

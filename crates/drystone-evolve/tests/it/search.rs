@@ -1,5 +1,5 @@
-//! The same seed finds the same, on any number of threads, in one go or resumed; what is found is
-//! no worse than what it began with.
+//! A seed gives one result on any number of threads, in one go or resumed, and the result is no
+//! worse than the starting point.
 
 use drystone::generate::{Length, Params, generate};
 use drystone::model::{Span, Workload};

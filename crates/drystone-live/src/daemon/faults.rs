@@ -34,7 +34,7 @@ impl Faults {
         Faults { plan: std::env::var("DRYSTONE_LIVE_FAULT").ok().and_then(|text| parse(&text)), ..Faults::default() }
     }
 
-    /// A point is passed. Answers whether the disk is to be full here.
+    /// A point is passed. Returns whether the disk is to be full here.
     pub fn pass(&mut self, point: &'static str) -> bool {
         let Some((at, nth, what)) = &self.plan else { return false };
         let passed = self.passed.entry(point).or_insert(0);

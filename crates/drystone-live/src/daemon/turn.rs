@@ -24,7 +24,7 @@ const SOON: Duration = Duration::from_millis(400);
 const NO_SPACE: &str = "no space left for the journal";
 
 impl<C: Cluster, K: Clock> Daemon<C, K> {
-    /// One turn. Answers how the daemon has ended, if it has.
+    /// One turn. Returns how the daemon has ended, if it has.
     ///
     /// # Errors
     /// What went wrong, where giving everything back did, too.
@@ -281,7 +281,7 @@ impl<C: Cluster, K: Clock> Daemon<C, K> {
         self.stats.order(verb, word);
     }
 
-    /// Beats, once a look was answered and a decision came. Answers whether this daemon still
+    /// Beats, once a look was answered and a decision came. Returns whether this daemon still
     /// drives.
     fn beat(&mut self) -> Result<bool, LiveError> {
         let wall = self.clock.wall();

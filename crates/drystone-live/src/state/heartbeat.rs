@@ -82,7 +82,7 @@ impl Heartbeat {
         std::fs::read(&self.fence).ok() == self.began
     }
 
-    /// Beats. Answers `false` where somebody has taken over or given back: nothing may be ordered
+    /// Beats. Returns `false` where somebody has taken over or given back: nothing may be ordered
     /// any more.
     ///
     /// # Errors

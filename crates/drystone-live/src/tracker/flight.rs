@@ -17,7 +17,7 @@ const DEPENDS: i64 = 10;
 const ROOM_PATIENCE: u64 = 3_000;
 
 impl Tracker {
-    /// Looks at a job in flight. Answers whether it still is, so that where the session has it
+    /// Looks at a job in flight. Returns whether it still is, so that where the session has it
     /// stays.
     pub(super) fn still_flies(&mut self, t: &mut Tracked, fact: Option<&JobFact>, turn: &mut Turn) -> bool {
         let Some(flight) = t.flight else { return false };

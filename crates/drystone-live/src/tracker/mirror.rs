@@ -54,7 +54,7 @@ impl Mirror {
         delta
     }
 
-    /// Takes the difference in. Answers the jobs that it is about, in order.
+    /// Takes the difference in. Returns the jobs that it is about, in order.
     pub(crate) fn apply(&mut self, delta: &Delta) -> BTreeSet<Key> {
         let mut about = BTreeSet::new();
         let mut note = |fact: &JobFact| about.extend(fact.keys());

@@ -492,7 +492,7 @@ impl Tracker {
     }
 
     /// A job that has a new submit time and more restarts is the old one, requeued: it keeps its
-    /// place. Answers the old keys.
+    /// place. Returns the old keys.
     fn take_requeues(&mut self, keys: &BTreeSet<Key>) -> BTreeSet<Key> {
         let mut moved = BTreeSet::new();
         for &key in keys {

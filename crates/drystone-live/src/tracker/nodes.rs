@@ -34,7 +34,7 @@ impl Tracker {
         turn.news.push((None, News::Losses(losses)));
     }
 
-    /// From now on it matters where jobs run. Answers those that do.
+    /// From now on it matters where jobs run. Returns those that do.
     pub(crate) fn name_all(&mut self) -> Vec<Key> {
         self.named = true;
         let running = self.jobs.values().filter(|t| t.place == Place::Running && t.flight.is_none());

@@ -48,7 +48,7 @@ impl World {
         output
     }
 
-    /// Time passes, then one look with whatever it leads to. Answers what came out, or nothing
+    /// Time passes, then one look with whatever it leads to. Returns what came out, or nothing
     /// where the cluster is silent.
     pub(crate) fn turn(&mut self, milliseconds: i64) -> Option<Output> {
         let until = self.cluster.now() + milliseconds;

@@ -1,4 +1,4 @@
-//! What plots show is what reports say.
+//! Plots show the same numbers as reports.
 
 use drystone::engine::{Replay, Simulation};
 use drystone::generate::{Params, generate};
@@ -97,7 +97,7 @@ fn parts_agree_with_the_whole() {
     assert_eq!(jobs, 2_000);
 }
 
-/// What a search and a partitioned policy say of themselves is summed up.
+/// The diagnostics of a search and of a partitioned policy are summed up.
 #[test]
 fn policies_that_say_something_are_heard() {
     let workload = workload();

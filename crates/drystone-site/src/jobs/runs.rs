@@ -7,7 +7,7 @@ use crate::rows::Table;
 const PARTS: u64 = 1_000;
 
 /// Imputes a run time: the limit times the median share of their limits that the user's jobs run,
-/// of all users' where the user has none. Answers how many.
+/// of all users' where the user has none. Returns how many.
 pub(crate) fn impute_runs(jobs: &mut [Job], table: &Table) -> u64 {
     let lacks = |job: &Job| job.run == NOTHING && matches!(job.kind, Kind::Withdrawn | Kind::Waiting);
     if !jobs.iter().any(lacks) {

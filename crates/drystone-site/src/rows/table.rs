@@ -273,7 +273,7 @@ impl Table {
         self.sets.clear();
     }
 
-    /// Takes the rows of another table behind its own. Answers what its names are called here, by
+    /// Takes the rows of another table behind its own. Returns what its names are called here, by
     /// their numbers there.
     pub(crate) fn absorb(&mut self, other: &Table) -> Vec<Symbol> {
         let names: Vec<Symbol> = other.names.all().map(|name| self.names.intern(other.names.bytes(name))).collect();

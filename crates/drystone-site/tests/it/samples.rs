@@ -18,7 +18,7 @@ fn python() -> Option<String> {
     None
 }
 
-/// Imports a dump, and lets the script hold the folder against the dump. Answers the site, and what
+/// Imports a dump, and lets the script hold the folder against the dump. Returns the site, and what
 /// the script counted: jobs, those that never ran, processors times seconds.
 fn counted(kind: &str, dump: &Path, options: &Options) -> (Site, Option<[u64; 3]>) {
     let site = imported(&[dump.to_path_buf()], options);

@@ -315,7 +315,7 @@ impl Backfill {
             && self.array_plans.1 >= params.bf_max_job_array_resv.max(1)
     }
 
-    /// Counts the job with those of its user, partition and account. Answers the limit that skips
+    /// Counts the job with those of its user, partition and account. Returns the limit that skips
     /// it.
     fn count(&mut self, job: &Pending, params: &SchedParams) -> Option<&'static str> {
         let most =
@@ -573,7 +573,7 @@ impl Backfill {
 }
 
 /// Leaves in `free` what reservations leave to the job, and moves `from` behind those that leave
-/// nothing. Answers when it may be otherwise, where that is known; `None`: they leave nothing.
+/// nothing. Returns when it may be otherwise, where that is known; `None`: they leave nothing.
 #[expect(clippy::option_option, reason = "whether there is a way, and until when if that is known")]
 fn reserved(
     cluster: &Cluster,
@@ -612,7 +612,7 @@ enum Start {
     Preempts(Vec<Victim>),
 }
 
-/// A whole pass at `now` seconds. Answers the jobs that had to go.
+/// A whole pass at `now` seconds. Returns the jobs that had to go.
 pub fn backfill_pass(
     cluster: &mut Cluster,
     queue: &[Pending],

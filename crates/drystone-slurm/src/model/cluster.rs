@@ -185,7 +185,7 @@ impl Cluster {
         self.lame = lame;
     }
 
-    /// Whether the job is for nodes and partitions that could not have it if no job ran. Answers
+    /// Whether the job is for nodes and partitions that could not have it if no job ran. Returns
     /// what to ask for so that it can be had: any nodes of its partition, else of another one.
     pub(crate) fn within_reach(&self, job: &Pending) -> Option<Pending> {
         let fits = |job: &Pending| {
@@ -329,7 +329,7 @@ impl Cluster {
         rank
     }
 
-    /// A job ends. Answers what it was, or `None` if it does not run.
+    /// A job ends. Returns what it was, or `None` if it does not run.
     pub fn end(&mut self, id: u32) -> Option<Running> {
         let key = self.end_of.remove(&id)?;
         let at = self.order.partition_point(|&(e, rank, _)| (e, rank) < key);

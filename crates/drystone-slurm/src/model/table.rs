@@ -80,7 +80,7 @@ impl Table {
     }
 
     /// Leaves in `free`, the nodes of a partition at first, those without a plan from `from` to
-    /// `until`. Answers the earliest later time at which there may be other nodes, 0 for none: the
+    /// `until`. Returns the earliest later time at which there may be other nodes, 0 for none: the
     /// next record is looked at, and no further.
     pub(crate) fn search(&self, free: &mut NodeSet, part: &NodeSet, from: i64, until: i64) -> i64 {
         let mut later = 0;

@@ -160,7 +160,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Takes a running job away. Nothing is worked out before the job could fit. Answers whether it
+    /// Takes a running job away. Nothing is worked out before the job could fit. Returns whether it
     /// has allowed nodes.
     fn release(&mut self, slot: u32) -> bool {
         let Some(running) = self.cluster.at(slot) else { return false };

@@ -31,7 +31,7 @@ pub(super) fn is_duration(text: &str) -> bool {
     minutes(text).is_ok()
 }
 
-/// Takes over the parameters that are given. Answers whether any was.
+/// Takes over the parameters that are given. Returns whether any was.
 pub(super) fn apply(args: &Args<'_>, priority: &mut Priority) -> Result<bool, SpecError> {
     let mut any = false;
     match args.text("prioritytype") {

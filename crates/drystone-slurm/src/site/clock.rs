@@ -67,7 +67,7 @@ impl Clock {
         self.tick(at.max(full.min(asked) * 1000))
     }
 
-    /// A pass of the main scheduler is made. Answers whether it is a full one.
+    /// A pass of the main scheduler is made. Returns whether it is a full one.
     pub(super) fn main_made(&mut self, at: i64, params: &SchedParams) -> bool {
         let second = at.div_euclid(1000);
         let full = second - self.last_full >= params.sched_interval.max(1);

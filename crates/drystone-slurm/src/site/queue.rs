@@ -9,7 +9,7 @@ impl Site {
         self.priorities.as_ref().is_some_and(|priorities| priorities.rules.moves())
     }
 
-    /// Gives the job its priority and puts it into the queue. Answers its place.
+    /// Gives the job its priority and puts it into the queue. Returns its place.
     pub(super) fn enqueue(&mut self, at: i64, mut job: Pending) -> usize {
         let now = at.div_euclid(1000);
         if let Some(priorities) = &mut self.priorities {

@@ -81,7 +81,7 @@ impl Subspace {
         strangers
     }
 
-    /// Whether a candidate meets all conditions. Without a value none is met.
+    /// Returns whether a candidate meets all conditions. Without a value none is met.
     #[must_use]
     pub fn holds(&self, candidate: &Candidate) -> bool {
         self.conditions.iter().all(|(place, relation, wanted)| {
@@ -101,7 +101,7 @@ impl Subspace {
     }
 }
 
-/// Whether a value is the one that is written so.
+/// Returns whether a value equals the one written as this text.
 fn equal(level: &Level, wanted: &str) -> bool {
     let numbers = level.number().zip(wanted.parse::<f64>().ok());
     numbers.map_or_else(|| level.to_string() == wanted, |(a, b)| a == b)
@@ -176,7 +176,7 @@ mod tests {
             let subspace = Subspace::parse(text, &parameters).expect(text);
             assert_eq!(subspace.holds(&candidate(window, size)), expected, "{text}");
         }
-        // Where a parameter has words, too, the store has its numbers as texts.
+        // Where a parameter also has words, the store has its numbers as texts.
         for (text, window, expected) in [
             ("window<=2", "1.5", true),
             ("window<=2", "2.5", false),

@@ -1,4 +1,4 @@
-//! What a sweep says: rankings over several test cases, what parameters have to do with ranks,
+//! Analysis of a sweep: rankings over several test cases, the relation of parameters to ranks,
 //! subspaces, Pareto fronts.
 
 mod condition;

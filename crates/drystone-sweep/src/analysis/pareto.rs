@@ -10,7 +10,7 @@ use drystone::metrics::Better;
 pub struct Front {
     /// The metrics that were weighed.
     pub metrics: Vec<Metric>,
-    /// Whether values are mean degradations from the best, in percent, because there are several
+    /// True if values are mean degradations from the best, in percent, because there are several
     /// workloads.
     pub degradations: bool,
     /// The metrics whose values then are plain means over the workloads, because on one of them

@@ -9,7 +9,7 @@ use serde::Serialize;
 /// Candidates by how much worse than the best of each test case they are, on average.
 #[derive(Clone, Debug)]
 pub struct Ranking {
-    /// What each test case's best is.
+    /// The best value of each test case.
     pub tests: Vec<TestCase>,
     /// The candidates, best first; equal ones in the order of the study.
     pub ranked: Vec<Ranked>,
@@ -38,18 +38,17 @@ pub struct Ranked {
     pub candidate: usize,
     /// Mean of the degradations, in percent.
     pub average: f64,
-    /// How much worse than the best of each test case, in percent.
+    /// Distance from the best of each test case, in percent.
     pub degradations: Vec<f64>,
 }
 
-/// How the values of a parameter share the ranks (figure 9 of the paper).
+/// Distribution of a parameter's values over the ranks (figure 9 of the paper).
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Distribution {
     /// The parameter.
     pub parameter: String,
-    /// How many configurations that have the parameter are in the first 5 % of ranks, the next 5 %,
-    /// …: not equally many where ranks are shared, for configurations that share a rank share a
-    /// bin.
+    /// Number of configurations with the parameter in the first 5 % of ranks, the next 5 %, and so
+    /// on. Bins differ in size where configurations share a rank, because equal ranks share a bin.
     pub configurations: Vec<usize>,
     /// Its values.
     pub shares: Vec<Share>,
@@ -63,10 +62,10 @@ pub struct Share {
     /// Share of the configurations in the first 5 % of ranks, the next 5 %, …; `None` where a bin
     /// is empty.
     pub bins: Vec<Option<f64>>,
-    /// How many those are.
+    /// Number of configurations per bin.
     #[serde(skip)]
     pub counts: Vec<usize>,
-    /// Whether it is a number: only neighbouring numbers make a group that has a meaning.
+    /// True for a number: only neighbouring numbers make a meaningful group.
     #[serde(skip)]
     pub number: bool,
 }
@@ -80,10 +79,10 @@ pub struct Against {
     pub values: Vec<(String, Spread)>,
 }
 
-/// How good a set of configurations is (figure 11, table 12).
+/// Quality of a set of configurations (figure 11, table 12).
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct Spread {
-    /// How many.
+    /// Number of configurations.
     pub count: usize,
     /// The smallest average degradation, in percent.
     pub min: f64,
@@ -117,7 +116,8 @@ fn sums(bins: &[usize], edges: &[usize]) -> Vec<usize> {
 }
 
 impl Distribution {
-    /// The same with fewer bins, each from one of these edges (in twentieths) up to the next.
+    /// Returns the distribution with fewer bins, each from one of these edges (in twentieths) up to
+    /// the next.
     ///
     /// # Panics
     /// Edges that are no places of bins in ascending order.
@@ -131,7 +131,8 @@ impl Distribution {
         Distribution { parameter: self.parameter.clone(), shares: merged.collect(), configurations }
     }
 
-    /// The same with many numbers in six groups of neighbours; words stay by themselves.
+    /// Returns the distribution with long lists of numbers merged into six groups of neighbours;
+    /// words stay single.
     #[must_use]
     pub fn grouped(&self) -> Distribution {
         let (numbers, words): (Vec<&Share>, Vec<&Share>) = self.shares.iter().partition(|share| share.number);
@@ -190,7 +191,8 @@ impl Ranking {
         Ok(Ranking { tests, ranked })
     }
 
-    /// How the values of each parameter share the ranks; parameters with one value are left out.
+    /// Returns the distribution of each parameter's values over the ranks; parameters with one
+    /// value are left out.
     #[must_use]
     pub fn distributions(&self, table: &Table) -> Vec<Distribution> {
         let mut all = Vec::new();
@@ -243,14 +245,14 @@ impl Ranking {
         all
     }
 
-    /// How good the candidates of a subspace are; `None` if it is empty. Degradations and ranks are
-    /// those of the whole ranking.
+    /// Returns the quality of the candidates of a subspace, or `None` if it is empty. Degradations
+    /// and ranks are those of the whole ranking.
     #[must_use]
     pub fn subspace(&self, table: &Table, subspace: &Subspace) -> Option<Spread> {
         self.spread(|candidate| subspace.holds(&table.candidates[candidate]))
     }
 
-    /// How good all candidates are.
+    /// Returns the quality of all candidates.
     #[must_use]
     pub fn whole(&self) -> Option<Spread> {
         self.spread(|_| true)

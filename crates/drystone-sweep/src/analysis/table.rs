@@ -6,7 +6,7 @@ use drystone::metrics::Better;
 use drystone::policy::PolicySpec;
 use std::collections::BTreeMap;
 
-/// Which test cases count.
+/// Selection of test cases.
 #[derive(Clone, Debug, Default)]
 pub struct Choice {
     /// Metrics by name; all where empty.
@@ -61,21 +61,21 @@ pub(super) fn even(value: f64) -> f64 {
     format!("{value:.*e}", DIGITS - 1).parse().unwrap_or(value)
 }
 
-/// Whether a policy knows true run times: a bound for others, impossible on a real machine. `false`
-/// for a text that is none.
+/// Returns whether a policy knows true run times: a bound for others, impossible on a real machine.
+/// Returns `false` for text that names no policy.
 #[must_use]
 pub fn clairvoyant(policy: &str) -> bool {
     policy.parse::<PolicySpec>().is_ok_and(|spec| spec.scheduler().forecast.predictor.clairvoyant())
 }
 
 impl Candidate {
-    /// Whether it knows true run times.
+    /// Returns whether the policy knows true run times.
     #[must_use]
     pub fn clairvoyant(&self) -> bool {
         clairvoyant(self.policy_on(0))
     }
 
-    /// Whether its entry in the study was given a name of its own.
+    /// Returns whether its entry in the study has an explicit name.
     #[must_use]
     pub fn is_named(&self) -> bool {
         // What has none is called by what stands before its parameters, which may itself be a
@@ -199,7 +199,8 @@ impl Table {
         })
     }
 
-    /// Why points are left out, in words: for want of simulations, or of values of metrics.
+    /// Returns the reason why points are left out, in words: missing simulations or missing values
+    /// of metrics.
     #[must_use]
     pub fn want(&self) -> String {
         let names: Vec<String> = self.undefined.iter().map(ToString::to_string).collect();
@@ -252,7 +253,8 @@ impl Table {
         Ok((bests, degradations))
     }
 
-    /// The same for one test case; `None` where the best value is 0 and others are not.
+    /// Returns the degradations of one test case; `None` where the best value is 0 and others are
+    /// not.
     pub(super) fn degradation(&self, test: usize) -> Option<(usize, Vec<f64>)> {
         let more = self.metric_of(test).better() == Better::More;
         let value = |at: usize| self.candidates[at].values[test];

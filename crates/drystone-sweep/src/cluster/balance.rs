@@ -30,7 +30,7 @@ impl PartialEq for Load {
 
 impl Eq for Load {}
 
-/// Gives each piece of work to the task that has least so far, the largest piece first. Answers for
+/// Gives each piece of work to the task that has least so far, the largest piece first. Returns for
 /// each task the places of its pieces in `seconds`, the largest first. The last task to end has at
 /// most 4/3 of the shortest time possible (Graham 1969).
 pub(super) fn balance(seconds: &[f64], tasks: usize) -> Vec<Vec<usize>> {
@@ -47,8 +47,8 @@ pub(super) fn balance(seconds: &[f64], tasks: usize) -> Vec<Vec<usize>> {
     shares
 }
 
-/// How long so many threads take for pieces of work in this order, each thread taking the next when
-/// it is free.
+/// Returns the time that `threads` threads take for pieces of work in this order, each thread
+/// taking the next when it is free.
 pub(super) fn duration(seconds: impl IntoIterator<Item = f64>, threads: usize) -> f64 {
     let mut loads: BinaryHeap<Load> = (0..threads.max(1)).map(|task| Load { seconds: 0.0, task }).collect();
     let mut last: f64 = 0.0;

@@ -6,20 +6,20 @@ use crate::error::SweepError;
 use std::path::Path;
 use std::process::Command;
 
-/// What is to be run: the tasks of a submission.
+/// Tasks of a submission.
 #[derive(Clone, Copy, Debug)]
 pub struct Array<'a> {
-    /// What the batch system shall call it.
+    /// Job name for the batch system.
     pub name: &'a str,
     /// The submission's folder.
     pub folder: &'a Path,
     /// This program, as nodes find it.
     pub program: &'a Path,
-    /// How many tasks there are.
+    /// Number of tasks.
     pub tasks: usize,
-    /// How many simulations they make together.
+    /// Number of simulations in all tasks together.
     pub simulations: usize,
-    /// What the user asked for.
+    /// Terms the user asked for.
     pub terms: &'a Terms,
 }
 
@@ -29,7 +29,7 @@ pub trait Batch {
     /// A script that runs every task and that people can read.
     fn script(&self, array: &Array<'_>) -> String;
 
-    /// Hands a script over. Answers what the system says: for Slurm, the number of the job.
+    /// Hands a script over. Returns what the system says: for Slurm, the number of the job.
     ///
     /// # Errors
     /// The system is not there, or refuses.
@@ -49,7 +49,7 @@ impl Array<'_> {
         format!("{}/log/{name}.log", quoted(&self.folder.to_string_lossy()))
     }
 
-    /// What a script says of itself, each line behind `mark`.
+    /// Returns the header comment of a script, each line behind `mark`.
     pub(super) fn head(&self, mark: &str, run: &str) -> String {
         let (tasks, simulations) = (self.tasks, self.simulations);
         format!(

@@ -1,4 +1,4 @@
-//! How long each simulation will take, from a few of them.
+//! Estimated duration of each simulation, from a few trial runs.
 
 use crate::Plan;
 use crate::simulate::simulate;
@@ -24,14 +24,14 @@ impl Costs {
     }
 }
 
-/// The same entry of the study on the same workload: what takes about the same time.
+/// Simulations of one entry of the study on one workload, which take about the same time.
 struct Kind {
     case: usize,
     entry: usize,
     jobs: usize,
-    /// Where in `todo`.
+    /// Indices into `todo`.
     members: Vec<usize>,
-    /// How long each try took, in seconds.
+    /// Duration of each trial, in seconds.
     took: Vec<f64>,
 }
 
@@ -45,7 +45,8 @@ impl Kind {
         (!took.is_empty()).then(|| took.iter().sum::<f64>() / took.len() as f64 / self.jobs.max(1) as f64)
     }
 
-    /// Whether another try would say more: five of what takes long, more of what is soon over.
+    /// Returns whether another trial would improve the estimate: five trials for long simulations,
+    /// more for short ones.
     fn wants_more(&self) -> bool {
         let tried = self.took.len();
         tried < self.members.len().min(MOST) && (tried < ENOUGH || self.took.iter().sum::<f64>() < SHORT)
@@ -54,7 +55,7 @@ impl Kind {
 
 /// Tries each kind of simulation (an entry of the study on a workload) this often.
 const ENOUGH: usize = 5;
-/// The same for what takes so few seconds in all.
+/// Total trial time below which a kind counts as short, in seconds.
 const SHORT: f64 = 0.2;
 /// Most tries of a kind.
 const MOST: usize = 100;

@@ -6,10 +6,10 @@ use crate::Study;
 use crate::error::SweepError;
 use std::time::Duration;
 
-/// What a user wants of tasks.
+/// Task sizes requested by the user.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Shape {
-    /// How many tasks.
+    /// Number of tasks.
     pub tasks: u32,
     /// Processors of each, one thread on each.
     pub cpus: u32,
@@ -17,14 +17,14 @@ pub struct Shape {
     pub limit: Option<Duration>,
     /// Tasks that are predicted to be shorter are refused.
     pub least: Duration,
-    /// What each task takes before its first simulation: reading the study and its logs.
+    /// Time a task needs before its first simulation, to read the study and its logs.
     pub start: Duration,
-    /// Whether some of the study has been simulated before: then as many tasks as make sense are
-    /// taken instead.
+    /// True if part of the study has been simulated before; the number of tasks is then chosen
+    /// automatically.
     pub again: bool,
 }
 
-/// What each task is to do.
+/// Assignment of simulations to tasks.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Division {
     /// Places in the plan of the simulations of each task, the longest first.
@@ -36,7 +36,7 @@ pub struct Division {
 }
 
 impl Division {
-    /// What the tasks will occupy together, in hours of a processor.
+    /// Returns the processor time that the tasks will occupy together, in hours.
     #[must_use]
     pub fn core_hours(&self) -> f64 {
         self.seconds.iter().sum::<f64>() * f64::from(self.cpus) / 3600.0

@@ -1,4 +1,4 @@
-//! How far the tasks of a store are.
+//! Progress of the tasks of a store.
 
 use super::folder::{Tasks, jobs, logs, published};
 use super::queue::{Queue, Queued};
@@ -9,7 +9,7 @@ use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// Where a task is.
+/// State of a task.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum State {
@@ -35,15 +35,15 @@ pub struct TaskState {
     pub simulations: usize,
     /// Of them, those that are recorded.
     pub recorded: usize,
-    /// Where it is.
+    /// State of the task.
     pub state: State,
-    /// Whether an attempt has begun it.
+    /// True if an attempt has begun the task.
     pub begun: bool,
     /// Its newest log.
     pub log: Option<PathBuf>,
 }
 
-/// How far all tasks are.
+/// Progress of all tasks.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Progress {
     /// Simulations that are recorded, in the store or published.
@@ -52,7 +52,7 @@ pub struct Progress {
     pub published: usize,
     /// Every task with simulations of its own.
     pub tasks: Vec<TaskState>,
-    /// Whether Slurm has said which tasks wait and run.
+    /// True if Slurm has reported the waiting and running tasks.
     pub asked: bool,
 }
 
@@ -64,8 +64,8 @@ struct Lying {
 }
 
 impl Progress {
-    /// How far the tasks of a store are, whose results are looked at, too. Slurm is asked no more
-    /// often than every ten seconds.
+    /// Reads the progress of a store's tasks, including their partial results. Slurm is asked no
+    /// more often than every ten seconds.
     ///
     /// # Errors
     /// The store or what is published cannot be read.
@@ -75,7 +75,7 @@ impl Progress {
         Progress::with(tasks, store, &mut |jobs| Queue::recent(tasks, jobs))
     }
 
-    /// The same; `ask` says where the tasks of jobs are.
+    /// Reads the progress; `ask` reports the state of the tasks of jobs.
     ///
     /// # Errors
     /// As [`Progress::of`].
@@ -144,7 +144,7 @@ impl Progress {
         Ok(Progress { published: recorded.len() - gathered, recorded: recorded.len(), tasks: states, asked })
     }
 
-    /// How many tasks are in a state.
+    /// Returns the number of tasks in a state.
     #[must_use]
     pub fn count(&self, state: State) -> usize {
         self.tasks.iter().filter(|task| task.state == state).count()
@@ -204,7 +204,7 @@ impl Tasks {
 }
 
 impl TaskState {
-    /// What its log says last, or last of an error.
+    /// Returns the last line of the log, preferably the last error.
     #[must_use]
     pub fn last_words(&self) -> Option<String> {
         let bytes = std::fs::read(self.log.as_ref()?).ok()?;

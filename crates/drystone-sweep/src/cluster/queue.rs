@@ -1,4 +1,4 @@
-//! Which tasks wait or run, as Slurm has it.
+//! Waiting and running tasks, as Slurm reports them.
 
 use super::batch::said;
 use super::folder::Tasks;
@@ -11,7 +11,7 @@ use std::time::{Duration, SystemTime};
 /// do.
 const FRESH: Duration = Duration::from_secs(10);
 
-/// Where a task is that has not ended.
+/// Queue state of an unfinished task.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Queued {
@@ -51,8 +51,7 @@ impl Queue {
         Ok(Queue { asked: jobs.to_vec(), tasks: answer.lines().filter_map(entry).collect() })
     }
 
-    /// What Slurm said within the last ten seconds, else what it says now. `None` where it cannot
-    /// be asked.
+    /// Returns Slurm's report, cached for ten seconds, or `None` where Slurm cannot be asked.
     #[must_use]
     #[expect(clippy::disallowed_methods, reason = "how old an answer is: no result has it")]
     pub fn recent(tasks: &Tasks, jobs: &[String]) -> Option<Queue> {
@@ -80,19 +79,19 @@ impl Queue {
         Some(queue)
     }
 
-    /// Where a task of a job is; `None` if it has ended.
+    /// Returns the state of a task of a job; `None` if it has ended.
     #[must_use]
     pub fn of(&self, job: &str, task: u32) -> Option<Queued> {
         self.tasks.iter().filter(|(j, t, _)| j == job && *t == task).map(|&(_, _, queued)| queued).next()
     }
 
-    /// How many tasks wait for their start.
+    /// Returns the number of tasks that wait for their start.
     #[must_use]
     pub fn waiting(&self) -> usize {
         self.tasks.iter().filter(|(_, _, queued)| *queued == Queued::Waiting).count()
     }
 
-    /// How many tasks run.
+    /// Returns the number of running tasks.
     #[must_use]
     pub fn running(&self) -> usize {
         self.tasks.len() - self.waiting()

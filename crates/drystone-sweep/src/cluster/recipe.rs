@@ -40,7 +40,7 @@ impl Recipe {
         }
     }
 
-    /// What its script is called in a submission's folder.
+    /// Returns the name of its script in a submission's folder.
     #[must_use]
     pub fn file_name(self) -> &'static str {
         match self {
@@ -172,7 +172,8 @@ fn pbs(array: &Array<'_>, head: &str) -> String {
     format!("#!/bin/sh\n{head}{options}\nexec {}\n", logged(array, task, log))
 }
 
-/// What PBS takes for a name: at most 15 characters in old versions, a letter first, no blanks.
+/// Turns a name into one that PBS accepts: at most 15 characters in old versions, a letter first,
+/// no blanks.
 fn name_for_pbs(name: &str) -> String {
     let plain: String = name.chars().filter(|c| c.is_ascii_alphanumeric() || "-_".contains(*c)).collect();
     let begin = if plain.starts_with(|c: char| c.is_ascii_alphabetic()) { "" } else { "s" };

@@ -13,7 +13,7 @@ pub(super) struct Scratch {
     _lock: File,
 }
 
-/// What says that an attempt lives.
+/// File whose lock shows that an attempt is alive.
 const LOCK: &str = "alive";
 
 impl Scratch {

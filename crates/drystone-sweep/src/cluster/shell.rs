@@ -30,7 +30,7 @@ mod tests {
     use super::*;
     use std::process::Command;
 
-    /// What the shell makes of a word.
+    /// Returns the word as the shell expands it.
     fn read(word: &str) -> String {
         let script = format!("printf %s {word}");
         let output = Command::new("sh").args(["-c", &script]).env("DIR", "/a b").output().expect("a shell");

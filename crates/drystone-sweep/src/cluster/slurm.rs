@@ -10,7 +10,7 @@ use std::process::Command;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Slurm;
 
-/// How long before its time limit a task is told to stop, in seconds, where the limit is long.
+/// Warning time before a long time limit at which a task is asked to stop, in seconds.
 const NOTICE: u64 = 90;
 
 /// Options that the script sets itself, with what sets them.
@@ -69,7 +69,7 @@ impl Batch for Slurm {
 }
 
 impl Slurm {
-    /// How many tasks an array may have here.
+    /// Returns the largest number of tasks that an array may have here.
     ///
     /// # Errors
     /// Slurm cannot be asked.
@@ -117,7 +117,7 @@ impl Slurm {
     }
 }
 
-/// How long before a time limit a task is told to stop: enough to publish, and little of a short
+/// Returns the warning time before a time limit: enough to publish, and a small part of a short
 /// limit.
 fn notice(limit: u64) -> u64 {
     NOTICE.min(limit / 6).max(5)

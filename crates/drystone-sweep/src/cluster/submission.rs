@@ -1,4 +1,4 @@
-//! What was given to a batch system: which task simulates what, and under which terms.
+//! Record of a submission to a batch system: the division into tasks and the terms.
 
 use super::divide::Division;
 use crate::error::SweepError;
@@ -13,24 +13,24 @@ const SCHEMA: &str = "drystone/sweep-tasks/1";
 /// them over.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Terms {
-    /// How many tasks there were to be.
+    /// Requested number of tasks.
     pub tasks: u32,
     /// Processors of each.
     pub cpus: u32,
     /// The time limit of each in seconds, if there is one.
     pub limit: Option<u64>,
-    /// How many may run at the same time, if that is limited.
+    /// Limit on tasks that run at the same time, if any.
     pub max_running: Option<u32>,
-    /// Where tasks work; the shell replaces variables on the node. Without it, the folder for
-    /// temporary files there.
+    /// Working folder of tasks; the shell replaces variables on the node. Without it, the folder
+    /// for temporary files there.
     pub scratch: Option<String>,
-    /// How often they publish, in seconds.
+    /// Interval of publication, in seconds.
     pub publish_every: u64,
-    /// Where logs are looked for first.
+    /// Folder that is searched first for logs.
     pub logs: Option<PathBuf>,
     /// More arguments for the batch system.
     pub args: Vec<String>,
-    /// Whether results may depend on the speed of nodes.
+    /// True if results may depend on the speed of nodes.
     pub not_reproducible: bool,
 }
 
@@ -54,7 +54,7 @@ pub struct Submission {
     /// The plan's fingerprint.
     pub plan: String,
     workloads: Vec<Known>,
-    /// What was asked for.
+    /// Terms of the submission.
     pub terms: Terms,
     /// The numbers of the simulations of each task, the longest first.
     pub tasks: Vec<Vec<i64>>,

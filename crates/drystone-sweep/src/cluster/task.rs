@@ -12,12 +12,11 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// How often the last copy is tried, and how long is waited between: hours of work may depend on
-/// it.
+/// Number of tries for the last copy, with the pauses between them: hours of work may depend on it.
 const TRIES: u32 = 3;
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// What tells the attempts of a task apart, so that no two publish under one name.
+/// Identity of an attempt, so that no two attempts of a task publish under one name.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Attempt {
     /// `4711-0`: the array and how often Slurm has restarted it; elsewhere machine, process and
@@ -88,7 +87,7 @@ impl Task {
         &self.submission
     }
 
-    /// How many simulations it has.
+    /// Returns the number of simulations of the task.
     #[must_use]
     pub fn simulations(&self) -> usize {
         self.ids().len()
@@ -101,7 +100,7 @@ impl Task {
     /// Places in the plan of the simulations that no attempt has published, the longest first.
     ///
     /// # Errors
-    /// What is published cannot be read, or is of another plan or version.
+    /// Error for a publication that cannot be read, or is of another plan or version.
     pub fn todo(&self, plan: &Plan) -> Result<Vec<usize>, SweepError> {
         let mut recorded: BTreeSet<i64> = BTreeSet::new();
         for (task, path) in published(&self.folder)? {
@@ -118,9 +117,9 @@ impl Task {
         left.map(place).collect()
     }
 
-    /// Simulates what is left of the task on so many threads, in a folder below `scratch`, and
-    /// publishes as often as the submission says, when it is told to stop, and at the end. `watch`
-    /// sees each outcome, `tell` is told what may surprise.
+    /// Simulates the remainder of the task on this many threads, in a folder below `scratch`.
+    /// Publishes at the interval of the submission, on a stop signal, and at the end. `watch` sees
+    /// each outcome; `tell` receives warnings.
     ///
     /// # Errors
     /// Scratch or the submission's folder cannot be written, or the disk is full; what was recorded
@@ -170,7 +169,7 @@ impl Task {
         Ok(Done { before, ..ended? })
     }
 
-    /// Where an attempt publishes: under a name that no other has.
+    /// Returns the path at which an attempt publishes; no other attempt has it.
     fn target(&self, attempt: &Attempt) -> PathBuf {
         let numbered = |n: u32| match n {
             0 => attempt.name.clone(),

@@ -19,7 +19,7 @@ pub fn gather(into: &Path, published: &[PathBuf], watch: &mut dyn FnMut()) -> Re
 }
 
 impl Store {
-    /// Whether a file is an SQLite database, as stores are and study files are not.
+    /// Returns whether a file is an SQLite database, as stores are and study files are not.
     #[must_use]
     pub fn is_at(path: &Path) -> bool {
         let mut begin = [0; 6];
@@ -62,7 +62,7 @@ impl Store {
         store.recorded_simulations()
     }
 
-    /// How many results it has.
+    /// Returns the number of results.
     ///
     /// # Errors
     /// The store cannot be read.

@@ -7,7 +7,7 @@ use rusqlite::types::Value;
 use rusqlite::{OptionalExtension, Transaction};
 use std::path::{Path, PathBuf};
 
-/// What a merge did.
+/// Summary of a merge.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Merged {
     /// Results that were new.
@@ -132,7 +132,7 @@ impl<'t> Intake<'t> {
     }
 }
 
-/// Whether two stores are of one plan.
+/// Checks that two stores are of one plan.
 fn same_plan(one: &Store, other: &Store) -> Result<(), SweepError> {
     if one.meta("plan")? == other.meta("plan")? {
         return Ok(());
@@ -148,7 +148,7 @@ fn same_plan(one: &Store, other: &Store) -> Result<(), SweepError> {
     )))
 }
 
-/// What a store of the whole study says of itself, from one of a chunk.
+/// Returns the head of a store of the whole study, derived from that of a chunk.
 fn head(chunk: &Store) -> Result<Head, SweepError> {
     let mut meta = Vec::new();
     for name in ["study", "file", "text", "plan", "drystone", "all_simulations", "all_configurations", "all_jobs"] {
@@ -227,7 +227,7 @@ fn add(
     Ok(())
 }
 
-/// What two rows of a configuration that differ have in the columns in which they do.
+/// Lists the columns in which two rows of a configuration differ, with both values.
 fn conflict(names: &[String], new: &[Value], old: &[Value], source: &Store) -> String {
     let say = |value: &Value| match value {
         Value::Null => "nothing".to_string(),

@@ -86,7 +86,7 @@ impl Store {
         Ok(Some(store))
     }
 
-    /// Where it is.
+    /// Returns the path of the store.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path

@@ -35,7 +35,7 @@ impl Store {
             io::copy(&mut from, file.as_file_mut())?;
             file.as_file().sync_all()?;
             file.persist(target).map_err(|e| e.error)?;
-            // The name is safe, too, once the folder is; not every system can say so.
+            // The name is also durable once the folder is; not every system can say so.
             if let Ok(folder) = File::open(folder) {
                 let _ = folder.sync_all();
             }
@@ -76,8 +76,8 @@ fn uri(path: &str) -> String {
     uri
 }
 
-/// What the user's umask makes of 666, instead of a temporary file's 600: a group may gather what
-/// one of it made.
+/// Returns 666 masked by the user's umask, in place of a temporary file's 600, so that a group can
+/// gather the results of one member.
 #[cfg(unix)]
 fn readable() -> Option<std::fs::Permissions> {
     use std::os::unix::fs::PermissionsExt;

@@ -40,7 +40,8 @@ pub fn query(path: impl AsRef<Path>, sql: &str) -> Result<Answer, SweepError> {
     }
     let mut columns: Vec<String> = Vec::new();
     for name in statement.column_names() {
-        // Columns of one name are told apart, or formats that go by names would lose all but one.
+        // Columns of one name are distinguished, or formats that address columns by name would lose
+        // all but one.
         let others = (2..).map(|n| format!("{name}_{n}"));
         let free = std::iter::once(name.to_string()).chain(others).find(|name| !columns.contains(name));
         columns.extend(free);

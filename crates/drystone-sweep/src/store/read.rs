@@ -37,9 +37,9 @@ pub struct Status {
     pub jobs: u64,
     /// Programs that worked on it to their end.
     pub sessions: u64,
-    /// How long they took together, in seconds.
+    /// Total duration, in seconds.
     pub seconds: f64,
-    /// How many jobs they simulated.
+    /// Number of simulated jobs.
     pub session_jobs: u64,
 }
 
@@ -63,7 +63,7 @@ pub struct Row {
 }
 
 impl Store {
-    /// How far the sweep is.
+    /// Returns the progress of the sweep.
     ///
     /// # Errors
     /// The store cannot be read, or was changed by hand.
@@ -101,8 +101,8 @@ impl Store {
         })
     }
 
-    /// Whether every result is one of the study's configurations, on the workload that its number
-    /// says. Analyses go by these numbers; a store that was changed by hand may have others.
+    /// Checks that every result belongs to one of the study's configurations on the workload that
+    /// its number names. Analyses rely on these numbers; a store edited by hand may have others.
     ///
     /// # Errors
     /// The store cannot be read, or it was changed.
@@ -248,7 +248,7 @@ impl Store {
         read().map_err(|e| self.fail(e))
     }
 
-    /// What is recorded, as outcomes of a plan's simulations, in the plan's order.
+    /// Returns the recorded results as outcomes of a plan's simulations, in the plan's order.
     ///
     /// # Errors
     /// The store cannot be read or is not one of this plan.

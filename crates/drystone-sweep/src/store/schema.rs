@@ -1,4 +1,4 @@
-//! How a store is laid out, and whether a file is one.
+//! Layout of a store, and recognition of its files.
 
 use super::Store;
 use crate::error::SweepError;
@@ -13,10 +13,10 @@ use std::time::Duration;
 const APPLICATION: i64 = 0x4452_5953;
 /// Version of the layout.
 const LAYOUT: i64 = 1;
-/// How long a writer waits for readers and readers for a writer.
+/// Time a writer waits for readers and a reader for writers.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What a store says of itself: names and values.
+/// Names and values in the head of a store.
 #[derive(Clone, Debug)]
 pub(super) struct Head {
     pub(super) meta: Vec<(&'static str, String)>,
@@ -101,7 +101,7 @@ fn column_type(plan: &Plan, at: usize) -> String {
     name.to_string()
 }
 
-/// What SQLite's files begin with.
+/// First bytes of an SQLite file.
 const MAGIC: &[u8; 16] = b"SQLite format 3\0";
 
 /// Refuses what is no database: before there is a lock beside it, and before an open waits for a
@@ -168,8 +168,8 @@ pub(super) fn connect(path: &Path, write: bool) -> Result<Connection, SweepError
     Ok(db)
 }
 
-/// Where two study files begin to differ, in words; nothing where they are the same, and something
-/// else differs.
+/// Returns the first difference between two study files, in words; empty if they are equal and
+/// something else differs.
 fn first_difference(before: &str, now: &str) -> String {
     let (mut before, mut now) = (before.lines(), now.lines());
     let say = |line: Option<&str>| line.map_or("nothing".to_string(), |line| format!("`{}`", line.trim()));
@@ -191,7 +191,7 @@ pub(super) fn quoted(name: &str) -> String {
 }
 
 impl Store {
-    /// Whether there is nothing in the file yet.
+    /// Returns whether the file is still empty.
     pub(super) fn is_new(&self) -> Result<bool, SweepError> {
         let tables: i64 =
             self.db.query_row("SELECT count(*) FROM sqlite_master", [], |row| row.get(0)).map_err(|e| self.fail(e))?;
@@ -247,7 +247,7 @@ impl Store {
         make().map_err(|e| self.fail(e))
     }
 
-    /// What the store says of itself under this name.
+    /// Returns the head's value under this name.
     pub(super) fn meta(&self, name: &str) -> Result<String, SweepError> {
         let found: Option<String> = self
             .db
@@ -257,7 +257,7 @@ impl Store {
         found.ok_or_else(|| self.error(format!("is damaged: its table meta lacks `{name}`")))
     }
 
-    /// Whether it is a store whose layout this version knows.
+    /// Checks that this version knows the layout of the store.
     pub(super) fn check_schema(&self) -> Result<(), SweepError> {
         let pragma = |name: &str| -> Result<i64, SweepError> {
             self.db.query_row(&format!("PRAGMA {name}"), [], |row| row.get(0)).map_err(|e| self.fail(e))
@@ -276,7 +276,7 @@ impl Store {
         Ok(())
     }
 
-    /// Whether this version may add to it.
+    /// Checks that this version may add to the store.
     pub(super) fn check_version(&self) -> Result<(), SweepError> {
         self.check_schema()?;
         let made_by = self.meta("drystone")?;
@@ -289,7 +289,7 @@ impl Store {
         Ok(())
     }
 
-    /// Whether it is the store of this plan and chunk; says what differs.
+    /// Checks that the store belongs to this plan and chunk; the error lists the differences.
     pub(super) fn check_plan(&self, plan: &Plan, chunk: Option<Chunk>) -> Result<(), SweepError> {
         let wanted = chunk.map_or(String::new(), |c| c.to_string());
         let has = self.meta("chunk")?;

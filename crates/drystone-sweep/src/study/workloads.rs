@@ -70,7 +70,8 @@ impl Reader<'_> {
         })
     }
 
-    /// How long after the first submit the workload begins, with the jobs that are here then.
+    /// Returns the time between the first submit and the beginning of the workload, which starts
+    /// with the jobs present then.
     pub(super) fn warm_start(&self, raw: &RawWorkload) -> Result<Option<Seconds>, SweepError> {
         let Some(seconds) = &raw.warm_start else { return Ok(None) };
         if let Some(at) = raw.load.as_ref().map(Spanned::span).or_else(|| raw.month.as_ref().map(Spanned::span)) {

@@ -43,7 +43,7 @@ fn each_file_is_felt_where_it_matters() {
     assert!(!plain.cases[0].cleaning().contains("blake3:"));
 }
 
-/// What is wrong is said with its line.
+/// Mistakes are reported with their line.
 #[test]
 fn wrong_files_are_told() {
     let dir = tempfile::tempdir().expect("a folder");

@@ -280,7 +280,7 @@ fn what_was_deleted_is_made_again() {
     assert_eq!(results(&path), whole);
 }
 
-/// What analyses go by is looked at first: a store that was changed by hand is told, not ranked
+/// Numbers that analyses rely on are checked first: a store edited by hand is reported, not ranked
 /// wrongly.
 #[test]
 fn stores_that_were_changed_are_told() {

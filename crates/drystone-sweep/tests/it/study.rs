@@ -58,7 +58,7 @@ fn the_studies_of_the_project_are_read() {
     assert_eq!(planned, 1, "the study that trains guided builds");
 }
 
-/// Parameters that take whole numbers are sampled in logarithms, too; ends with fractions make
+/// Parameters that take whole numbers are also sampled in logarithms; ends with fractions make
 /// fractions.
 #[test]
 fn whole_ends_make_whole_samples() {
@@ -255,8 +255,8 @@ fn mistakes_point_at_the_line() {
     assert!(error.starts_with("dir/study.toml:3:6: ") && error.ends_with("\n  as = \"tsafrir\""), "{error}");
 }
 
-/// What can be told only with the workloads points at the line, too, with the reason and what to
-/// do.
+/// Mistakes that only the workloads reveal point at the line as well, with the reason and the
+/// correction.
 #[test]
 fn mistakes_that_show_with_the_workloads_point_at_the_line() {
     let dir = tempfile::tempdir().expect("a folder");
@@ -269,8 +269,8 @@ fn mistakes_that_show_with_the_workloads_point_at_the_line() {
     };
     let gone = "[[workload]]\nname = \"w\"\nfile = \"gone.swf\"\n[[policy]]\npolicy = \"easy\"\n";
     for (text, at, parts) in [
-        // Several reservations are no part of EASY as that study has it; `run` and `compare` refuse
-        // it, too.
+        // Several reservations are no part of EASY as that study has it; `run` and `compare` also
+        // refuse them.
         (
             of("as = \"tsafrir2007\"", "easy(reserve=4,order=fcfs)"),
             "5:10",

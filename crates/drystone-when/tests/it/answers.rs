@@ -1,4 +1,4 @@
-//! Answers that can be told by hand, and every policy.
+//! Returns that can be told by hand, and every policy.
 
 use drystone::generate::{Length, Params, generate};
 use drystone_core::engine::Session;

@@ -1,4 +1,4 @@
-//! Answers rehearsed on recorded starts, and states that are adopted.
+//! Returns rehearsed on recorded starts, and states that are adopted.
 
 use drystone::generate::{Length, Params, generate};
 use drystone_core::engine::{Replay, Schedule, Simulation};

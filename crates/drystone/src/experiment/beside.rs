@@ -197,7 +197,7 @@ fn tell(pools: &mut [Pool<'_>], at: usize, whole: &Workload, observer: &mut impl
     }
 }
 
-/// Simulates every pool to its end; `None` where it was told to stop. Answers what is measured of
+/// Simulates every pool to its end; `None` where it was told to stop. Returns what is measured of
 /// each, and how many jobs are left that were never eligible.
 pub(super) fn run(
     experiment: &Experiment<'_>,

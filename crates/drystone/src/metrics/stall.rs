@@ -97,7 +97,7 @@ impl<'a> HeelAndToe<'a> {
         self.ends.insert(id, end);
     }
 
-    /// Gives its processors back if it runs. Answers when it was to end.
+    /// Gives its processors back if it runs. Returns when it was to end.
     fn give_back(&mut self, id: JobId) -> Option<Time> {
         let end = self.ends.remove(&id)?;
         self.free += i64::from(self.workload.job(id).procs);

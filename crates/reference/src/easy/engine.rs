@@ -110,7 +110,7 @@ impl World<'_> {
         true
     }
 
-    /// A job has terminated: its user's other predictions are made anew.
+    /// A job has terminated: its user's other predictions are made again.
     fn propagate(&mut self, terminated: usize) {
         let (queue, running, records) = (&self.queue, &self.running, &self.records);
         let here = |j: usize| match j {
@@ -135,7 +135,8 @@ impl World<'_> {
         self.records[j].start + self.predictions.of(j)
     }
 
-    /// When it ends by its estimate; once that has passed, when it is predicted to if that is later.
+    /// Returns the end by the estimate, or the predicted end if the estimate has passed and the
+    /// prediction is later.
     fn estimated_end(&self, j: usize) -> i64 {
         let end = self.records[j].start + self.jobs[j].estimate;
         if self.now < end { end } else { end.max(self.predicted_end(j)) }
@@ -195,7 +196,7 @@ impl World<'_> {
         self.used.iter().map(|(window, used)| (*window, of(used))).collect()
     }
 
-    /// What users had within the windows that the orders ask for.
+    /// Sums up the usage of users within the windows that the orders need.
     fn sum_up_usage(&mut self) {
         let mut windows = Vec::new();
         for order in [self.policy.queue, self.policy.backfill] {
@@ -284,7 +285,8 @@ impl World<'_> {
         }
     }
 
-    /// Rule 15: when the head can start by the predictions or the estimates, and what it leaves over then.
+    /// Rule 15: when the head can start by the predictions or the estimates, and what it leaves
+    /// over then.
     fn shadow_and_extra(&self, head: usize, by_estimates: bool) -> (i64, i64) {
         let end = |r| if by_estimates { self.estimated_end(r) } else { self.predicted_end(r) };
         let mut ends: Vec<(i64, usize)> = self.running.iter().map(|&r| (end(r), r)).collect();

@@ -40,7 +40,7 @@ pub struct Run {
     pub ended: Vec<usize>,
 }
 
-/// What happened to one job.
+/// History of one job.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Record {
     /// Start.
@@ -49,7 +49,7 @@ pub struct Record {
     pub end: i64,
     /// The predictions in force, each with the time from which it held; the first one at submit.
     pub predictions: Vec<(i64, i64)>,
-    /// Whether the first prediction came from the user's history (and was not discarded).
+    /// True if the first prediction came from the user's history (and was not discarded).
     pub from_history: bool,
     /// Rule 20: the shadow of the first pass in which the job was the head that does not fit, or
     /// its start if it waited and started as head without ever having been one.
@@ -62,7 +62,7 @@ pub struct Record {
 }
 
 impl Record {
-    /// How often the prediction was corrected.
+    /// Returns the number of corrections of the prediction.
     #[must_use]
     pub fn corrections(&self) -> usize {
         self.predictions.len() - 1

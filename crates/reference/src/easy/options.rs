@@ -3,7 +3,7 @@
 use super::{Growth, Order, Predictor};
 use crate::predict::Forecast;
 
-/// When the scheduler looks at the queue.
+/// Moments at which the scheduler examines the queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Pass {
     /// Once per instant, after all terminations, expiries and arrivals of that second. What a pass
@@ -15,7 +15,7 @@ pub enum Pass {
     PerEvent,
 }
 
-/// Which processors the head leaves over at its shadow time.
+/// Processors that the head leaves over at its shadow time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Extra {
     /// Everything free at the shadow time: all running jobs that end up to it are counted.
@@ -25,7 +25,7 @@ pub enum Extra {
     FirstSufficient,
 }
 
-/// What the predicted end of a running job means when it has passed.
+/// Meaning of a running job's predicted end that has passed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Overdue {
     /// The job counts as ending now: the shadow is never in the past.
@@ -35,7 +35,7 @@ pub enum Overdue {
     Stale,
 }
 
-/// Which jobs hold a reservation during a pass.
+/// Jobs that hold a reservation during a pass.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Reservations {
     /// No job overtakes at all: starts stop at the first job that does not fit.
@@ -56,31 +56,32 @@ pub enum Reservations {
 /// One policy of the family.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Easy {
-    /// When the scheduler looks at the queue.
+    /// Moments at which the scheduler examines the queue.
     pub pass: Pass,
-    /// Which processors the head leaves over.
+    /// Processors that the head leaves over.
     pub extra: Extra,
-    /// What a passed predicted end means.
+    /// Meaning of a predicted end that has passed.
     pub overdue: Overdue,
     /// Order of the queue: which job is the head.
     pub queue: Order,
     /// Order in which jobs behind the head are tried.
     pub backfill: Order,
-    /// Which jobs hold a reservation.
+    /// Jobs that hold a reservation.
     pub reservations: Reservations,
-    /// What the run time of an arriving job is taken to be.
+    /// Predictor of the run time of an arriving job.
     pub predictor: Predictor,
     /// Rule 12: every prediction is doubled, whatever it comes from.
     pub doubled: bool,
     /// Rule 8: a job that outlives its prediction gets a longer one.
     pub corrected: bool,
-    /// How it grows up to the estimate.
+    /// Growth of the prediction up to the estimate.
     pub growth: Growth,
     /// Section 4: a job is backfilled only if its estimated end respects the reservation, not just
     /// its predicted one.
     pub guarded: bool,
-    /// Section 4, second solution: reservations are made and jobs admitted by estimates; predictions
-    /// only put jobs in order. A job that has outlived its estimate counts until its prediction.
+    /// Section 4, second solution: reservations are made and jobs admitted by estimates;
+    /// predictions only put jobs in order. A job that has outlived its estimate counts until its
+    /// prediction.
     pub plan_by_estimates: bool,
     /// Section 4, first solution: the reservation that is recorded is the one that estimates give.
     pub announce_by_estimates: bool,
@@ -112,7 +113,7 @@ impl Default for Easy {
 }
 
 impl Easy {
-    /// How it plans with run times.
+    /// Returns the way it plans with run times.
     pub(super) fn forecast(&self) -> Forecast {
         let factor = if self.doubled { 2 } else { 1 };
         Forecast { predictor: self.predictor, factor, correction: self.corrected.then_some(self.growth) }

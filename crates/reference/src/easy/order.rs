@@ -40,7 +40,7 @@ impl Order {
         Order::LargestExpansion,
     ];
 
-    /// Which of two waiting jobs comes first.
+    /// Compares two waiting jobs; the lesser comes first.
     pub(super) fn compare(self, a: &Waiting, b: &Waiting) -> Ordering {
         let by_attribute = match self {
             Order::Fcfs => Ordering::Equal,
@@ -66,14 +66,14 @@ impl Order {
     }
 }
 
-/// What an order looks at.
+/// Facts that an order considers.
 #[derive(Clone, Debug)]
 pub(super) struct Waiting {
     pub(super) index: usize,
     pub(super) procs: i64,
     pub(super) prediction: i64,
     pub(super) wait: i64,
-    /// What formulas may ask for besides.
+    /// Further facts available to formulas.
     pub(super) known: Known,
 }
 

@@ -1,18 +1,18 @@
-//! The prediction in force of every job: made at arrival, made anew with new history, corrected
+//! The prediction in force of every job: made at arrival, made again with new history, corrected
 //! when it is outlived.
 
 use super::predictor::History;
 use super::{Predictor, Propagation};
 use crate::JobIn;
 
-/// How a scheduler plans with run times.
+/// Use of run times in a scheduler's plans.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Forecast {
-    /// What the run time of an arriving job is taken to be.
+    /// Predictor of the run time of an arriving job.
     pub predictor: Predictor,
     /// Rule 12: every prediction is multiplied by this, whatever it comes from.
     pub factor: i64,
-    /// How a prediction that was outlived grows (rule 8); `None`: it does not.
+    /// Growth of an outlived prediction (rule 8); `None` for no growth.
     pub correction: Option<Growth>,
 }
 
@@ -23,8 +23,8 @@ impl Default for Forecast {
     }
 }
 
-/// How a prediction that was outlived grows up to its limit, the estimate times the factor (section
-/// 7). Beyond the limit, rule 8, except for [`Growth::Doubling`].
+/// Growth of an outlived prediction up to its limit, the estimate times the factor (section 7).
+/// Beyond the limit, rule 8, except for [`Growth::Doubling`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Growth {
     /// To the limit at once.
@@ -40,7 +40,7 @@ pub enum Growth {
     Doubling,
 }
 
-/// Where a job is, as far as predictions made anew go.
+/// State of a job, as far as repeated predictions depend on it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Here {
     /// It has not arrived or has terminated.
@@ -79,7 +79,7 @@ impl<'a> Predictions<'a> {
         }
     }
 
-    /// Whether a prediction that is outlived grows.
+    /// Returns whether an outlived prediction grows.
     pub(crate) fn corrected(&self) -> bool {
         self.forecast.correction.is_some()
     }
@@ -94,15 +94,15 @@ impl<'a> Predictions<'a> {
         &self.made[j]
     }
 
-    /// A job arrives. Answers whether its prediction comes from the user's history.
+    /// A job arrives. Returns whether its prediction comes from the user's history.
     pub(crate) fn arrive(&mut self, j: usize, now: i64) -> bool {
         let (prediction, from_history) = self.history.predict(self.forecast.predictor, self.jobs, j);
         self.made[j].push((now, self.forecast.factor * prediction));
         from_history
     }
 
-    /// A job has terminated: other predictions of the user are made anew. None falls behind what a
-    /// job has run already. Answers whose predictions have changed.
+    /// A job has terminated: other predictions of the user are made again. None falls behind the
+    /// time that a job has run already. Returns the jobs whose predictions have changed.
     pub(crate) fn terminate(&mut self, terminated: usize, now: i64, here: impl Fn(usize) -> Here) -> Vec<usize> {
         self.history.insert(self.forecast.predictor, self.jobs, terminated, now);
         let propagation = match self.forecast.predictor {

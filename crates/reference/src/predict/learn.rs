@@ -7,13 +7,13 @@ use crate::JobIn;
 /// The loss and the pace of learning.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Learned {
-    /// Whether predictions that are too short cost the square of the error, not its size.
+    /// True if predictions that are too short cost the square of the error, not its size.
     pub under_squared: bool,
-    /// Whether predictions that are too long do.
+    /// True if predictions that are too long cost the square of the error.
     pub over_squared: bool,
-    /// What a prediction that is too long costs in relation to one that is too short.
+    /// Cost of a prediction that is too long in relation to one that is too short.
     pub bias: f64,
-    /// How much a job matters.
+    /// Weight of a job.
     pub matters: Matters,
     /// Learning rate.
     pub rate: f64,
@@ -21,7 +21,7 @@ pub struct Learned {
     pub l2: f64,
 }
 
-/// How much a job of p processors and r seconds (both at least 1) matters, at least 0.
+/// Weight of a job of p processors and r seconds (both at least 1), at least 0.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Matters {
     /// 1.
@@ -36,7 +36,7 @@ pub enum Matters {
     Wide,
 }
 
-/// What happened so far, and the model fitted to it.
+/// The history so far, and the model fitted to it.
 #[derive(Default)]
 pub(super) struct Model {
     /// Jobs that have arrived, and the features each had then.
@@ -48,7 +48,7 @@ pub(super) struct Model {
     norm: f64,
 }
 
-/// What a feature or a product of two is worth.
+/// Coefficient of a feature or of a product of two.
 #[derive(Clone, Default)]
 struct Term {
     weight: f64,
@@ -164,7 +164,8 @@ impl Model {
     }
 }
 
-/// The features, and behind them the products of every two but the constant, with themselves, too.
+/// Returns the features, and behind them the products of every two but the constant, squares
+/// included.
 fn with_products(features: &[f64]) -> Vec<f64> {
     let mut terms = features.to_vec();
     for i in 1..features.len() {

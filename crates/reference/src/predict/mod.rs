@@ -1,5 +1,4 @@
-//! How long jobs are taken to run: predictors, and what becomes of a prediction while its job waits
-//! and runs.
+//! Predicted run times: predictors, and the history of a prediction while its job waits and runs.
 //!
 //! The rules in the comments are those of Tsafrir et al. (2007) as settled against their tables.
 

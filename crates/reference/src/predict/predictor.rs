@@ -1,11 +1,10 @@
-//! What the run time of an arriving job is taken to be (rules 9 to 11, and the parameters of
-//! section 7).
+//! Run time assumed for an arriving job (rules 9 to 11, and the parameters of section 7).
 
 use super::learn::{Learned, Model};
 use crate::JobIn;
 use std::collections::BTreeMap;
 
-/// Where predictions come from.
+/// Source of predictions.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Predictor {
     /// The user's estimate.
@@ -31,22 +30,22 @@ pub enum Predictor {
 /// The parameters of section 7.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Recent {
-    /// How many jobs.
+    /// Number of jobs.
     pub size: usize,
-    /// Which jobs.
+    /// Choice of jobs.
     pub window: Window,
-    /// Whether a window with fewer jobs than `size` is no window.
+    /// True if a window with fewer jobs than `size` is no window.
     pub full: bool,
-    /// What is said of their run times.
+    /// Statistic of their run times.
     pub metric: Metric,
-    /// Whether a job without a window gets its estimate times the user's mean of min(1, run time /
+    /// True if a job without a window gets its estimate times the user's mean of min(1, run time /
     /// estimate), rounded down, instead of its estimate.
     pub relative: bool,
-    /// Whether the last to terminate are recent, not the last to be submitted.
+    /// True if the last to terminate are recent, not the last to be submitted.
     pub by_termination: bool,
-    /// What becomes of a prediction above the estimate.
+    /// Treatment of a prediction above the estimate.
     pub above: Above,
-    /// Which predictions are made anew when a job of the user terminates.
+    /// Predictions that are made again when a job of the user terminates.
     pub propagation: Propagation,
 }
 
@@ -66,7 +65,7 @@ impl Default for Recent {
     }
 }
 
-/// Which jobs of the user count.
+/// Choice of the user's jobs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Window {
     /// The most recent.
@@ -77,7 +76,7 @@ pub enum Window {
     Extended,
 }
 
-/// What is said of the run times in a window.
+/// Statistic of the run times in a window.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Metric {
     /// Their mean, rounded down.
@@ -90,7 +89,7 @@ pub enum Metric {
     Maximum,
 }
 
-/// What becomes of a prediction above the estimate (rule 11).
+/// Treatment of a prediction above the estimate (rule 11).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Above {
     /// The estimate is taken, and counts as no prediction.
@@ -101,7 +100,7 @@ pub enum Above {
     Keep,
 }
 
-/// Which predictions are made anew when a job of the user terminates.
+/// Predictions that are made again when a job of the user terminates.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Propagation {
     /// None.

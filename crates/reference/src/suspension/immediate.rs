@@ -3,7 +3,7 @@
 use super::machine::Machine;
 use super::set::Set;
 
-/// How long a job runs before it may be suspended, in seconds.
+/// Run time before a job may be suspended, in seconds.
 const PROTECTED: i64 = 600;
 
 pub(super) fn serve(machine: &mut Machine<'_>, preempting_resumption: bool) {

@@ -7,7 +7,7 @@ use crate::{JobIn, JobOut};
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
-/// What a job is doing.
+/// Activity of a job.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Doing {
     /// Not arrived, or completed.
@@ -214,7 +214,7 @@ impl Fraction {
         (wide(self.over) * wide(other.under)).cmp(&(wide(other.over) * wide(self.under)))
     }
 
-    /// Whether this is at least `factor` (numerator, denominator) times the other.
+    /// Returns whether this is at least `factor` (numerator, denominator) times the other.
     pub(super) fn is_at_least(self, factor: (i64, i64), other: Fraction) -> bool {
         let wide = i128::from;
         wide(self.over) * wide(other.under) * wide(factor.1) >= wide(factor.0) * wide(other.over) * wide(self.under)

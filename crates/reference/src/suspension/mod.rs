@@ -14,14 +14,14 @@ use crate::checker::Segment;
 use crate::{JobIn, JobOut};
 use machine::Machine;
 
-/// Which policy suspends.
+/// Policy that suspends.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Policy {
     /// SS, and TSS with [`Selective::limit`].
     Selective(Selective),
     /// IS: arriving jobs start at once.
     Immediate {
-        /// Whether suspended jobs may suspend others to resume (rule S12, second half of (2)).
+        /// True if suspended jobs may suspend others to resume (rule S12, second half of (2)).
         preempting_resumption: bool,
     },
 }
@@ -32,16 +32,16 @@ pub struct Selective {
     /// SF as a fraction (numerator, denominator): a job may suspend those whose priority is at most
     /// 1/SF of its own.
     pub factor: (i64, i64),
-    /// Whose suspension is ruled out altogether.
+    /// Jobs whose suspension is ruled out altogether.
     pub limit: Limit,
     /// The printed formula: the limit is on the priority of the job that suspends another, by the
     /// category of that other one; else on the priority of the job that is suspended.
     pub limit_on_preemptor: bool,
-    /// Which free processors a fresh job may take.
+    /// Free processors that a fresh job may take.
     pub place: Place,
-    /// Which victims a fresh job takes.
+    /// Victims that a fresh job takes.
     pub victims: Victims,
-    /// Whether jobs start only at full minutes.
+    /// True if jobs start only at full minutes.
     pub starts_at_ticks_only: bool,
 }
 
@@ -72,7 +72,7 @@ pub enum Limit {
     Given([f64; 16]),
 }
 
-/// Which free processors a fresh job may take.
+/// Free processors that a fresh job may take.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Place {
     /// Only those that no suspended job owns.
@@ -85,7 +85,7 @@ pub enum Place {
     Lowest,
 }
 
-/// Which victims a fresh job takes.
+/// Victims that a fresh job takes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Victims {
     /// Of all eligible ones the widest first.
@@ -93,17 +93,17 @@ pub enum Victims {
     /// Eligible ones are collected in order of priority, lowest first, until they are enough; of
     /// these the widest first (the printed pseudocode, skipping ineligible jobs).
     InOrder,
-    /// The same, but the first ineligible job ends the search (the printed pseudocode with its
+    /// As above, but the first ineligible job ends the search (the printed pseudocode with its
     /// early exit).
     UntilIneligible,
 }
 
-/// What became of the jobs.
+/// Outcome of the jobs.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Suspended {
     /// First starts and ends, in order of arrival.
     pub schedule: Vec<JobOut>,
-    /// How often each job was suspended.
+    /// Number of suspensions of each job.
     pub suspensions: Vec<u32>,
     /// Every run segment with its processors.
     pub segments: Vec<Segment>,

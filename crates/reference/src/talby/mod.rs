@@ -14,9 +14,9 @@
 //!   the end that the plan has it at. Either can make the plan impossible, or too loose: all
 //!   waiting jobs are put back (rule 8), whatever [`Removal`] says, once for all that has changed
 //!   at an instant.
-//! - A job that still runs at the end that the plan has it at, because its prediction is not
-//!   corrected, is planned to run for as long again as it is over its prediction, at least a
-//!   minute; then jobs are put back, too.
+//! - A job that still runs at its planned end, because its prediction is not corrected, is planned
+//!   to run for as long again as it is over its prediction, at least a minute; jobs are put back in
+//!   this case as well.
 //! - Putting back can delay jobs now. A delay uses up slack, down to none, and may break the
 //!   promise.
 //! - Nothing is planned before a job waits: how long a job is over its prediction is seen then.
@@ -32,7 +32,7 @@ use crate::predict::{Forecast, Here, Predictions};
 use crate::profile::Profile;
 use crate::{JobIn, JobOut};
 
-/// When the scheduler learns that a job has ended before its estimated end (rule 4).
+/// Moment at which the scheduler learns that a job has ended before its estimated end (rule 4).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Notice {
     /// At once.
@@ -43,14 +43,14 @@ pub enum Notice {
     Late,
 }
 
-/// What decides.
+/// Decision maker of the simulation.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Scheduler<'a> {
     /// Every job gets a start time when it arrives; early ends move jobs up, never back (rules 7
     /// and 8).
     Conservative,
-    /// The same for some of the waiting jobs only; the others wait without a plan, and are asked
-    /// again at every pass.
+    /// Optimising for some of the waiting jobs only; the others wait without a plan, and are
+    /// considered again at every pass.
     Horizon(Horizon),
     /// EASY; equal estimated ends are counted together; a pass after every arrival and at the end
     /// of every instant (rule 9).
@@ -60,7 +60,7 @@ pub enum Scheduler<'a> {
     Priority(&'a Priority),
 }
 
-/// Which waiting jobs [`Scheduler::Horizon`] plans.
+/// Waiting jobs that [`Scheduler::Horizon`] plans.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Horizon {
     /// So many of those that do not start now, in the order of arrival.
@@ -78,8 +78,8 @@ pub struct Planned {
     /// under priority scheduling; `None` under EASY, which plans none, and where the slack is
     /// infinite.
     pub promised: Vec<Option<i64>>,
-    /// What was announced to each job while it waited: its place in the plan where that was not a
-    /// start at once, and every change of it.
+    /// Announcements to each job while it waited: its place in the plan where that was not an
+    /// immediate start, and every change of it.
     pub announced: Vec<Vec<Announced>>,
     /// The predictions in force for each job, each with the time from which it held; the first one
     /// at submit.
@@ -191,7 +191,7 @@ struct World<'a> {
 struct Running {
     job: usize,
     start: i64,
-    /// When the plan has it end.
+    /// Planned end.
     until: i64,
     /// It has ended, but that was not noticed yet.
     over: bool,
@@ -209,7 +209,7 @@ impl World<'_> {
         [arrival, planned, happens, known].into_iter().flatten().min()
     }
 
-    /// When the next thing happens to a running job: its end, or the correction of its prediction.
+    /// Returns the next event of a running job: its end, or the correction of its prediction.
     fn happens(&self, r: &Running) -> Option<i64> {
         let end = r.start + self.jobs[r.job].run;
         let next = if self.predictions.corrected() { end.min(self.predicted_end(r)) } else { end };
@@ -220,7 +220,7 @@ impl World<'_> {
         r.start + self.predictions.of(r.job)
     }
 
-    /// How long a job is planned to run.
+    /// Returns the planned run time of a job.
     fn span(&self, j: usize) -> i64 {
         self.predictions.of(j).max(1)
     }
@@ -344,7 +344,7 @@ impl World<'_> {
         }
     }
 
-    /// Plans of those without a plan whom the horizon reaches.
+    /// Plans the jobs without a plan that the horizon reaches.
     fn look_beyond(&mut self, horizon: Horizon) {
         for j in std::mem::take(&mut self.beyond) {
             let start = self.earliest(&self.plan(), j);

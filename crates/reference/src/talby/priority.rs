@@ -15,7 +15,7 @@ pub struct Priority {
     pub exponents: Exponents,
     /// In which order displaced jobs are put back.
     pub heuristic: Heuristic,
-    /// What happens when a job ends early.
+    /// Procedure for a job that ends early.
     pub removal: Removal,
     /// User and political priority of each job, in order of arrival; empty: zero for all.
     pub importance: Vec<Importance>,
@@ -36,7 +36,7 @@ impl Default for Priority {
     }
 }
 
-/// What was given to a job when it was submitted.
+/// Weights given to a job when it was submitted.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Importance {
     /// UP, the user's own priority, 0 to 1.
@@ -87,7 +87,7 @@ pub enum Heuristic {
     Priority,
 }
 
-/// What happens when a job ends early.
+/// Procedure for a job that ends early.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Removal {
     /// Rule 15: the conservative compression; slacks and priorities stay. What the tables of the
@@ -214,7 +214,7 @@ impl World<'_> {
         best
     }
 
-    /// Where the free processors may change, from now on.
+    /// Returns the times at which the free processors may change, from now on.
     fn slot_starts(&self) -> Vec<i64> {
         let mut starts = vec![self.now];
         starts.extend(self.running.iter().map(|r| r.until));

@@ -184,7 +184,7 @@ proptest! {
         prop_assert_eq!(check(MACHINE, &jobs, &segments(&easy::first_fit(&jobs, MACHINE))), Ok(()));
     }
 
-    /// With exact run times nothing ends early: planning everything anew at every pass changes no
+    /// With exact run times nothing ends early: planning everything again at every pass changes no
     /// plan.
     #[test]
     fn reserving_for_everybody_is_conservative_when_estimates_are_exact(jobs in some_jobs()) {

@@ -30,7 +30,7 @@ fn assert_same(policy: &str, jobs: &[JobIn], ours: &[JobOut], theirs: &[JobOut])
     }
 }
 
-/// Which start was announced to each job first.
+/// First start announced to each job.
 struct FirstAnnounced(Vec<Option<i64>>);
 
 impl Observer for FirstAnnounced {
@@ -51,7 +51,7 @@ fn assert_same_announced(policy: &str, w: &Workload, theirs: &[easy::Record]) {
     }
 }
 
-/// The same workload with estimates of at least a second.
+/// Returns the workload with estimates of at least a second.
 fn with_estimates(w: Workload) -> Workload {
     let (machine, mut jobs, truth, provenance) = w.into_parts();
     jobs.iter_mut().for_each(|j| j.estimate = j.estimate.max(Span(1)));

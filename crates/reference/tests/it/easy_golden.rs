@@ -32,8 +32,8 @@ fn every_policy_of_the_paper_schedules_kth_as_the_golden_files_say() {
     }
 }
 
-/// What another implementation computed for KTH (tables of the specification), to the digits
-/// printed there.
+/// Statistics of KTH equal those of another implementation (tables of the specification), to the
+/// digits printed there.
 #[test]
 fn statistics_of_kth_are_those_that_others_computed() {
     let Some((_, jobs)) = tsafrir_jobs("KTH-SP2-1996-2.1-cln", 100) else {

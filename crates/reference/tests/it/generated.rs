@@ -2,7 +2,7 @@
 //!
 //! Each was written by the naive definition of its policy, not by the product. One test holds the
 //! definitions to the files and one the product, so that neither can change a schedule unseen.
-//! `DRYSTONE_WRITE_GOLDEN=1` writes the files anew from the definitions.
+//! `DRYSTONE_WRITE_GOLDEN=1` rewrites the files from the definitions.
 
 use drystone::engine::{Replay, Schedule, Simulation};
 use drystone::log::clean::{Options, Overrun};
@@ -48,7 +48,7 @@ type Definition = dyn Fn(&[JobIn]) -> Vec<JobOut>;
 struct Golden {
     name: &'static str,
     policy: String,
-    /// What becomes of jobs that outlive their estimates.
+    /// Treatment of jobs that outlive their estimates.
     overrun: Overrun,
     by_definition: Box<Definition>,
 }

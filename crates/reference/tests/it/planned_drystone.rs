@@ -34,7 +34,7 @@ fn workloads() -> impl Strategy<Value = Workload> {
     })
 }
 
-/// What happened to each job, and what it was told.
+/// Outcome of each job, and its announcements.
 #[derive(Default)]
 struct Seen(Vec<(Option<JobOut>, Vec<Announced>)>);
 
@@ -75,11 +75,11 @@ fn compare(policy: &str, scheduler: Scheduler<'_>, notice: Notice, forecast: For
             shown(&jobs)
         );
     }
-    // The first thing a job is told is its promise; a job that is told nothing starts at once.
+    // The first announcement to a job is its promise; a job without announcements starts at once.
     for (j, (out, told)) in seen.0.iter().enumerate() {
         match told.first() {
             Some(first) => assert_eq!(first.latest, theirs.promised[j], "{policy}, job {j}"),
-            // Beyond a horizon jobs wait without being told anything.
+            // Beyond a horizon jobs wait without announcements.
             None if matches!(scheduler, Scheduler::Horizon(_)) => {}
             None => assert_eq!(out.map(|out| out.start), Some(jobs[j].submit), "{policy}, job {j}"),
         }
@@ -98,7 +98,7 @@ fn notice() -> impl Strategy<Value = (&'static str, Notice)> {
     prop::sample::select(vec![("immediate", Notice::Immediate), ("late", Notice::Late)])
 }
 
-/// A user priority and a political one by the job's place, and the same as the product is told.
+/// A user priority and a political one by the job's place, with their text for the product.
 type Importances = (&'static str, fn(usize) -> Importance);
 
 fn importances() -> impl Strategy<Value = Importances> {

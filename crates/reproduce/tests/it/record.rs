@@ -52,7 +52,7 @@ fn every_judged_cell_is_within_its_tolerance() {
     assert!(judged > 600, "{judged} cells");
 }
 
-/// The same table with one of the policy's choices wrong: extra processors counted over all ends.
+/// A table with one of the policy's choices wrong: extra processors counted over all ends.
 #[test]
 fn a_wrong_parameter_is_found_out() {
     let Some(library) = library() else { return };

@@ -5,7 +5,7 @@ use super::preempting;
 use super::{Scenario, Submission};
 use crate::Options;
 
-/// How a scenario of a family is made.
+/// Constructor of a scenario of a family.
 type Make = fn(&mut Draw) -> Scenario;
 
 /// Every family by name.

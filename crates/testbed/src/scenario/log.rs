@@ -29,7 +29,7 @@ pub(super) fn events(log: &str, base: i64) -> String {
     out
 }
 
-/// What follows `marker`.
+/// Returns the text after `marker`.
 fn after<'a>(text: &'a str, marker: &str) -> Option<&'a str> {
     text.find(marker).map(|at| &text[at + marker.len()..])
 }
@@ -45,7 +45,7 @@ fn word<'a>(text: &'a str, marker: &str) -> Option<&'a str> {
     Some(&rest[..end.unwrap_or(rest.len())])
 }
 
-/// A job's name in the log: `7`, a task `7_3(9)`, an array's rest `7_*` or `7_[4-9]`. Answers
+/// A job's name in the log: `7`, a task `7_3(9)`, an array's rest `7_*` or `7_[4-9]`. Returns
 /// Slurm's number, and for a task `7_3` behind it.
 fn job(text: &str) -> Option<String> {
     let name = word(text, "JobId=")?;
@@ -77,7 +77,7 @@ fn event(text: &str, base: i64) -> Option<String> {
     backfill(text, base).or_else(|| ends(text))
 }
 
-/// What backfill says of its passes.
+/// Formats what backfill logs of its passes.
 fn backfill(text: &str, base: i64) -> Option<String> {
     let is = |marker: &str| text.contains(marker);
     let told = |what: &str| Some(format!("{what} {}", job(text)?));
@@ -135,7 +135,7 @@ fn backfill(text: &str, base: i64) -> Option<String> {
     None
 }
 
-/// What becomes of running jobs and their nodes, and priorities.
+/// Formats the ends of running jobs, node states, and priorities.
 fn ends(text: &str) -> Option<String> {
     let is = |marker: &str| text.contains(marker);
     let told = |what: &str| Some(format!("{what} {}", job(text)?));

@@ -28,11 +28,11 @@ pub struct Submission {
     pub limit: u32,
     /// Seconds that it runs.
     pub run: u32,
-    /// Whether it asks for one node.
+    /// True if it asks for one node.
     pub one: bool,
     /// Nodes that it asks for at least and at most, beside its processors.
     pub nodes: Option<u32>,
-    /// Whether it asks for whole nodes.
+    /// True if it asks for whole nodes.
     pub exclusive: bool,
     /// Its partition, if not the default one.
     pub partition: Option<String>,

@@ -6,8 +6,7 @@ use crate::{Cluster, daemons};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// What the recorder adds to the configuration: a log that tells everything, and jobs that are
-/// remembered.
+/// Additions of the recorder to the configuration: a complete log, and a memory of ended jobs.
 const TELLING: [&str; 4] =
     ["SlurmctldDebug=debug2", "DebugFlags=Backfill,Priority", "MinJobAge=3600", "MaxJobCount=20000"];
 
@@ -24,7 +23,7 @@ impl Scenario {
     /// installed.
     ///
     /// # Panics
-    /// Slurm does not do what it is told.
+    /// Slurm refuses or fails a command.
     #[must_use]
     pub fn record(&self) -> Option<Recording> {
         let mut options = self.options.clone();
@@ -56,7 +55,7 @@ impl Scenario {
         })
     }
 
-    /// Submits everything and waits until all is over. Answers the second of the first submission.
+    /// Submits everything and waits until all is over. Returns the second of the first submission.
     fn play(&self, cluster: &Cluster) -> i64 {
         let root = daemons::said("id", &["-u"]).is_some_and(|id| id == "0");
         let now = || SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What was recorded, and its files.
+//! A recording and its files.
 
 use std::fmt::Write;
 use std::path::Path;

@@ -52,7 +52,7 @@ pub(super) fn find(directories: &[PathBuf]) -> Option<(PathBuf, Vec<String>)> {
 }
 
 /// Holds the model to every recording of a folder on so many threads. `told` is called with the
-/// jobs that are done. Answers also how many recordings were left out, because it was told to stop.
+/// jobs that are done. Returns also how many recordings were left out, because it was told to stop.
 pub(super) fn certify(
     (dir, names): &(PathBuf, Vec<String>),
     wanted: &[String],

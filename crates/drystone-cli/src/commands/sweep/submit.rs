@@ -262,7 +262,7 @@ impl Ready<'_> {
         document
     }
 
-    /// Writes the submission's folder and the script in it. Answers both.
+    /// Writes the submission's folder and the script in it. Returns both.
     fn write(&self, batch: &dyn Batch, name: &str) -> Result<(PathBuf, String), Failure> {
         let program = crate::program()?;
         let folder = self.tasks.add(&Submission::new(&self.plan, &self.division, self.wanted.terms.clone()))?;

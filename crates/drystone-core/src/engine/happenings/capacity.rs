@@ -86,7 +86,7 @@ impl<'a> Timetable<'a> {
         self.told(s, foreseen, now)
     }
 
-    /// The next thing happens. Answers whether it was known that it would.
+    /// The next thing happens. Returns whether it was known that it would.
     fn take(&mut self, s: &mut State) -> bool {
         let (_, what, at) = self.events[s.next];
         s.next += 1;

@@ -34,7 +34,7 @@ impl Session {
     /// forgotten. A loss that has begun is in force until it is no longer among `losses`, also
     /// beyond its expected end. Jobs on lost processors run on, and their processors go when they
     /// end: a driver that knows of jobs that have failed says so ([`Session::requeued`],
-    /// [`Session::ended`]) before. Answers whether anything has changed.
+    /// [`Session::ended`]) before. Returns whether anything has changed.
     ///
     /// From the first loss on, each job has named processors: those on which it was started, else
     /// the lowest that are idle and up, and as far as possible not announced to go before its
@@ -119,7 +119,7 @@ impl Session {
         self.s.capacity.as_ref().map_or(Time::MAX, |capacity| capacity.due)
     }
 
-    /// A window begins by now, or a loss lasts longer than was expected. Answers whether there was
+    /// A window begins by now, or a loss lasts longer than was expected. Returns whether there was
     /// one.
     pub(crate) fn look_at_capacity(&mut self, now: Time) -> bool {
         if self.capacity_due() > now {

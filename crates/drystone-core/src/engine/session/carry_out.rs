@@ -119,7 +119,7 @@ impl Session {
         }
     }
 
-    /// Answers how many processors the job takes; which, is not settled yet.
+    /// Returns how many processors the job takes; which, is not settled yet.
     fn resume(&mut self, job: JobId) -> Result<Procs, Violation> {
         let (now, free) = (self.s.world.now, self.s.world.free);
         let entry = self.entry_in(job, Phase::Suspended, "be resumed")?;

@@ -43,7 +43,7 @@ impl Session {
     }
 
     /// Lets everything happen that is due by `now` without an event from outside; nothing where
-    /// that is [`Time::MAX`], which is never. Answers whether a decision is due.
+    /// that is [`Time::MAX`], which is never. Returns whether a decision is due.
     pub fn expire(&mut self, now: Time) -> bool {
         if now == Time::MAX {
             return false;
@@ -70,7 +70,7 @@ impl Session {
         any
     }
 
-    /// Corrects the prediction that expires first. Answers whether a decision is due: some
+    /// Corrects the prediction that expires first. Returns whether a decision is due: some
     /// corrections lead to nothing
     /// ([`Policy::unmoved_until`](crate::policy::Policy::unmoved_until)), and the policy is not
     /// told of them.
@@ -84,7 +84,7 @@ impl Session {
         self.tell(first.id, now, &corrected)
     }
 
-    /// Corrects the prediction of any running job that has expired. Answers as
+    /// Corrects the prediction of any running job that has expired. Returns as
     /// [`Session::correct_first`].
     pub(crate) fn correct(&mut self, job: Running, now: Time) -> bool {
         self.s.world.now = now;
@@ -155,7 +155,7 @@ impl Session {
         self.note_expiry();
     }
 
-    /// Makes those of a job that ends now, and is no longer among the running ones. Answers when it
+    /// Makes those of a job that ends now, and is no longer among the running ones. Returns when it
     /// was predicted to end.
     #[cold]
     pub(super) fn catch_up(&mut self, id: JobId, expired: Time, now: Time) -> Time {
@@ -189,7 +189,7 @@ impl Session {
         Corrected { old, end: at, heard }
     }
 
-    /// Tells the policy, unless the correction leads to nothing. Answers whether a decision is due:
+    /// Tells the policy, unless the correction leads to nothing. Returns whether a decision is due:
     /// the policy may have taken it into account.
     #[inline]
     fn tell(&mut self, job: JobId, now: Time, corrected: &Corrected) -> bool {

@@ -92,7 +92,7 @@ impl Session {
     }
 
     /// A job runs that the policy has not started, or not so: since when, and on which processors
-    /// if that is known. Of a job that runs already it corrects both. Answers whether that is new.
+    /// if that is known. Of a job that runs already it corrects both. Returns whether that is new.
     ///
     /// # Errors
     /// A policy that does not know of news.
@@ -130,7 +130,7 @@ impl Session {
 
     /// A running or suspended job waits again, and nothing is left of what it ran: its start was
     /// refused or failed, or it was requeued. It keeps its place in every order; what it was
-    /// promised is void, and nothing is learned from it. Answers whether there was such a job.
+    /// promised is void, and nothing is learned from it. Returns whether there was such a job.
     ///
     /// # Errors
     /// A policy that does not know of news.
@@ -193,7 +193,7 @@ impl Session {
     }
 
     /// A waiting job is held back: no policy may start it until it is [released](Session::release).
-    /// Answers whether it waited.
+    /// Returns whether it waited.
     ///
     /// # Errors
     /// A policy that does not know of news.
@@ -207,7 +207,7 @@ impl Session {
         Ok(waits)
     }
 
-    /// A job that was held back waits again, in its place. Answers whether it was held.
+    /// A job that was held back waits again, in its place. Returns whether it was held.
     ///
     /// # Errors
     /// A policy that does not know of news.
@@ -225,7 +225,7 @@ impl Session {
     }
 
     /// A job is another one from now on: its estimate, its size or whatever its order depends on
-    /// has changed. A running job is predicted to run no less than it has. Answers whether there is
+    /// has changed. A running job is predicted to run no less than it has. Returns whether there is
     /// such a job and it differs.
     ///
     /// # Errors
@@ -266,7 +266,7 @@ impl Session {
     }
 
     /// Somebody else has suspended a running job: it keeps what it has run and gives back its
-    /// processors. What did so resumes it ([`Session::continued`]), not the policy. Answers
+    /// processors. What did so resumes it ([`Session::continued`]), not the policy. Returns
     /// whether it ran.
     ///
     /// # Errors
@@ -285,7 +285,7 @@ impl Session {
     }
 
     /// A suspended job runs again that the policy has not resumed, or the policy's suspension was
-    /// refused. Answers whether it was suspended.
+    /// refused. Returns whether it was suspended.
     ///
     /// # Errors
     /// A policy that does not know of news.
@@ -304,7 +304,7 @@ impl Session {
     }
 
     /// The policy resumed a suspended job, and the machine refused: it is suspended still.
-    /// Answers whether it ran.
+    /// Returns whether it ran.
     ///
     /// # Errors
     /// A policy that does not know of news, or never resumes a suspended job.
@@ -326,7 +326,7 @@ impl Session {
 
     /// A running job has ended: how, and for how long it ran where the driver knows better than
     /// from when it heard of it. As [`Session::end`], but predictors learn from run times only.
-    /// Answers whether it ran.
+    /// Returns whether it ran.
     pub fn ended(&mut self, now: Time, id: JobId, how: How, ran: Option<Span>) -> bool {
         self.finish(now, id, how.is_run_time(), ran.map(|ran| ran.max(Span::ZERO)))
     }

@@ -93,7 +93,7 @@ impl<S: Source> Simulation<S> {
         self.session.wake(now)
     }
 
-    /// Lets predictions expire before anything else happens. Answers the instant of the first
+    /// Lets predictions expire before anything else happens. Returns the instant of the first
     /// correction that leads to something, at which a decision is due, and what the next deadline
     /// is then.
     #[inline]

@@ -74,7 +74,7 @@ impl<S: Source> Simulation<S> {
         }
     }
 
-    /// Takes what is no arrival. Answers whether a decision is due.
+    /// Takes what is no arrival. Returns whether a decision is due.
     #[cold]
     pub(super) fn take_news(&mut self, now: Time, news: News, observer: &mut impl Observer) -> bool {
         let taken = match news {

@@ -297,7 +297,7 @@ mod tests {
     }
 
     /// A stream of jobs one after the other: user 1 runs for a tenth of the estimate, user 2 for
-    /// `noisy` of it in turn. Answers the predictions of the last hundred jobs with their users and
+    /// `noisy` of it in turn. Returns the predictions of the last hundred jobs with their users and
     /// run times.
     fn stream(model: &mut Learner, jobs: u32, noisy: [i64; 2]) -> Vec<(i32, i64, i64)> {
         let mut said = Vec::new();

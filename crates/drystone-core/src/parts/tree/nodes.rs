@@ -34,7 +34,7 @@ fn below<T: Item>(items: &[T], key: &Packed) -> usize {
 /// until a search has found out.
 const NEAR: usize = 16;
 
-/// Moves items before the gap at `at` up by one, as far as `key` comes before them. Answers where
+/// Moves items before the gap at `at` up by one, as far as `key` comes before them. Returns where
 /// the gap is then.
 #[inline(always)]
 fn sink<T: Item>(items: &mut [T], mut at: usize, key: &Packed) -> usize {
@@ -50,7 +50,7 @@ fn sink<T: Item>(items: &mut [T], mut at: usize, key: &Packed) -> usize {
     at
 }
 
-/// Moves items behind the gap at `at` down by one, as far as they come before `key`. Answers where
+/// Moves items behind the gap at `at` down by one, as far as they come before `key`. Returns where
 /// the gap is then.
 #[inline(always)]
 fn rise<T: Item>(items: &mut [T], mut at: usize, key: &Packed) -> usize {

@@ -28,7 +28,7 @@ pub(super) struct Around {
 }
 
 impl Backfill {
-    /// Makes the pass where it is not the usual one. Answers whether it has. `changed` says whether
+    /// Makes the pass where it is not the usual one. Returns whether it has. `changed` says whether
     /// anything but an arrival has happened since the last one.
     pub(super) fn decide_around(
         &mut self,

@@ -175,7 +175,7 @@ impl Walker {
     }
 
     /// Follows a path to its end, or to where nothing behind it can be better than the best. The
-    /// list of the jobs that are left must be whole. Answers whether it is the best now; `None`
+    /// list of the jobs that are left must be whole. Returns whether it is the best now; `None`
     /// where a limit ended it.
     pub(super) fn follow(
         &mut self,
@@ -194,7 +194,7 @@ impl Walker {
         Some(self.arrive(table, judge))
     }
 
-    /// The path is complete. Answers whether it is the best now.
+    /// The path is complete. Returns whether it is the best now.
     fn arrive(&mut self, table: &Table, judge: &mut Judge) -> bool {
         self.effort.paths += 1;
         let better = judge.prefers(self.leaf(table));

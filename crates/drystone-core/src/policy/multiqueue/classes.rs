@@ -75,7 +75,7 @@ impl Classes {
         class + self.per_run() >= self.count()
     }
 
-    /// Learns from an arrival. Answers whether the borders have moved.
+    /// Learns from an arrival. Returns whether the borders have moved.
     #[inline]
     pub(super) fn learn(&mut self, prediction: Span) -> bool {
         let Some((queues, length)) = self.auto else { return false };

@@ -43,7 +43,7 @@ impl MultiQueue {
         ranked.map_or(waiting.clone(), |ranked| ranked.into_iter().map(|at| waiting[at]).collect())
     }
 
-    /// Starts a job whose promised time has come. Answers whether it started.
+    /// Starts a job whose promised time has come. Returns whether it started.
     fn start_promised(&mut self, job: &Job, class: usize, due: bool, actions: &mut Actions) -> bool {
         let starts = due && job.procs <= self.scratch.free;
         if starts {
@@ -56,7 +56,7 @@ impl MultiQueue {
         starts
     }
 
-    /// Starts a job without a promise where it delays none. Answers whether it started.
+    /// Starts a job without a promise where it delays none. Returns whether it started.
     fn start_unpromised(&mut self, job: &Job, class: usize, behind_pivot: bool, actions: &mut Actions) -> bool {
         let starts = job.ready <= self.scratch.now && self.scratch.stairs.admits(job.procs, job.span);
         if starts {

@@ -68,7 +68,7 @@ impl Queue {
         Some(ready.filter(|r| r.id < delayed.id).unwrap_or(*delayed))
     }
 
-    /// Lets those start whose delay is over. Answers whether there were any.
+    /// Lets those start whose delay is over. Returns whether there were any.
     pub(super) fn release(&mut self, now: Time) -> bool {
         if self.delayed.is_empty() {
             return false;
@@ -84,7 +84,7 @@ impl Queue {
         self.delayed.len() < before
     }
 
-    /// Lets a job start whose delay is over. Answers whether it was here.
+    /// Lets a job start whose delay is over. Returns whether it was here.
     pub(super) fn release_one(&mut self, id: JobId) -> bool {
         let job = self.delayed.remove(&id);
         job.into_iter().inspect(|job| self.ready.insert(job.waiting())).next().is_some()

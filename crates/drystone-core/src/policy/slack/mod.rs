@@ -238,7 +238,7 @@ impl Slack {
         self.compact = true;
     }
 
-    /// A waiting job waits no more. Answers whether it was in the plan.
+    /// A waiting job waits no more. Returns whether it was in the plan.
     fn leaves_queue(&mut self, id: JobId, view: &View<'_>) {
         let waiting = self.plan.len() + self.unplanned.len();
         self.plan.retain(|w| w.planned.id != id);

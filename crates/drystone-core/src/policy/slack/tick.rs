@@ -84,7 +84,7 @@ impl Slack {
     }
 
     /// Kills guests, those first that are beyond their time for longest, until the first `due` jobs
-    /// of the plan can start. Answers whether one had to go.
+    /// of the plan can start. Returns whether one had to go.
     pub(super) fn show_out_guests(&mut self, due: usize, view: &View<'_>, actions: &mut Actions) -> bool {
         if self.guests.is_empty() {
             return false;

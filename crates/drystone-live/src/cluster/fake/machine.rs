@@ -122,7 +122,7 @@ impl FakeCluster {
         }
     }
 
-    /// Carries out an order, from any source. Answers whether the controller takes it.
+    /// Carries out an order, from any source. Returns whether the controller takes it.
     pub(super) fn carry_out(&mut self, order: &Order) -> bool {
         let key = order.key();
         let now = self.now;

@@ -138,7 +138,7 @@ impl FakeCluster {
         &self.record
     }
 
-    /// Submits a job. Answers its number.
+    /// Submits a job. Returns its number.
     pub fn submit(&mut self, asked: Asked) -> u64 {
         let number = self.next;
         self.next += 1;

@@ -56,7 +56,7 @@ pub(crate) fn read(input: impl Read, job: &mut Reading<'_>, layout: &Layout) -> 
     parts::read(&mut blocks, buffer, &reader, job)
 }
 
-/// Reads blocks up to the one with the first line and its rows. Answers how the others are read,
+/// Reads blocks up to the one with the first line and its rows. Returns how the others are read,
 /// and memory for them; `None` where there is no line.
 fn beginning<R: Read>(
     blocks: &mut Blocks<R>,
@@ -203,7 +203,7 @@ impl Reader {
         }
     }
 
-    /// Takes rows. Answers the last of them, where it is cut off.
+    /// Takes rows. Returns the last of them, where it is cut off.
     fn take<'a>(
         &mut self,
         lines: impl Iterator<Item = Line<'a>>,

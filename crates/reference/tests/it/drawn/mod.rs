@@ -1,4 +1,4 @@
-//! What is drawn at random: workloads, and predictors with what the product calls them.
+//! Random inputs: workloads, and predictors with the product's names for them.
 #![allow(dead_code, reason = "every test file uses its own part")]
 
 use drystone::model::{Job, Machine, Provenance, Span, Status, Time, Truth, Workload};
@@ -28,7 +28,7 @@ pub(crate) fn workloads(overruns: bool, shortest: i64) -> impl Strategy<Value = 
     })
 }
 
-/// The same workload with few different estimates and two users, so that windows of similar jobs
+/// Returns the workload with few different estimates and two users, so that windows of similar jobs
 /// fill.
 pub(crate) fn with_few_estimates(w: Workload) -> Workload {
     let (machine, mut jobs, truth, provenance) = w.into_parts();
@@ -60,7 +60,7 @@ pub(crate) fn recent() -> impl Strategy<Value = Recent> {
     )
 }
 
-/// The same as the product is told.
+/// Returns the predictor in the product's syntax.
 pub(crate) fn words(r: &Recent) -> String {
     let window = match r.window {
         Window::All => "all",

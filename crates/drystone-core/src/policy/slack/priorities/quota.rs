@@ -63,7 +63,7 @@ impl Account {
         self.quota
     }
 
-    /// Charges a job that arrives. Answers whether the account is still within its quota, this job
+    /// Charges a job that arrives. Returns whether the account is still within its quota, this job
     /// included.
     pub(super) fn admit(&mut self, job: &Job, now: Time) -> bool {
         self.turn_to(now);
