@@ -11,7 +11,7 @@ from drystone import _drystone
 
 
 def main() -> int:
-    """Runs the command with the arguments of this process and answers its exit code."""
+    """Runs the command with the arguments of this process and returns its exit code."""
     program = sys.argv[0]
     if not os.access(program, os.X_OK) or os.path.basename(program) == "__main__.py":
         program = os.path.join(sysconfig.get_path("scripts"), "drystone")

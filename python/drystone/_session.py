@@ -46,12 +46,12 @@ class Session:
         return self._session.policy
 
     def arrive(self, now: int, *, procs: int, estimate: int, **attributes: int) -> int:
-        """A job arrives. Answers its id: jobs are numbered in the order of arrival from 0. Attributes are ``user``, ``group``,
+        """Adds a job and returns its id: jobs are numbered in the order of arrival from 0. Attributes are ``user``, ``group``,
         ``executable``, ``queue``, ``partition`` and ``memory_kb``."""
         return self._session.arrive(now, procs=procs, estimate=estimate, **attributes)
 
     def end(self, now: int, job: int) -> bool:
-        """A running job has ended; answers whether there was such a job."""
+        """A running job has ended; returns whether there was such a job."""
         return self._session.end(now, job)
 
     def expire(self, now: int) -> None:
@@ -59,7 +59,7 @@ class Session:
         self._session.expire(now)
 
     def cancel(self, now: int, job: int) -> bool:
-        """A waiting or suspended job is withdrawn; answers whether there was such a job. A running one ends (``end``)."""
+        """A waiting or suspended job is withdrawn; returns whether there was such a job. A running one ends (``end``)."""
         return self._session.cancel(now, job)
 
     def decide(self, now: int) -> list[tuple[str, int, int | None]]:

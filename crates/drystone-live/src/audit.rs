@@ -1,4 +1,4 @@
-//! Whether the books are right: what the session has, against what the cluster shows.
+//! Audit of the books: the session's state against what the cluster shows.
 
 use crate::cluster::{JobFact, Key, NodeFact, NodeState, State};
 use crate::core::Core;
@@ -7,15 +7,15 @@ use drystone::model::JobId;
 use drystone::policy::Phase;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Where a core's books differ from what it saw last. Jobs in flight are left out: what was ordered
-/// is not seen yet.
+/// Lists differences between a core's books and its last look. Jobs in flight are left out: what
+/// was ordered is not seen yet.
 #[must_use]
 pub fn differences(core: &Core) -> Vec<String> {
     let mirror = core.tracker().mirror();
     differences_from(core, mirror.records(), mirror.nodes())
 }
 
-/// Where a core's books differ from this.
+/// Lists differences between a core's books and these facts.
 pub fn differences_from<'a>(
     core: &Core,
     jobs: impl Iterator<Item = &'a JobFact> + Clone,
@@ -66,8 +66,8 @@ fn agree(there: State, here: Place, phase: Phase) -> bool {
     }
 }
 
-/// Whether somebody else lets more run on a node than there is room for: what is free depends on
-/// how that is counted then.
+/// Returns whether a foreign scheduler runs more on a node than there is room for; the free room is
+/// then a matter of counting.
 fn is_crowded<'a>(jobs: impl Iterator<Item = &'a JobFact>, mut nodes: impl Iterator<Item = &'a NodeFact>) -> bool {
     let mut used: BTreeMap<&str, u32> = BTreeMap::new();
     for fact in jobs.filter(|fact| fact.state == State::Running) {

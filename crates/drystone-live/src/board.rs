@@ -1,5 +1,4 @@
-//! What people and programs see of a daemon: one document, published now and then, and metrics of
-//! the same.
+//! Public state of a daemon: one document, published at intervals, and metrics from the same data.
 
 mod document;
 mod metrics;
@@ -14,7 +13,7 @@ use tokio::sync::watch;
 
 pub use crate::audit::differences;
 
-/// What is published.
+/// Published document and metrics.
 #[derive(Clone, Default, Debug)]
 pub struct Published {
     /// The document, as JSON.
@@ -23,7 +22,7 @@ pub struct Published {
     pub metrics: String,
 }
 
-/// Where it is published.
+/// Place of publication.
 #[derive(Debug)]
 pub struct Board {
     send: watch::Sender<Arc<Published>>,
@@ -35,15 +34,15 @@ impl Default for Board {
     }
 }
 
-/// What a document is made of.
+/// Sources of a document.
 pub struct Source<'a> {
-    /// What decides.
+    /// Tracker and session.
     pub core: &'a Core,
-    /// What happened, in numbers.
+    /// Counters of the daemon.
     pub stats: &'a Stats,
-    /// What looking costs.
+    /// Cost of looking.
     pub budget: &'a Budget,
-    /// How the daemon was set up.
+    /// Configuration of the daemon.
     pub config: &'a Config,
     /// The machine's clock.
     pub wall: i64,
@@ -68,7 +67,7 @@ impl Board {
         self.send.subscribe()
     }
 
-    /// Whether anybody waits for more, beside the server itself.
+    /// Returns whether a reader other than the server waits for updates.
     #[must_use]
     pub fn is_watched(&self) -> bool {
         self.send.receiver_count() > 1

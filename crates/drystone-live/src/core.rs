@@ -10,29 +10,29 @@ use drystone::policy::{Action, Actions, Pass, Placement, PolicySpec, SnapshotErr
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// What goes in.
+/// Input of the core.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Input {
     /// The cluster was looked at.
     Facts {
-        /// When.
+        /// Time of the look.
         stamp: Stamp,
-        /// What is different.
+        /// Difference to the look before.
         delta: Delta,
-        /// What the hook said since the last look.
+        /// Messages of the hook since the last look.
         told: Vec<Told>,
     },
     /// Something is due without anything having been seen: a prediction expires, the policy wanted
     /// to be woken. Told at that very time, or as soon after it as can be, before the next look.
     Tick(Stamp),
-    /// What came of the last orders.
+    /// Outcomes of the last orders.
     Outcomes(Vec<Outcome>),
     /// The daemon has been away.
     Restarted(Stamp),
     /// Jobs that ended before, for predictors to learn from, where no state was left that has
     /// learned from them. Times are the session's less `offset`.
     Taught {
-        /// What is added to their times.
+        /// Offset to add to their times.
         offset: i64,
         /// In the order of their ends.
         jobs: Vec<Past>,
@@ -50,49 +50,49 @@ pub enum Input {
     RememberedUsers {
         /// Jobs that their users held.
         holds: BTreeSet<JobName>,
-        /// Whether everything was given back since.
+        /// True if everything has been given back since.
         given_back: bool,
     },
 }
 
-/// What a policy decided, with the jobs' own names.
+/// Decision of a policy, with the jobs' own names.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Decided {
-    /// Which job, where it is about one.
+    /// Job concerned, if any.
     pub key: Option<Key>,
-    /// What.
+    /// Action.
     pub action: Action,
     /// On which processors, where they are named.
     pub on: Option<ProcSet>,
 }
 
-/// What comes out.
+/// Output of the core.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Output {
-    /// What the policy decided, or would decide where it only looks.
+    /// Decisions of the policy; hypothetical in shadow mode.
     pub decided: Vec<Decided>,
-    /// What is to be ordered.
+    /// Orders to send.
     pub orders: Vec<Order>,
-    /// Why everything has to be given back, if it has.
+    /// Reason to hand the cluster back, if any.
     pub doubt: Option<String>,
 }
 
 impl Output {
-    /// Whether nothing came out.
+    /// Returns whether the output is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.decided.is_empty() && self.orders.is_empty() && self.doubt.is_none()
     }
 }
 
-/// Why it cannot go on.
+/// Reason why the core cannot continue.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CoreError {
     /// The policy asked for something impossible: a bug of the policy.
     #[error("the policy broke its contract: {0}")]
     Violation(#[from] Violation),
-    /// The session does not take what it is told.
+    /// The session refuses an event.
     #[error("the session refuses what happened: {0}")]
     News(#[from] NewsError),
     /// The state cannot be saved or restored.
@@ -112,7 +112,7 @@ impl From<ProposalError> for CoreError {
     }
 }
 
-/// Why a policy cannot work live.
+/// Reason why a policy cannot work live.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Unsuitable {
     /// It does not take news.
@@ -150,7 +150,7 @@ pub enum Unsuitable {
 /// News, and of which of the session's jobs, where it knows it.
 type Named = (Option<JobId>, News);
 
-/// What is saved.
+/// Saved state.
 #[derive(Serialize, Deserialize)]
 struct Saved {
     tracker: Tracker,
@@ -175,10 +175,10 @@ impl Core {
         Core { tracker: Tracker::new(settings, layout), session, policy: policy.clone(), last: Output::default() }
     }
 
-    /// Whether a policy can work on a cluster that can so much.
+    /// Checks that a policy can work on a cluster with these capabilities.
     ///
     /// # Errors
-    /// Why not.
+    /// The reason.
     pub fn suits(policy: &PolicySpec, can: crate::cluster::Capabilities) -> Result<(), Unsuitable> {
         let name = || policy.canonical();
         let scheduler = policy.scheduler();
@@ -228,13 +228,13 @@ impl Core {
         &self.policy
     }
 
-    /// When something is due without anything having been seen.
+    /// Returns the next time at which something is due without a look.
     #[must_use]
     pub fn deadline(&self) -> Option<Time> {
         [self.session.deadline(), self.tracker.deadline()].into_iter().flatten().min()
     }
 
-    /// When a [`Input::Tick`] is due, if one is by `now`.
+    /// Returns the time of an [`Input::Tick`] that is due by `now`, if any.
     #[must_use]
     pub fn tick_due(&self, now: Time) -> Option<Time> {
         let due = self.session.deadline().filter(|&due| due <= now)?;

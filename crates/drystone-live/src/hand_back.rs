@@ -10,20 +10,21 @@ use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-/// How often it looks while suspended jobs wait for room.
+/// Interval of looks while suspended jobs wait for room.
 const LOOK: Duration = Duration::from_secs(2);
-/// How often it looks while the cluster does not answer, and how often it orders what is not
+/// Number of looks at a cluster that does not answer, and number of tries of an order that is not
 /// carried out.
 const TRIES: u32 = 3;
 
-/// How to give back.
+/// Options of a hand-back.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Options {
     /// Only if no daemon has beaten for so many seconds.
     pub if_silent: Option<u64>,
     /// Requeue suspended jobs that have no room, instead of resuming them beside others.
     pub requeue: bool,
-    /// How long suspended jobs wait for room before waiting jobs are let go, which would take it.
+    /// Time for which suspended jobs wait for room before waiting jobs are released, which would
+    /// take it.
     pub patience: Duration,
 }
 
@@ -33,10 +34,10 @@ impl Default for Options {
     }
 }
 
-/// What was given back.
+/// Summary of a hand-back.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Given {
-    /// Why nothing was done, where nothing was.
+    /// Reason why nothing was done, if so.
     pub skipped: Option<String>,
     /// Jobs that were let go.
     pub released: usize,
@@ -51,7 +52,7 @@ pub struct Given {
     pub unpinned: usize,
     /// Jobs that their users hold, and that stay held.
     pub users: usize,
-    /// What could not be done.
+    /// Actions that failed.
     pub left: Vec<String>,
 }
 
@@ -95,7 +96,7 @@ pub fn hand_back<C: Cluster>(
     Ok(given)
 }
 
-/// Switches the hook off, on a full disk, too.
+/// Switches the hook off, even on a full disk.
 fn switch_off(home: &Home) -> Result<(), LiveError> {
     let path = home.heartbeat();
     let token = format!("{} {}", wall(), std::process::id());
@@ -109,7 +110,7 @@ fn switch_off(home: &Home) -> Result<(), LiveError> {
     Ok(())
 }
 
-/// What the daemon left behind: its ledger, and what the hook said that it may not have read.
+/// Returns what the daemon left behind: its ledger, and hook messages that it may not have read.
 fn standing(home: &Home) -> Standing {
     let mut standing = Ledger::read(&home.ledger()).unwrap_or_default();
     for file in [home.wake().with_extension("old"), home.wake()] {
@@ -192,7 +193,7 @@ impl<C: Cluster> HandBack<'_, C> {
         }
     }
 
-    /// Which suspended jobs have room where they are, and which have none.
+    /// Splits the suspended jobs into those with room in place and those without.
     fn with_room(&self, seen: &Snapshot, stopped: &[&JobFact]) -> (Vec<Key>, Vec<Key>) {
         let Some(layout) = &self.layout else { return (Vec::new(), Vec::new()) };
         let mut idle: BTreeMap<&str, u32> =
@@ -260,7 +261,7 @@ impl<C: Cluster> HandBack<'_, C> {
         outcomes.iter().zip(tasks).filter(|(outcome, _)| **outcome == Outcome::Done).map(|(_, count)| count).sum()
     }
 
-    /// Whether a job is held for the daemon, or by its user as well.
+    /// Returns whether a job is held for the daemon, or by its user as well.
     fn is_held(&self, fact: &JobFact) -> bool {
         let ours = fact.mark != Mark::None || fact.keys().iter().any(|key| self.standing.held.contains(key));
         // One that was requeued while it was suspended is held as if an administrator held it.
@@ -278,7 +279,7 @@ impl<C: Cluster> HandBack<'_, C> {
         fact.state == State::Pending && fact.held && (fact.reason == Reason::UserHold && ours || orphaned || slipped)
     }
 
-    /// Whether its user holds it.
+    /// Returns whether its user holds it.
     fn is_users(&self, seen: &Snapshot, key: Key) -> bool {
         let users = &self.standing.users;
         let of = |task| users.get(&JobName { id: key.id, task }).copied();

@@ -1,4 +1,4 @@
-//! What an installation needs beside the program: the hook, the script of ends, units of systemd, a
+//! Files of an installation beside the program: the hook, the script of ends, units of systemd, a
 //! dashboard.
 
 use crate::cluster::slurm::hook::{HookSettings, SILENCE, job_submit, wake};
@@ -15,15 +15,15 @@ pub const DASHBOARD: &str = include_str!("../assets/grafana.json");
 /// An installation.
 #[derive(Clone, Debug)]
 pub struct Installation<'a> {
-    /// Where the daemon keeps what.
+    /// Paths of the daemon's files.
     pub home: &'a Home,
     /// The daemon's user: its name and number.
     pub user: (&'a str, u32),
     /// The program.
     pub program: &'a Path,
-    /// What decides, as its text.
+    /// Text of the policy.
     pub policy: &'a str,
-    /// Whether it only looks.
+    /// Mode of the daemon.
     pub mode: Mode,
     /// Partitions that are driven; none for the default one.
     pub partitions: &'a [String],
@@ -62,7 +62,7 @@ impl Installation<'_> {
         (self.fill(BACK), TIMER.to_string())
     }
 
-    /// The same as a line for cron, for systems without systemd.
+    /// Returns the daemon's start as a line for cron, for systems without systemd.
     #[must_use]
     pub fn cron(&self) -> String {
         let (program, state, run) = (shown(self.program), shown(self.home.state()), shown(self.home.run()));

@@ -1,5 +1,5 @@
-//! What the policy would have made of the jobs that a journal saw: both it and a model of the
-//! site's scheduler simulated on them.
+//! Counterfactual report on the jobs of a journal: both the policy and a model of the site's
+//! scheduler are simulated on them.
 //!
 //! The mirror of a shadow cannot tell: its queue is what the cluster's own choices left. So the
 //! journal is made a workload, and both schedulers run on it; what the cluster itself made of it
@@ -26,20 +26,20 @@ const ROWS: usize = 10;
 pub struct Compared {
     /// Mean in seconds, and its interval.
     pub baseline: (f64, Option<(f64, f64)>),
-    /// The same under the policy.
+    /// Mean wait under the policy.
     pub policy: (f64, Option<(f64, f64)>),
     /// Relative change, and its interval.
     pub change: (Option<f64>, Option<(f64, f64)>),
 }
 
-/// What a job would have waited.
+/// Wait of a job under each scheduler.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Waited {
     /// Its number.
     pub job: i64,
     /// Its processors.
     pub procs: u32,
-    /// What it waited on the cluster, in seconds.
+    /// Wait on the cluster, in seconds.
     pub cluster: i64,
     /// Under the baseline.
     pub baseline: i64,
@@ -47,7 +47,7 @@ pub struct Waited {
     pub policy: i64,
 }
 
-/// How good predictions of run times were.
+/// Accuracy of predicted run times.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct Predicted {
     /// Jobs of which one was learned.
@@ -60,7 +60,7 @@ pub struct Predicted {
     pub too_short: f64,
 }
 
-/// How good announced starts were, under the policy.
+/// Accuracy of announced starts, under the policy.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct Announced {
     /// Jobs that were announced a start.
@@ -128,7 +128,7 @@ pub enum ReportError {
 /// Fewer jobs than this are no evidence.
 const LEAST: usize = 10;
 
-/// What is kept of one job of a simulation.
+/// Facts kept of one job of a simulation.
 #[derive(Clone, Copy, Default)]
 struct Fate {
     wait: Span,

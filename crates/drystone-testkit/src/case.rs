@@ -46,34 +46,34 @@ impl Random {
 /// A job: seconds, processors, a user.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Row {
-    /// When it arrives.
+    /// Arrival time.
     pub submit: i64,
     /// Processors.
     pub procs: Procs,
-    /// What the user asks for.
+    /// User's estimate.
     pub estimate: i64,
-    /// How long it really runs.
+    /// True run time.
     pub run: i64,
     /// Its user.
     pub user: i32,
 }
 
-/// What a policy is tried on.
+/// Case on which a policy is tried.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Case {
     /// Processors of the machine.
     pub procs: Procs,
     /// In order of arrival.
     pub rows: Vec<Row>,
-    /// Which jobs are withdrawn, and how long after their arrival.
+    /// Jobs that are withdrawn, and the time from their arrival to the withdrawal.
     pub cancel: Vec<(usize, i64)>,
     /// After how many steps the state is saved and restored elsewhere.
     pub stop: usize,
-    /// What happens beside arrivals and ends; only [`check_real`](crate::check_real) looks at it.
+    /// Events besides arrivals and ends; only [`check_real`](crate::check_real) looks at it.
     pub world: World,
 }
 
-/// What happens to jobs that outlive their estimates: the settings of an experiment.
+/// Treatment of jobs that outlive their estimates, as in experiments.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Overrun {
     RunOn,
@@ -82,7 +82,7 @@ enum Overrun {
     Exact,
 }
 
-/// How large and how long cases may be for a policy.
+/// Size limits of cases for a policy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
     /// Most jobs.

@@ -45,10 +45,10 @@ fn changed(case: &Case, change: impl Fn(&mut Row)) -> Case {
     other
 }
 
-/// Whether the schedule of a case follows a change of it.
+/// Checks that the schedule of a case follows a change of it.
 ///
 /// # Errors
-/// What differs, in words.
+/// The difference, in words.
 pub fn follows(change: Change, subject: &Subject, case: &Case) -> Result<(), String> {
     let make = &subject.make;
     if make().fits(&case.workload()).is_err() {

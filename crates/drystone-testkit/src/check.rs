@@ -10,10 +10,10 @@ use drystone_reference::{JobIn, checker};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
-/// Whether a policy holds on a case what every policy must, and what it guarantees.
+/// Checks that a policy keeps the invariants of all policies and its own guarantees on a case.
 ///
 /// # Errors
-/// What is wrong, in words; a panic is wrong, too.
+/// The failure in words; a panic is also a failure.
 pub fn check(subject: &Subject, case: &Case) -> Result<(), String> {
     match catch_unwind(AssertUnwindSafe(|| check_all(subject, case))) {
         Ok(found) => found,
@@ -100,8 +100,8 @@ fn invariants(subject: &Subject, case: &Case, seen: &Watch) -> Result<(), String
     checker::check(i64::from(case.procs), &jobs, &segments).map_err(words)
 }
 
-/// Whether no job outlives what was predicted of it at its arrival, and whether none ends before;
-/// only asked of predictions that do not come from history.
+/// Returns whether no job outlives the prediction made at its arrival, and whether none ends before
+/// it; asked only of predictions that do not come from history.
 fn punctual(subject: &Subject, case: &Case) -> (bool, bool) {
     let forecast = (subject.make)().forecast;
     let factor = i64::from(forecast.factor);
@@ -200,8 +200,8 @@ fn resumed(subject: &Subject, case: &Case, workload: &Workload, whole: &Watch) -
     Ok(())
 }
 
-/// A policy that is told of each correction when it is due, and asked for a pass each time, decides
-/// the same: leaving out what leads to nothing shows in no start, no reservation, no number of
+/// A policy that hears of each correction when it is due, with a pass each time, decides as before:
+/// skipping corrections without consequences shows in no start, no reservation, no number of
 /// corrections and no accuracy.
 fn told_at_once(subject: &Subject, case: &Case, workload: &Workload, whole: &Watch) -> Result<(), String> {
     let mut scheduler = (subject.make)();

@@ -1,4 +1,4 @@
-//! Which values of its parameters a policy is tried with: those that their types suggest.
+//! Values of parameters with which a policy is tried: those that their types suggest.
 
 use crate::case::Random;
 use drystone::policy::{self, COMMON, Param, PolicySpec};

@@ -13,11 +13,12 @@ use drystone_reference::outages::{Hit, OutageIn};
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Whether a policy holds in a case with a [`World`](crate::World) what every policy must. One that
-/// does not [hear](drystone::policy::Policy::hears) of news has to be refused.
+/// Checks that a policy keeps the invariants of all policies in a case with a
+/// [`World`](crate::World). One that does not [hear](drystone::policy::Policy::hears) of news has
+/// to be refused.
 ///
 /// # Errors
-/// What is wrong, in words; a panic is wrong, too.
+/// The failure in words; a panic is also a failure.
 pub fn check_real(subject: &Subject, case: &Case) -> Result<(), String> {
     match catch_unwind(AssertUnwindSafe(|| check_all(subject, case))) {
         Ok(found) => found,
@@ -77,7 +78,7 @@ fn simulate(
     Ok(watch)
 }
 
-/// Whether no job outlives what is predicted of it from the beginning.
+/// Returns whether no job outlives its first prediction.
 fn punctual(subject: &Subject, case: &Case) -> bool {
     let forecast = (subject.make)().forecast;
     let given = subject.plans_with_estimates() && !forecast.predictor.clairvoyant();
@@ -133,7 +134,7 @@ fn sound(subject: &Subject, case: &Case, workload: &Workload, outages: &Outages,
     held_back(case, seen)?;
     if subject.guarantees.contains(&Guarantee::GoesOnInPlace) {
         let in_place = |segments: &[Segment]| checker::check_local_resumption(segments).map_err(|w| format!("{w:?}"));
-        // A job that was requeued begins anew, anywhere.
+        // A job that was requeued starts again, anywhere.
         let kept: Vec<Segment> =
             seen.segments.iter().filter(|s| !seen.in_vain.iter().any(|v| v.job == s.job)).cloned().collect();
         in_place(&kept)?;

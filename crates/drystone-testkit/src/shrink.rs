@@ -1,4 +1,4 @@
-//! From a case that fails to a small one that fails, and what people are told about it.
+//! Reduction of a failing case to a small one, and its report.
 
 use crate::case::{Case, Random};
 use crate::check::check;
@@ -12,11 +12,11 @@ pub struct Failure {
     pub policy: String,
     /// On what it fails.
     pub case: Case,
-    /// What is wrong.
+    /// Description of the failure.
     pub problem: String,
 }
 
-/// What is asked of a policy on a case.
+/// Check of a policy on a case.
 pub type Ask<'a> = &'a dyn Fn(&Subject, &Case) -> Result<(), String>;
 
 /// Tries a policy on the random case of a seed.
@@ -58,7 +58,7 @@ pub fn attempt_with(subject: &Subject, seed: u64, ask: Ask<'_>) -> Result<(), Bo
     }
 }
 
-/// How many smaller cases are tried.
+/// Limit on the number of smaller cases tried.
 const TRIES: usize = 4_000;
 
 /// A smallest case in this sense: no job, withdrawal, processor or second of those tried can go.
@@ -149,13 +149,13 @@ fn without(case: &Case, from: usize, until: usize) -> Case {
 }
 
 impl Failure {
-    /// What is wrong, in a line.
+    /// Returns the failure in one line.
     #[must_use]
     pub fn line(&self) -> String {
         format!("policy {}: {}\n", self.policy, self.problem)
     }
 
-    /// What is wrong, the log, and the command that shows it.
+    /// Returns the failure, the log, and the command that reproduces it.
     #[must_use]
     pub fn report(&self) -> String {
         let Failure { policy, case, problem } = self;

@@ -1,11 +1,11 @@
-//! What is tried: a policy, what it guarantees, and how large its cases may be.
+//! Subject of a trial: a policy, its guarantees, and the size limits of its cases.
 
 use crate::case::Limits;
 use drystone::engine::Scheduler;
 use drystone::policy::PolicySpec;
 use std::fmt;
 
-/// What a policy promises beyond what every schedule must keep.
+/// Guarantee of a policy beyond the rules of every schedule.
 #[derive(Clone, PartialEq, Debug)]
 #[non_exhaustive]
 pub enum Guarantee {
@@ -13,9 +13,9 @@ pub enum Guarantee {
     InOrder,
     /// No job waits while it fits the free processors.
     WorkConserving,
-    /// Where no job outlives its first prediction, none starts later than first promised.
+    /// If no job outlives its first prediction, none starts later than first promised.
     KeepsPromises,
-    /// Where moreover run times are as predicted and no job is withdrawn, each starts when first
+    /// If moreover run times are as predicted and no job is withdrawn, each starts when first
     /// promised, to the second.
     ExactPromises,
     /// No job is suspended, so each has one segment.
@@ -26,13 +26,13 @@ pub enum Guarantee {
     SuspendsAtMost(u32),
     /// A job that outlives its estimate may be killed, once its estimate is over.
     MayKill,
-    /// The same schedule with any number of threads
+    /// Any number of threads gives one schedule
     /// ([`Policy::employ`](drystone::policy::Policy::employ)).
     AnyThreads,
     /// It remembers nothing: what it decides follows from what waits and runs, so that a simulation
     /// cut anywhere goes on as it did.
     Forgets,
-    /// The same schedule as another text.
+    /// Another text gives an equal schedule.
     SameAs(String),
 }
 
@@ -42,9 +42,9 @@ pub struct Subject {
     pub name: String,
     /// Makes a fresh scheduler of it.
     pub make: Box<dyn Fn() -> Scheduler>,
-    /// What it promises beyond what every schedule must keep.
+    /// Guarantees beyond the rules of every schedule.
     pub guarantees: Vec<Guarantee>,
-    /// How large its cases may be.
+    /// Size limits of its cases.
     pub limits: Limits,
     /// The text of its predictor.
     pub predictor: String,
@@ -70,7 +70,7 @@ impl Subject {
         Subject { guarantees: guarantees.into(), ..self }
     }
 
-    /// Whether it plans with estimates, times a factor or not.
+    /// Returns whether it plans with estimates, times a factor or not.
     #[must_use]
     pub fn plans_with_estimates(&self) -> bool {
         !["recent", "quantile", "learn"].iter().any(|word| self.predictor.contains(word))

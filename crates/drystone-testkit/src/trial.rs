@@ -22,12 +22,12 @@ pub fn assert_sound(family: &str, guarantees: &[Guarantee]) {
     }
 }
 
-/// What a policy guarantees, by its parameters.
+/// Guarantees of a policy, by its parameters.
 type Guarantees<'a> = Box<dyn Fn(&PolicySpec) -> Vec<Guarantee> + 'a>;
-/// Which values of parameters are left out, by name and value.
+/// Filter of the parameter values that are left out, by name and value.
 type Skip<'a> = Box<dyn Fn(&str, &str) -> bool + 'a>;
 
-/// How a family of policies is tried.
+/// Trial of a family of policies.
 pub struct Trial<'a> {
     family: &'a str,
     guarantees: Guarantees<'a>,
@@ -56,7 +56,7 @@ impl<'a> Trial<'a> {
         }
     }
 
-    /// What a policy of it guarantees, by its parameters ([`value`](crate::value)).
+    /// Sets the guarantees of its policies, by their parameters ([`value`](crate::value)).
     #[must_use]
     pub fn guarantees(self, guarantees: impl Fn(&PolicySpec) -> Vec<Guarantee> + 'a) -> Trial<'a> {
         Trial { guarantees: Box::new(guarantees), ..self }
@@ -68,7 +68,7 @@ impl<'a> Trial<'a> {
         Trial { skip: Box::new(skip), ..self }
     }
 
-    /// Whose schedules follow these changes of a workload, whatever the parameters are.
+    /// Sets the changes of a workload that its schedules follow, whatever the parameters are.
     #[must_use]
     pub fn following(self, changes: &[Change]) -> Trial<'a> {
         Trial { changes: changes.to_vec(), ..self }

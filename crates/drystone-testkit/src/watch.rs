@@ -7,30 +7,30 @@ use drystone::policy::{Gauge, Moved, Why};
 use drystone_reference::checker::Segment;
 use std::collections::BTreeMap;
 
-/// What became of a job.
+/// Fate of a job.
 #[derive(Clone, PartialEq, Debug)]
 #[non_exhaustive]
 pub enum Fate {
     /// It ended.
     Ended {
-        /// When.
+        /// Time.
         at: i64,
         /// Its first start.
         start: i64,
         /// Run time received.
         ran: i64,
-        /// How often it was suspended.
+        /// Number of suspensions.
         suspensions: u32,
-        /// What suspensions cost.
+        /// Cost of the suspensions, in seconds.
         overhead: i64,
     },
     /// It was withdrawn before it started.
     Cancelled,
     /// An outage ended it for good.
     Lost {
-        /// When.
+        /// Time.
         at: i64,
-        /// What it had run by then.
+        /// Run time by then.
         ran: i64,
     },
 }
@@ -44,13 +44,13 @@ pub struct Watch {
     pub segments: Vec<Segment>,
     /// Those of attempts that an outage made vain.
     pub in_vain: Vec<Segment>,
-    /// When each job started first.
+    /// First start of each job.
     pub started: BTreeMap<u32, i64>,
-    /// When each was gone, however.
+    /// Time at which each job was gone, for any reason.
     pub gone: BTreeMap<u32, i64>,
-    /// What became of each job; one that is sound has one fate.
+    /// Fates of each job; a sound one has exactly one.
     pub fates: BTreeMap<u32, Vec<Fate>>,
-    /// What was promised, and whether it was kept.
+    /// Audit of the promises.
     pub audit: PromiseAudit,
     /// The first promise to each job that was made one.
     pub promised: BTreeMap<u32, i64>,

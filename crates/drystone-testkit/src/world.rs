@@ -1,4 +1,4 @@
-//! What happens beside arrivals and ends in a case: outages, holds, dependencies, a busy beginning.
+//! Events of a case besides arrivals and ends: outages, holds, dependencies, a busy beginning.
 
 use crate::case::{Case, Random};
 use drystone::model::{
@@ -7,19 +7,19 @@ use drystone::model::{
 };
 use std::collections::BTreeMap;
 
-/// What happens beside arrivals and ends.
+/// Events besides arrivals and ends.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct World {
     /// Processors that are out.
     pub outages: Vec<Outage>,
-    /// What is known of the jobs beyond each by itself.
+    /// Known circumstances of the jobs beyond each job's own facts.
     pub known: Circumstances,
-    /// Whether jobs arrive upon the end of others.
+    /// True if jobs arrive when others end.
     pub feedback: bool,
 }
 
 impl World {
-    /// Whether nothing does.
+    /// Returns whether there are no such events.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == World::default()
@@ -45,7 +45,7 @@ impl World {
         world
     }
 
-    /// The same without the jobs from one place up to another.
+    /// Returns the world without the jobs from one place up to another.
     #[must_use]
     pub fn without(&self, from: usize, until: usize) -> World {
         let place = |job: JobId| match job.index() {

@@ -1,11 +1,11 @@
 //! Policies that plan or search among every job, where many wait.
 //!
-//! `conservative` runs beside itself with plans made anew at every early end, which is what it does
-//! where few wait, and on a small burst beside the naive definition in `drystone-reference`. All
-//! must give the same schedule, job by job; that is asserted. Processor time of the whole
-//! simulation, best of as many runs in turn as fit into some seconds.
-//! `cargo bench -p drystone --bench deep -- WORDS` takes the rows whose names hold one of the
-//! words; `-- slow` adds those that take minutes.
+//! `conservative` runs against a variant that rebuilds its plans at every early end, which the
+//! policy itself does where few jobs wait, and on a small burst against the naive definition in
+//! `drystone-reference`. All must give the same schedule, job by job; that is asserted. Processor
+//! time of the whole simulation, best of as many runs in turn as fit into some seconds. `cargo
+//! bench -p drystone --bench deep -- WORDS` takes the rows whose names hold one of the words; `--
+//! slow` adds those that take minutes.
 
 mod clock;
 

@@ -1,5 +1,5 @@
-//! What a node of goal-oriented scheduling costs: nodes per second of the search, and of a naive
-//! loop that copies the whole profile for every node and looks for a place from its front.
+//! Cost of a node of goal-oriented scheduling: nodes per second of the search, and of a naive loop
+//! that copies the whole profile for every node and looks for a place from its front.
 //!
 //! Millions of nodes per second of processor time on one core: of the fastest of ten batches, so
 //! that neither what else the machine does nor its hiccups count. `search` is the search as it is

@@ -1,4 +1,4 @@
-//! What measuring costs per job: the light and the full configuration, and the end of each.
+//! Cost of measuring per job: the light and the full configuration, and the end of each.
 //!
 //! The jobs are made up and few enough to stay in the cache: waits and run times over six orders of
 //! magnitude, ends nearly in order of submit.

@@ -1,5 +1,5 @@
-//! What outages cost: each policy on a log without outages, with them, and without them where as
-//! many jobs wait.
+//! Cost of outages: each policy on a log without outages, with them, and without them where as many
+//! jobs wait.
 //!
 //! Outages make queues longer, and longer queues take longer by themselves. The third run tells
 //! both apart: submit times are divided by the smallest factor, in steps of a fiftieth, with which

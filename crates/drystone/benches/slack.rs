@@ -1,5 +1,5 @@
-//! What slack-based backfilling costs: a year of a real log, and one arrival at queues of up to
-//! 2,000 waiting jobs.
+//! Cost of slack-based backfilling: a year of a real log, and one arrival at queues of up to 2,000
+//! waiting jobs.
 //!
 //! The log is no part of the project: `DRYSTONE_SHARED` names the folder with `traces/`; without it
 //! the year is left out.

@@ -1,4 +1,4 @@
-//! How fast a log is read, cleaned and written: bytes of plain text per second on one core.
+//! Speed of reading, cleaning and writing a log: bytes of plain text per second on one core.
 //!
 //! The text is made up, with columns and magnitudes like those of the archive's logs.
 

@@ -16,7 +16,8 @@ use crate::policy::{PolicySpec, Priorities, PriorityError};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// What is simulated and what is measured of it. Everything but policy and workload has a default.
+/// Simulation of a workload, with the choice of measurements. Everything but policy and workload
+/// has a default.
 ///
 /// The workload is cleaned and transformed already: what an overrun means, and the seed of what is
 /// generated, are part of it.
@@ -52,7 +53,7 @@ pub struct Experiment<'a> {
     threads: u32,
 }
 
-/// What came out of an experiment.
+/// Results of an experiment.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Measured {
     /// Everything that the configuration asked for.
@@ -66,14 +67,14 @@ pub struct Measured {
     pub took: Duration,
 }
 
-/// What was measured of a pool.
+/// Measurements of a pool.
 #[derive(Clone, PartialEq, Debug)]
 pub struct PoolMeasured {
     /// Its name.
     pub name: String,
     /// Its processors, as its own policy counts them.
     pub procs: u32,
-    /// What was measured, in these.
+    /// Report, in the pool's own processors.
     pub report: Report,
 }
 
@@ -83,7 +84,7 @@ impl<'a> From<&'a Measured> for Found<'a> {
     }
 }
 
-/// Why an experiment came to nothing.
+/// Reason why an experiment failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExperimentError {
@@ -187,8 +188,8 @@ impl<'a> Experiment<'a> {
         Experiment { progress: Some(progress), ..self }
     }
 
-    /// Simulates and measures; `None` where it was told to stop. `also` watches, too: ids of jobs
-    /// are those of the part at work.
+    /// Simulates and measures; `None` on cancellation. `also` is a further observer; ids of jobs
+    /// are those of the part in progress.
     ///
     /// # Errors
     /// The policy requires something that a workload lacks, does not take the priorities, or breaks
@@ -247,13 +248,13 @@ impl<'a> Experiment<'a> {
         Ok(Some(Measured { report, promises, pools, took: since.elapsed() }))
     }
 
-    /// Whether more happens to a part than arrivals and ends.
+    /// Returns whether a part has events besides arrivals and ends.
     fn is_real(&self, part: &Workload) -> bool {
         self.outages.is_some() || part.circumstances().is_some()
     }
 
-    /// Simulates one part to its end. Returns how many jobs are left that were never eligible;
-    /// `None` where it was told to stop.
+    /// Simulates one part to its end. Returns the number of jobs left that were never eligible;
+    /// `None` on cancellation.
     fn simulate(&self, part: &Workload, observer: &mut impl Observer) -> Result<Option<u64>, ExperimentError> {
         let scheduler = scheduler(self.policy, self.priorities, part)?;
         scheduler.fits(part)?;
@@ -304,7 +305,7 @@ pub fn scheduler(
     Ok(scheduler)
 }
 
-/// How many ends lie between two reports of progress.
+/// Number of ends between two reports of progress.
 const STRIDE: u64 = 256;
 
 /// Counts jobs that end.
@@ -340,7 +341,7 @@ impl Drop for Counted<'_> {
     }
 }
 
-/// Which jobs the averages of a study count; all without a study.
+/// Returns the selection of jobs for the averages of a study; all jobs without a study.
 #[must_use]
 pub fn selection(study: Option<Study>) -> Selection {
     match study.map_or(Trim::Nothing, Study::trim) {

@@ -66,10 +66,10 @@
 //!
 //! # Write a policy
 //!
-//! A policy is a state machine: it is told what happened and answers with actions.
-//! [`policy::Policy`] shows a complete one. [`policy::register`] makes it known by name, with
-//! parameters, help and error messages, so that it can be used wherever a built-in one can. The
-//! crate `drystone-testkit` tries it on hostile random workloads in one line.
+//! A policy is a state machine that takes events and returns actions. [`policy::Policy`] shows a
+//! complete one. [`policy::register`] makes it known by name, with parameters, help and error
+//! messages, so that it can be used wherever a built-in one can. The crate `drystone-testkit` tries
+//! it on hostile random workloads in one line.
 //!
 //! ```
 //! use drystone::model::JobId;

@@ -20,15 +20,15 @@ pub struct Document {
     pub drystone: &'static str,
     /// The cluster's name.
     pub cluster: String,
-    /// Whether the daemon only looks.
+    /// Mode of the daemon.
     pub mode: Mode,
-    /// What decides.
+    /// Text of the policy.
     pub policy: String,
     /// The daemon's name of itself.
     pub instance: String,
-    /// When this was written.
+    /// Time of writing.
     pub at: i64,
-    /// How the daemon is.
+    /// Health of the daemon.
     pub health: Health,
     /// The machine.
     pub machine: Machine,
@@ -44,14 +44,14 @@ pub struct Document {
     pub finished: Vec<Finished>,
 }
 
-/// How a daemon is.
+/// Health of a daemon.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Health {
-    /// Whether the cluster does not answer.
+    /// True if the cluster does not answer.
     pub silent: bool,
-    /// Whether released jobs do not start although there is room.
+    /// True if released jobs do not start although there is room.
     pub stalled: bool,
-    /// Where the books differ from what was seen at the last look.
+    /// Number of differences between the books and the last look.
     pub differences: u64,
     /// Average processor time of a look, in milliseconds.
     pub look_ms: f64,
@@ -65,7 +65,7 @@ pub struct Health {
     pub in_flight: u64,
     /// Counters.
     pub counters: Stats,
-    /// What people should know, the last one first.
+    /// Notes for people, the last one first.
     pub notes: Vec<Note>,
 }
 
@@ -89,23 +89,23 @@ pub struct Machine {
 pub struct Waiting {
     /// The cluster's name of it.
     pub job: String,
-    /// Whose.
+    /// Owner.
     pub user: String,
     /// Its processors.
     pub procs: u32,
     /// Its time limit in seconds.
     pub limit: i64,
-    /// How long it is predicted to run, in seconds.
+    /// Predicted run time, in seconds.
     pub predicted: Option<i64>,
-    /// When it was submitted.
+    /// Submit time.
     pub submit: i64,
-    /// Why it is held back, where it is.
+    /// Reason why it is held back, if it is.
     pub held: Option<&'static str>,
-    /// When the policy plans to start it, as far as it plans.
+    /// Planned start, if the policy plans one.
     pub planned: Option<i64>,
     /// By when it promised to, where it did.
     pub promised: Option<i64>,
-    /// When the policy would have started it, where it only looks.
+    /// Start that the policy wanted, in shadow mode.
     pub wanted: Option<i64>,
 }
 
@@ -114,19 +114,19 @@ pub struct Waiting {
 pub struct Running {
     /// The cluster's name of it.
     pub job: String,
-    /// Whose.
+    /// Owner.
     pub user: String,
     /// Its processors.
     pub procs: u32,
     /// Since when.
     pub since: Option<i64>,
-    /// When it is predicted to end.
+    /// Predicted end.
     pub ends: Option<i64>,
-    /// What it does: runs, is suspended, or is on its way.
+    /// State: running, suspended, or in transition.
     pub state: &'static str,
     /// The start that was promised first.
     pub promised: Option<i64>,
-    /// When the policy would have started it, where it only looks.
+    /// Start that the policy wanted, in shadow mode.
     pub wanted: Option<i64>,
 }
 
@@ -135,21 +135,21 @@ pub struct Running {
 pub struct Finished {
     /// The cluster's name of it.
     pub job: String,
-    /// Whose.
+    /// Owner.
     pub user: String,
     /// Its processors.
     pub procs: u32,
-    /// When it was submitted.
+    /// Submit time.
     pub submit: i64,
-    /// When it started; nothing where it was withdrawn.
+    /// Start time; `None` if it was withdrawn.
     pub started: Option<i64>,
-    /// When it was seen to be over.
+    /// Time at which its end was seen.
     pub ended: Option<i64>,
-    /// How it ended.
+    /// Way in which it ended.
     pub ending: Option<Ending>,
     /// The start that was promised first, and when that was promised.
     pub promised: Option<(i64, i64)>,
-    /// When the policy wanted it to start.
+    /// Start that the policy wanted.
     pub wanted: Option<i64>,
 }
 

@@ -1,18 +1,18 @@
-//! What a cluster tells: jobs and nodes, in words that no batch system owns.
+//! Facts of a cluster: jobs and nodes, in terms that belong to no batch system.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::fmt;
 
-/// What tells a job from every other that there ever was: its number alone does not, for a
-/// controller that was killed gives the same number to another job.
+/// Identity of a job among all jobs ever. Its number alone is not enough, because a controller that
+/// was killed gives the same number to another job.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub struct Key {
     /// The cluster's number of the job, or of the array that it is a task of.
     pub id: u64,
-    /// Which task of the array.
+    /// Index of the array task.
     pub task: Option<u32>,
-    /// When it was submitted, by the cluster's clock; a requeue changes it.
+    /// Submit time, by the cluster's clock; a requeue changes it.
     pub submit: i64,
 }
 
@@ -72,7 +72,7 @@ impl fmt::Display for JobName {
     }
 }
 
-/// Which jobs a record of the cluster is about.
+/// Jobs that a record of the cluster describes.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub enum Slot {
     /// One job that is no task.
@@ -84,18 +84,18 @@ pub enum Slot {
     Folded(Vec<(u32, u32)>),
 }
 
-/// What names a record from poll to poll: an array has at most one folded record.
+/// Identity of a record from poll to poll: an array has at most one folded record.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub struct RecordId {
     /// Number of the job or of the array.
     pub id: u64,
-    /// Which task; `None` for a job that is none and for the folded rest of an array.
+    /// Index of the task; `None` for a single job and for the folded rest of an array.
     pub task: Option<u32>,
-    /// When it was submitted.
+    /// Submit time.
     pub submit: i64,
 }
 
-/// What a job does.
+/// State of a job.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum State {
     /// It waits, whatever for.
@@ -108,7 +108,7 @@ pub enum State {
     Ended(Ending),
 }
 
-/// How a job has ended.
+/// Way in which a job has ended.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum Ending {
     /// By itself, well.
@@ -127,7 +127,7 @@ pub enum Ending {
     Removed,
 }
 
-/// Why a pending job does not run, as far as the cluster says.
+/// Reason why a pending job does not run, as the cluster gives it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum Reason {
     /// Nothing is said.
@@ -162,7 +162,7 @@ pub enum Reason {
     RequeuedHeld,
 }
 
-/// What the hook in the controller wrote on a job.
+/// Mark that the hook in the controller wrote on a job.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug, Serialize, Deserialize)]
 pub enum Mark {
     /// Nothing: the hook did not see it, or let it pass.
@@ -174,7 +174,7 @@ pub enum Mark {
     User,
 }
 
-/// What a job asks for that Drystone does not model: it is left to the cluster.
+/// Request of a job that Drystone does not model; such a job is left to the cluster.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub enum Ask {
     /// Licences.
@@ -206,7 +206,7 @@ impl Ask {
     }
 }
 
-/// What another job has to do before one may start.
+/// Condition on another job.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum After {
     /// To begin.
@@ -219,7 +219,7 @@ pub enum After {
     Failure,
 }
 
-/// What a job waits for.
+/// Dependencies of a job.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 pub enum Depends {
     /// Nothing.
@@ -236,7 +236,7 @@ pub enum Depends {
 pub struct Place {
     /// The node.
     pub node: String,
-    /// How many; `None` where that is not known.
+    /// Number of processors; `None` if unknown.
     pub procs: Option<u32>,
 }
 
@@ -246,17 +246,17 @@ pub struct Place {
 pub struct JobFact {
     /// Number of the job or of the array.
     pub id: u64,
-    /// Which tasks.
+    /// Tasks described.
     pub slot: Slot,
     /// The cluster's own number of this record: a task that runs has one beside the array's.
     pub number: u64,
-    /// When it was submitted.
+    /// Submit time.
     pub submit: i64,
-    /// What it does.
+    /// State of the job.
     pub state: State,
-    /// Why it does not run.
+    /// Reason why it does not run.
     pub reason: Reason,
-    /// Whether it is held: its priority is 0.
+    /// True if it is held: its priority is 0.
     pub held: bool,
     /// Processors: allocated where it runs, else what it will be given.
     pub procs: u32,
@@ -268,37 +268,38 @@ pub struct JobFact {
     pub memory: Option<u64>,
     /// Time limit in seconds; `None` without one.
     pub limit: Option<i64>,
-    /// How long it has run, without suspensions; 0 while it runs, for that changes with every look.
+    /// Run time without suspensions, in seconds; 0 while it runs, because it changes with every
+    /// look.
     pub ran: i64,
     /// Since when it runs, or from when on it may.
     pub start: Option<i64>,
-    /// When it ended.
+    /// End time.
     pub end: Option<i64>,
-    /// Where it runs.
+    /// Nodes that it runs on.
     pub places: Vec<Place>,
-    /// Whether it is over and only being cleaned up: it holds its processors until it is listed as
+    /// True if it is over and only being cleaned up: it holds its processors until it is listed as
     /// ended.
     pub leaving: bool,
-    /// What it waits for. The cluster may say so long after it has come: of held jobs it looks only
-    /// now and then.
+    /// Dependencies that it waits for. The cluster may list them long after they are fulfilled,
+    /// because it examines held jobs only occasionally.
     pub depends: Depends,
     /// Most tasks of its array that run at once.
     pub throttle: Option<u32>,
-    /// Who submitted it.
+    /// Submitting user.
     pub user: String,
-    /// For whom.
+    /// Group of the user.
     pub group: String,
-    /// Where to.
+    /// Partition.
     pub partition: String,
     /// Its class of service; empty without one.
     pub class: String,
-    /// What is not modelled.
+    /// Requests that are not modelled.
     pub asks: BTreeSet<Ask>,
-    /// What the hook wrote.
+    /// Mark written by the hook.
     pub mark: Mark,
-    /// How often it was requeued.
+    /// Number of requeues.
     pub restarts: u32,
-    /// Whether it was bound to certain nodes when it was first seen: by its user, or by us.
+    /// True if it was bound to certain nodes when it was first seen, by its user or by us.
     pub pinned: bool,
 }
 
@@ -321,7 +322,7 @@ impl JobFact {
         }
     }
 
-    /// Whether it is about this task.
+    /// Returns whether it describes this task.
     #[must_use]
     pub fn is_about(&self, key: Key) -> bool {
         let same = self.id == key.id && self.submit == key.submit;
@@ -334,7 +335,7 @@ impl JobFact {
     }
 }
 
-/// What a node is good for.
+/// Usability of a node.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum NodeState {
     /// Jobs can start on it.
@@ -350,7 +351,7 @@ pub enum NodeState {
 pub struct NodeFact {
     /// Its name.
     pub name: String,
-    /// What it is good for.
+    /// Usability of the node.
     pub state: NodeState,
     /// Its processors.
     pub procs: u32,

@@ -1,4 +1,4 @@
-//! What a daemon needs of a cluster: to look, and to give orders.
+//! Interface of a daemon to a cluster: looks and orders.
 
 mod facts;
 pub mod fake;
@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::time::Duration;
 
-/// What is to be looked at beyond the ordinary.
+/// Details requested of a look.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Want {
     /// Running jobs whose processors on each node are wanted.
@@ -25,9 +25,9 @@ pub struct Want {
 pub enum Order {
     /// The job may run on these nodes only, all of them.
     Pin {
-        /// Which job.
+        /// Job concerned.
         key: Key,
-        /// Where.
+        /// Nodes to run on.
         nodes: Vec<String>,
     },
     /// It may run anywhere again.
@@ -47,7 +47,7 @@ pub enum Order {
 }
 
 impl Order {
-    /// Which job it is about.
+    /// Returns the job that the order concerns.
     #[must_use]
     pub fn key(&self) -> Key {
         match *self {
@@ -78,7 +78,7 @@ impl Order {
     }
 }
 
-/// What came of an order.
+/// Outcome of an order.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Outcome {
     /// It was carried out.
@@ -89,7 +89,7 @@ pub enum Outcome {
     Unknown,
 }
 
-/// What a cluster can be asked to do.
+/// Capabilities of a cluster.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Capabilities {
     /// Suspend jobs and resume them.
@@ -105,9 +105,9 @@ pub struct Capabilities {
 /// Something that a site has to know or to change.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Remark {
-    /// Whether `drive` is impossible until it is changed.
+    /// True if `drive` is impossible until it is changed.
     pub forbids: bool,
-    /// What was found and why it matters.
+    /// Finding and its consequence.
     pub found: String,
     /// The line to change, or what to do.
     pub change: String,
@@ -146,10 +146,10 @@ pub trait Cluster {
     /// it asks `may`, and sends no more once that says no: what is left is `Unknown`.
     fn act(&mut self, orders: &[Order], may: &mut dyn FnMut() -> bool) -> Vec<Outcome>;
 
-    /// What it can be asked to do.
+    /// Returns the cluster's capabilities.
     fn can(&self) -> Capabilities;
 
-    /// What the last calls have cost it and us, in processor time: since this was asked last.
+    /// Returns the processor time that calls have cost the cluster and us since the last query.
     fn cost(&mut self) -> Duration;
 
     /// A name for people.

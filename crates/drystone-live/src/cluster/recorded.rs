@@ -10,11 +10,11 @@ use std::time::Duration;
 /// One look: when, what was different, and what the hook had said since the last one.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Look {
-    /// When, by the daemon that looked.
+    /// Time of the look, by the daemon that made it.
     pub stamp: Stamp,
-    /// What was different.
+    /// Difference to the look before.
     pub delta: Delta,
-    /// What the hook said.
+    /// Messages of the hook.
     pub told: Vec<Told>,
 }
 
@@ -28,13 +28,13 @@ pub struct ReplayCluster {
 }
 
 impl ReplayCluster {
-    /// What was seen, in order.
+    /// Replays these looks in order.
     #[must_use]
     pub fn new(looks: Vec<Look>) -> ReplayCluster {
         ReplayCluster { looks: looks.into_iter(), records: BTreeMap::new(), nodes: BTreeMap::new(), last: None }
     }
 
-    /// When the last look was, and what the hook had said.
+    /// Returns the time of the last look, and the hook's messages.
     #[must_use]
     pub fn last(&self) -> Option<&(Stamp, Vec<Told>)> {
         self.last.as_ref()

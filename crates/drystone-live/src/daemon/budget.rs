@@ -1,4 +1,4 @@
-//! How often the cluster is looked at: as often as a twentieth of a core allows, wake-ups included.
+//! Rate of looks at the cluster: as high as a twentieth of a core allows, wake-ups included.
 
 use std::time::Duration;
 
@@ -9,12 +9,12 @@ const LONGEST: Duration = Duration::from_secs(10);
 /// for take of it.
 const SHARE: f64 = 0.05;
 const ORDINARY: f64 = 0.04;
-/// What is saved for wake-ups at most.
+/// Upper bound of the budget saved for wake-ups.
 const SAVED: Duration = Duration::from_millis(500);
-/// How much the last look counts in the average.
+/// Weight of the last look in the average.
 const WEIGHT: f64 = 0.3;
 
-/// What looks cost, and when the next may come.
+/// Cost of looks, and the time of the next one.
 #[derive(Clone, Debug)]
 pub struct Budget {
     /// Average processor time of a look with all that follows from it.
@@ -63,25 +63,25 @@ impl Budget {
         self.cost.div_f64(ORDINARY).clamp(SHORTEST, LONGEST)
     }
 
-    /// Whether a look that something woke for may come now.
+    /// Returns whether a look caused by a wake-up may come now.
     pub fn allows(&mut self, now: Duration) -> bool {
         self.earn(now);
         self.saved >= self.cost.as_secs_f64()
     }
 
-    /// What a look costs on average.
+    /// Returns the average cost of a look.
     #[must_use]
     pub fn cost(&self) -> Duration {
         self.cost
     }
 
-    /// What all of them have cost.
+    /// Returns the total cost of all looks.
     #[must_use]
     pub fn spent(&self) -> Duration {
         self.spent
     }
 
-    /// How many there were.
+    /// Returns the number of looks.
     #[must_use]
     pub fn looks(&self) -> u64 {
         self.looks

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// What a daemon asks for the time, and how it waits.
+/// Clock of a daemon: time and waiting.
 pub trait Clock {
     /// Seconds since 1970 by the machine's clock, which may be set.
     fn wall(&self) -> i64;

@@ -7,13 +7,13 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::getpid;
 use std::collections::BTreeMap;
 
-/// Where a fault can strike: between every two writes.
+/// Points at which a fault can strike: between every two writes.
 pub const POINTS: [&str; 12] = [
     "facts", "decided", "ledger", "intents", "fence", "pins", "orders", "outcomes", "beat", "snapshot", "saved",
     "segment",
 ];
 
-/// What strikes where.
+/// Faults by point.
 #[derive(Clone, Debug, Default)]
 pub struct Faults {
     plan: Option<(String, u32, What)>,

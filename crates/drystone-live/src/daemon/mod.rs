@@ -27,25 +27,25 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// How long the daemon sleeps at once: it looks for wake-ups that often.
+/// Longest sleep of the daemon, and so the interval of its checks for wake-ups.
 const NAP: Duration = Duration::from_millis(50);
-/// How long after a wake-up it looks: what woke it is carried out by then.
+/// Delay of a look after a wake-up; its cause is carried out by then.
 const AFTER_WAKE: Duration = Duration::from_millis(50);
 /// Backoff while the cluster does not answer.
 const BACKOFF: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(30));
 
-/// What a daemon is to do.
+/// Configuration of a daemon.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// Where it keeps what.
+    /// Paths of its files.
     pub home: Home,
-    /// Whether it only looks.
+    /// Mode of the daemon.
     pub mode: Mode,
-    /// What decides.
+    /// Policy that decides.
     pub policy: PolicySpec,
     /// Partitions that are driven.
     pub partitions: Vec<String>,
-    /// Whether jobs that are pending unheld are taken over.
+    /// True if pending jobs without a hold are taken over.
     pub adopt_old: bool,
     /// The cluster's name.
     pub cluster: String,
@@ -55,7 +55,7 @@ pub struct Config {
     pub waker: Option<u32>,
 }
 
-/// Why a daemon cannot begin or go on.
+/// Reason why a daemon cannot start or continue.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LiveError {
@@ -74,10 +74,10 @@ pub enum LiveError {
     /// A file cannot be read or written.
     #[error("{0}: {1}")]
     Io(String, io::Error),
-    /// What decides has failed.
+    /// The core has failed.
     #[error(transparent)]
     Core(#[from] CoreError),
-    /// What was ordered does not happen.
+    /// Orders are not carried out.
     #[error("{0}")]
     Doubt(String),
 }
@@ -89,12 +89,12 @@ impl LiveError {
     }
 }
 
-/// How a daemon has ended.
+/// Way in which a daemon has ended.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum End {
-    /// It was told to.
+    /// It was stopped.
     Asked,
-    /// Somebody else drives, or everything was given back.
+    /// Another scheduler drives, or everything was given back.
     Fenced,
     /// It gave everything back by itself: why.
     GaveBack(String),
@@ -120,19 +120,19 @@ pub struct Daemon<C, K> {
     base: (i64, Duration),
     /// Time in which the cluster answered.
     answered: Duration,
-    /// When it answered last.
+    /// Time of its last answer.
     heard: Option<Duration>,
-    /// When the next look is due, and whether that is because something happened.
+    /// Time of the next look, and true if an event causes it.
     due: Duration,
     backoff: Duration,
-    /// When the state was saved last, and after how many records.
+    /// Time of the last save, and the number of records by then.
     saved: (Duration, u64),
-    /// When people were told last, and the status file was written.
+    /// Time of the last publication of status file and board.
     told: Duration,
     written: Duration,
-    /// Whether something was ordered at the last look, so that the next comes soon.
+    /// True if the last look led to orders, so that the next comes soon.
     soon: bool,
-    /// What the hook said while the cluster was silent.
+    /// Messages of the hook while the cluster was silent.
     unheard: Vec<Told>,
     /// Jobs whose start a shadow has proposed.
     proposed: BTreeSet<Key>,
@@ -145,8 +145,8 @@ pub struct Daemon<C, K> {
 }
 
 impl<C: Cluster, K: Clock> Daemon<C, K> {
-    /// Takes the lock, goes on from the journal or begins anew, and in `drive` beats for the first
-    /// time. What people look at is published on `board`.
+    /// Takes the lock, continues from the journal or starts without one, and in `drive` beats for
+    /// the first time. The state is published on `board`.
     ///
     /// # Errors
     /// Another daemon works here, the policy cannot work on this cluster, the cluster does not
@@ -242,7 +242,7 @@ impl<C: Cluster, K: Clock> Daemon<C, K> {
         Ok(daemon)
     }
 
-    /// What an earlier daemon held and suspended, where no journal tells.
+    /// Restores the jobs that an earlier daemon held and suspended, where no journal has them.
     fn remember_ledger(&mut self) -> Result<(), LiveError> {
         let standing = self.ledger.standing();
         let unknown = |key: &&Key| self.core.tracker().job(**key).is_none();
@@ -276,19 +276,19 @@ impl<C: Cluster, K: Clock> Daemon<C, K> {
         &mut self.cluster
     }
 
-    /// What happened so far, in numbers.
+    /// Returns the counters.
     #[must_use]
     pub fn stats(&self) -> &Stats {
         &self.stats
     }
 
-    /// What it costs to look.
+    /// Returns the cost of looking.
     #[must_use]
     pub fn budget(&self) -> &Budget {
         &self.budget
     }
 
-    /// Works until it is told to stop, or has to.
+    /// Works until it is stopped or must stop.
     ///
     /// # Errors
     /// As [`Daemon::turn`]; what can be given back was.
@@ -329,7 +329,7 @@ impl<C: Cluster, K: Clock> Daemon<C, K> {
         Stamp { now, steady: u64::try_from(self.answered.as_millis()).unwrap_or(u64::MAX) }
     }
 
-    /// Whether something is due without anything having been seen. What was seen must not be old.
+    /// Returns whether something is due without a look. The last look must not be old.
     fn is_tick_due(&self) -> bool {
         let fresh = self.heard.is_some_and(|heard| {
             self.clock.steady().saturating_sub(heard) <= self.budget.period() + Duration::from_secs(2)

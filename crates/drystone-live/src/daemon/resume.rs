@@ -1,4 +1,4 @@
-//! Going on where the last daemon was, or beginning anew with what its journal teaches.
+//! Continuation where the last daemon stopped, or a new start with what its journal teaches.
 
 use super::LiveError;
 use crate::core::{Core, CoreError, Input};
@@ -44,19 +44,19 @@ impl Snapshot {
     }
 }
 
-/// What a daemon begins with.
+/// Starting point of a daemon.
 pub struct History {
-    /// What it knows.
+    /// Tracker and session.
     pub core: Core,
-    /// What it takes in first.
+    /// Inputs to take in first.
     pub inputs: Vec<Input>,
-    /// What its first segment begins with.
+    /// State at the beginning of its first segment.
     pub state: Option<Vec<u8>>,
-    /// How far the wake file was read.
+    /// Position up to which the wake file was read.
     pub wake: u64,
     /// The session's time.
     pub now: i64,
-    /// What people should know of it.
+    /// Notes for people.
     pub notes: Vec<String>,
 }
 
@@ -99,7 +99,7 @@ pub fn resume(
     Ok(History { core: Core::new(settings, layout, policy), inputs, state: None, wake, now, notes })
 }
 
-/// Why a daemon cannot go on from a segment.
+/// Returns the reason why a daemon cannot continue from a segment.
 fn differs(begin: &Begin, settings: &Settings, layout: &Layout, policy: &PolicySpec) -> Option<String> {
     if begin.policy != policy.canonical() {
         return Some(format!("the policy was {}", begin.policy));

@@ -1,17 +1,17 @@
-//! What happened, in numbers, and the last things that people should know.
+//! Counters, and the last notes for people.
 
 use serde::Serialize;
 use std::collections::{BTreeMap, VecDeque};
 
-/// How many notes are kept.
+/// Number of notes kept.
 const NOTES: usize = 50;
 
 /// Something for people.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Note {
-    /// When, in seconds since 1970.
+    /// Time, in seconds since 1970.
     pub at: i64,
-    /// What.
+    /// Text of the note.
     pub text: String,
 }
 
@@ -22,9 +22,9 @@ pub struct Stats {
     pub looks: u64,
     /// Looks that came to nothing.
     pub failures: u64,
-    /// Whether the last one did.
+    /// True if the last look failed.
     pub silent: bool,
-    /// Whether released jobs do not start although there is room.
+    /// True if released jobs do not start although there is room.
     pub stalled: bool,
     /// Decisions that led to something.
     pub decisions: u64,
@@ -34,9 +34,9 @@ pub struct Stats {
     pub orders: BTreeMap<String, u64>,
     /// Jobs whose numbers were passed over: they came and went unseen.
     pub missed: u64,
-    /// Where the books differed from what was seen, at the last look.
+    /// Number of differences between the books and the last look.
     pub differences: u64,
-    /// What people should know, the last one last.
+    /// Notes for people, the last one last.
     pub notes: VecDeque<Note>,
 }
 

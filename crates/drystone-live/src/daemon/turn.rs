@@ -13,21 +13,22 @@ use std::time::Duration;
 
 /// The state is saved after so many records or so much time.
 const SAVE: (u64, Duration) = (1_000, Duration::from_secs(600));
-/// How often people are told, and how often where none looks.
+/// Interval of publication, with and without readers.
 const TELL: Duration = Duration::from_secs(1);
 const TELL_NOBODY: Duration = Duration::from_secs(5);
-/// Milliseconds without a start, with room and with vain releases: for an alarm, and for a hand-back.
+/// Milliseconds without a start, with room and with vain releases: for an alarm, and for a
+/// hand-back.
 const STALL: (u64, u64) = (60_000, 180_000);
-/// What was ordered shows so soon.
+/// Time after which an order shows.
 const SOON: Duration = Duration::from_millis(400);
-/// What is left of the disk for hand-back to write on.
+/// Message for a disk that is full but for the reserve of hand-back.
 const NO_SPACE: &str = "no space left for the journal";
 
 impl<C: Cluster, K: Clock> Daemon<C, K> {
     /// One turn. Returns how the daemon has ended, if it has.
     ///
     /// # Errors
-    /// What went wrong, where giving everything back did, too.
+    /// The error, with that of the hand-back if it also failed.
     pub fn turn(&mut self) -> Result<Option<End>, LiveError> {
         let end = match self.try_turn() {
             Ok(end) => return Ok(end),
@@ -38,7 +39,7 @@ impl<C: Cluster, K: Clock> Daemon<C, K> {
         let (End::Violation(why) | End::GaveBack(why)) = &end else { return Ok(Some(end)) };
         let (why, mode) = (why.clone(), self.config.mode);
         tracing::error!(why, "cannot go on");
-        // On a full disk this fails, too.
+        // On a full disk this fails as well.
         let _ = self.note(&format!("cannot go on: {why}"));
         if mode == Mode::Drive {
             self.give_back(&Options::default())?;
@@ -131,7 +132,7 @@ impl<C: Cluster, K: Clock> Daemon<C, K> {
         Ok(())
     }
 
-    /// Users' holds go to the ledger, too: a hand-back has to know them.
+    /// Notes users' holds in the ledger, where a hand-back needs them.
     fn note_users(&mut self, told: &[Told]) -> Result<(), LiveError> {
         if self.config.mode == Mode::Shadow {
             return Ok(());

@@ -14,27 +14,27 @@ use std::path::Path;
 /// clock.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Past {
-    /// Which job.
+    /// Identity of the job.
     pub key: Key,
-    /// When it was submitted first; a requeue does not count.
+    /// First submit time; a requeue does not count.
     pub submit: i64,
-    /// When it was started last; `None` where it was withdrawn before.
+    /// Last start time; `None` where it was withdrawn before.
     pub start: Option<i64>,
-    /// When it ended.
+    /// End time.
     pub end: i64,
-    /// How long it ran, suspensions left out.
+    /// Run time, suspensions left out.
     pub ran: i64,
     /// Its processors on the driven nodes.
     pub procs: u32,
     /// Its time limit.
     pub limit: Option<i64>,
-    /// Whose.
+    /// Owner.
     pub user: String,
-    /// For whom.
+    /// Group of the user.
     pub group: String,
     /// Its class of service, or its partition.
     pub queue: String,
-    /// How it ended.
+    /// Way in which it ended.
     pub ending: Ending,
 }
 
@@ -69,8 +69,8 @@ fn gather(folder: &Path) -> Result<(Vec<Past>, Layout, String), JournalError> {
         for record in records {
             match record {
                 Record::Begin(begin) => {
-                    // A state that goes on from the last segment has its mirror already; one
-                    // without shows everything anew.
+                    // A state that continues from the last segment already has its mirror; one
+                    // without repeats everything.
                     if begin.state.is_none() {
                         all.mirror = Mirror::default();
                     }

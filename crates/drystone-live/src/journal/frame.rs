@@ -8,7 +8,7 @@ const MAGIC: &[u8; 8] = b"DRYLIVE\n";
 /// No record is larger.
 const MOST: usize = 1 << 30;
 
-/// What stands before the first record.
+/// Returns the bytes before the first record.
 pub(super) fn head() -> Vec<u8> {
     let version = env!("CARGO_PKG_VERSION").as_bytes();
     let mut bytes = MAGIC.to_vec();
@@ -59,7 +59,7 @@ pub(super) fn next(bytes: &[u8], path: &Path) -> Result<Option<(Record, usize)>,
     Ok(Some((record, body.len() + 8)))
 }
 
-/// What the frame at the head of these bytes holds, if it is whole.
+/// Returns the payload of the frame at the head of these bytes, if it is whole.
 fn whole(bytes: &[u8]) -> Option<&[u8]> {
     let (length, rest) = bytes.split_first_chunk::<4>()?;
     let (sum, rest) = rest.split_first_chunk::<4>()?;
@@ -77,8 +77,8 @@ mod tests {
         [&(body.len() as u32).to_le_bytes()[..], &crc32fast::hash(body).to_le_bytes()[..], body].concat()
     }
 
-    /// What a crash tears is passed over; what another build wrote is refused, for a part of a
-    /// history would look like the whole.
+    /// A record torn by a crash is skipped; one that another build wrote is refused, because a part
+    /// of a history would look like the whole.
     #[test]
     fn torn_is_not_foreign() {
         let path = Path::new("x.journal");

@@ -29,14 +29,14 @@ use std::path::PathBuf;
 /// The layout of records. Raise it with every change of what they hold.
 pub const LAYOUT: u16 = 3;
 
-/// What a segment begins with.
+/// Header of a segment.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Begin {
     /// The version that writes it.
     pub version: String,
     /// The policy, as its text.
     pub policy: String,
-    /// What the tracker is to do.
+    /// Settings of the tracker.
     pub settings: Settings,
     /// The processors.
     pub layout: Layout,
@@ -44,11 +44,11 @@ pub struct Begin {
     pub cluster: String,
     /// The daemon's name of itself.
     pub instance: String,
-    /// When, in seconds since 1970 by this machine's clock.
+    /// Time, in seconds since 1970 by this machine's clock.
     pub time: i64,
-    /// What is added to that to get the session's time.
+    /// Offset to add to it for the session's time.
     pub offset: i64,
-    /// What the daemon knew; nothing where it began without.
+    /// State of the daemon; `None` if it started without.
     pub state: Option<Vec<u8>>,
 }
 
@@ -64,9 +64,9 @@ pub enum Record {
     Out(Output),
     /// Something for people: a refusal, an error, a hand-back.
     Note {
-        /// When, in the session's time.
+        /// Time, in the session's clock.
         at: i64,
-        /// What.
+        /// Text of the entry.
         text: String,
     },
 }
@@ -78,9 +78,9 @@ pub enum JournalError {
     /// A file cannot be read or written.
     #[error("{path}: {error}", path = path.display())]
     Io {
-        /// Which.
+        /// Path of the file.
         path: PathBuf,
-        /// Why.
+        /// Cause.
         error: io::Error,
     },
     /// A file is no journal.
@@ -95,7 +95,7 @@ pub enum JournalError {
         here = env!("CARGO_PKG_VERSION")
     )]
     OtherLayout {
-        /// Which file.
+        /// Path of the file.
         path: PathBuf,
         /// Its layout.
         found: u16,
@@ -115,7 +115,7 @@ pub enum JournalError {
     /// A journal has no segments.
     #[error("{}: there is no journal here", .0.display())]
     Empty(PathBuf),
-    /// What was replayed does not work.
+    /// Replay failed.
     #[error("{0}")]
     Core(#[from] crate::core::CoreError),
     /// The policy of the journal is not known here.

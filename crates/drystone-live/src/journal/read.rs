@@ -51,7 +51,7 @@ pub fn entries(path: &Path) -> Result<(Vec<Record>, u64), JournalError> {
     entries_from(path, 0)
 }
 
-/// The same from this byte on, where a record begins.
+/// Reads the entries from this byte on, where a record begins.
 pub(crate) fn entries_from(path: &Path, from: u64) -> Result<(Vec<Record>, u64), JournalError> {
     let bytes = std::fs::read(path).map_err(JournalError::io(path))?;
     let Some(head) = frame::skip_head(&bytes, path)? else { return Ok((Vec::new(), 0)) };

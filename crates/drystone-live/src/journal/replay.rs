@@ -13,13 +13,13 @@ pub struct Mismatch {
     pub segment: u32,
     /// After which record of it.
     pub record: usize,
-    /// What the journal says.
+    /// Output in the journal.
     pub recorded: Output,
-    /// What comes out now.
+    /// Output of the replay.
     pub replayed: Output,
 }
 
-/// What a replay has found.
+/// Result of a replay.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Replayed {
     /// Segments gone over.
@@ -30,7 +30,7 @@ pub struct Replayed {
     pub decided: usize,
     /// Orders.
     pub orders: usize,
-    /// Where it came out otherwise first.
+    /// First difference, if any.
     pub mismatch: Option<Mismatch>,
 }
 

@@ -11,14 +11,14 @@ use drystone::policy::PolicySpec;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// What a shadow says of a recording.
+/// Statistics of a shadow's recording.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Shadowed {
     /// Looks that were gone over.
     pub looks: usize,
     /// Jobs that the policy would have started before the cluster did, or when it did.
     pub earlier: usize,
-    /// How long before, on average, in seconds.
+    /// Mean lead, in seconds.
     pub mean_earlier: f64,
 }
 

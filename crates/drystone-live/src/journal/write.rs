@@ -83,7 +83,7 @@ impl Writer {
         self.records
     }
 
-    /// Whether it is time for the next segment.
+    /// Returns whether the next segment is due.
     #[must_use]
     pub fn is_large(&self) -> bool {
         self.length > LARGE

@@ -1,23 +1,23 @@
 //! The heartbeat: a dead man's switch for the hook, and a fence against a daemon that was asleep.
 //!
-//! The file holds the second at which it was written and who wrote it. 0 says that everything was
-//! given back. Beside it lies the fence, which a hand-back changes: a daemon that finds another
-//! fence than it began with, another's heartbeat, 0 or none, stops. It looks before every command
-//! that it sends, and both before and after it writes its heartbeat, so that a hand-back wins
-//! whenever the daemon was stopped.
+//! The file holds the second at which it was written and the daemon that wrote it. 0 means that
+//! everything was given back. Beside it lies the fence, which a hand-back changes. A daemon stops
+//! if it finds another fence than at its start, another's heartbeat, 0 or none. It looks before
+//! every command that it sends, and both before and after it writes its heartbeat, so that a
+//! hand-back wins at whatever point the daemon was stopped.
 
 use super::write_whole;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What a heartbeat says.
+/// Contents of a heartbeat.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Beat {
-    /// Somebody drove at this second.
+    /// A daemon drove at this second.
     At {
-        /// When, in seconds since 1970.
+        /// Time, in seconds since 1970.
         second: i64,
-        /// Who.
+        /// Identity of the daemon.
         instance: String,
     },
     /// Everything was given back.
@@ -72,7 +72,7 @@ impl Heartbeat {
         write_whole(&self.path, format!("{second} {}\n", self.instance).as_bytes(), false)
     }
 
-    /// Whether this daemon still drives, as far as files say.
+    /// Returns whether this daemon still drives, according to the files.
     #[must_use]
     pub fn is_mine(&self) -> bool {
         self.is_unfenced() && matches!(Beat::read(&self.path), Beat::At { instance, .. } if instance == self.instance)
@@ -82,8 +82,7 @@ impl Heartbeat {
         std::fs::read(&self.fence).ok() == self.began
     }
 
-    /// Beats. Returns `false` where somebody has taken over or given back: nothing may be ordered
-    /// any more.
+    /// Beats. Returns `false` if another has taken over or given back: no more orders are allowed.
     ///
     /// # Errors
     /// It cannot be written.
@@ -143,7 +142,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("heartbeat");
         let mine = Heartbeat::begin(path.clone(), "a".into(), 7).expect("written");
-        // The fence falls, and its zero is overwritten by the one who was asleep.
+        // The fence falls, and its zero is overwritten by the daemon that was asleep.
         write_whole(&fence(&path), b"token", false).expect("written");
         assert!(!mine.beat(8).expect("looked"));
     }

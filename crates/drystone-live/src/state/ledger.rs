@@ -1,5 +1,5 @@
-//! What a hand-back has to know where no journal can be read: plain lines, on disk before what they
-//! are about is ordered.
+//! Facts that a hand-back needs where no journal can be read: plain lines, on disk before the
+//! orders that they concern.
 
 use super::write_whole;
 use crate::cluster::{JobName, Key};
@@ -51,7 +51,7 @@ impl Entry {
     }
 }
 
-/// What all lines together say.
+/// Sum of all lines.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Standing {
     /// Jobs that we held.
@@ -60,9 +60,9 @@ pub struct Standing {
     pub suspended: BTreeSet<Key>,
     /// Jobs that we bound to nodes.
     pub pinned: BTreeSet<Key>,
-    /// Whether users hold jobs, by the name that the hook gave: the last word counts.
+    /// Holds by users, by the name that the hook gave; the last line counts.
     pub users: BTreeMap<JobName, bool>,
-    /// Whether everything was given back after that.
+    /// True if everything was given back after that.
     pub given_back: bool,
     /// Lines that are not understood, by number.
     pub garbled: Vec<usize>,
@@ -117,7 +117,7 @@ impl Ledger {
         Ok(ledger)
     }
 
-    /// What a ledger says; nothing where there is none.
+    /// Reads a ledger; empty where there is none.
     ///
     /// # Errors
     /// It cannot be read.
@@ -139,7 +139,7 @@ impl Ledger {
         Ok(standing)
     }
 
-    /// What it says.
+    /// Returns the sum of all lines.
     #[must_use]
     pub fn standing(&self) -> &Standing {
         &self.standing
@@ -175,7 +175,7 @@ impl Ledger {
         self.rewrite()
     }
 
-    /// What stays of a ledger when everything was given back: the holds of users.
+    /// Reduces a ledger to what remains after a hand-back: the holds of users.
     ///
     /// # Errors
     /// It cannot be written.

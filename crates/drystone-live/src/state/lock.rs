@@ -26,7 +26,7 @@ impl Lock {
     /// Takes the lock, and writes into it which process has it.
     ///
     /// # Errors
-    /// Another has it, and who; or it cannot be opened.
+    /// Another process, which is named, has it; or it cannot be opened.
     pub fn take(path: &Path, who: &str) -> Result<Lock, LockError> {
         let mut file = File::options().create(true).read(true).write(true).truncate(false).open(path)?;
         match file.try_lock() {

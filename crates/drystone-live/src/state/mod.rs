@@ -1,4 +1,4 @@
-//! What a daemon keeps on disk: its journal, and plain files for hand-back, the hook and people.
+//! Files of a daemon: its journal, and plain files for hand-back, the hook and people.
 
 mod heartbeat;
 mod ledger;
@@ -13,7 +13,7 @@ pub use wake::Wake;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// Where a daemon keeps what.
+/// Paths of a daemon's files.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Home {
     state: PathBuf,
@@ -61,25 +61,25 @@ impl Home {
         self.state.join("snapshot")
     }
 
-    /// What hand-back has to know.
+    /// Returns the file that hand-back reads.
     #[must_use]
     pub fn ledger(&self) -> PathBuf {
         self.state.join("ledger")
     }
 
-    /// Who works here.
+    /// Returns the lock of the state folder.
     #[must_use]
     pub fn lock(&self) -> PathBuf {
         self.state.join("lock")
     }
 
-    /// Who drives by this heartbeat.
+    /// Returns the lock of the heartbeat.
     #[must_use]
     pub fn run_lock(&self) -> PathBuf {
         self.run.join("lock")
     }
 
-    /// Notes where the heartbeat is, for commands that are told the state folder only.
+    /// Notes the path of the heartbeat, for commands that receive the state folder only.
     ///
     /// # Errors
     /// It cannot be written.
@@ -88,14 +88,14 @@ impl Home {
         write_whole(&self.state.join("run-folder"), run.as_os_str().as_encoded_bytes(), true)
     }
 
-    /// Where a daemon of this state folder keeps its heartbeat, as far as one has noted it.
+    /// Returns the heartbeat folder that a daemon of this state folder has noted, if any.
     #[must_use]
     pub fn noted_run(state: &Path) -> Option<PathBuf> {
         let text = std::fs::read_to_string(state.join("run-folder")).ok()?;
         (!text.is_empty()).then(|| PathBuf::from(text))
     }
 
-    /// What `status` reads.
+    /// Returns the file that `status` reads.
     #[must_use]
     pub fn status(&self) -> PathBuf {
         self.state.join("status.json")
@@ -107,7 +107,7 @@ impl Home {
         self.run.join("heartbeat")
     }
 
-    /// Where the hook says that something happened.
+    /// Returns the file in which the hook reports events.
     #[must_use]
     pub fn wake(&self) -> PathBuf {
         self.run.join("wake")

@@ -6,9 +6,9 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::PathBuf;
 
-/// From this size on it is begun anew.
+/// Size from which it is started again, in bytes.
 const LARGE: u64 = 1 << 20;
-/// What is read at once at most.
+/// Upper bound of one read, in bytes.
 const MOST: u64 = 1 << 22;
 
 /// The wake file, as far as it was read.
@@ -19,7 +19,7 @@ pub struct Wake {
     inode: u64,
     /// A line whose end has not come yet.
     rest: String,
-    /// Who else writes it.
+    /// Another writer of the file.
     writer: Option<u32>,
 }
 
@@ -43,13 +43,13 @@ impl Wake {
         Ok(Wake { path, offset, inode: found.ino(), rest: String::new(), writer })
     }
 
-    /// Whether something was written since it was read.
+    /// Returns whether there are unread lines.
     #[must_use]
     pub fn is_new(&self) -> bool {
         std::fs::metadata(&self.path).is_ok_and(|found| found.len() != self.offset || found.ino() != self.inode)
     }
 
-    /// What was written since then, line by line.
+    /// Returns the unread lines.
     ///
     /// # Errors
     /// It cannot be read.
@@ -79,7 +79,7 @@ impl Wake {
         Ok(lines)
     }
 
-    /// How far it was read.
+    /// Returns the position up to which it was read.
     #[must_use]
     pub fn offset(&self) -> u64 {
         self.offset - self.rest.len() as u64

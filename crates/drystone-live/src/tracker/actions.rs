@@ -1,4 +1,4 @@
-//! What a policy decides becomes orders.
+//! Conversion of a policy's decisions into orders.
 
 use super::{Flight, Flying, Mode, News, Place, Promise, Tracked, Tracker, Turn};
 use crate::cluster::{Key, Order};
@@ -6,8 +6,8 @@ use drystone::model::{JobId, ProcSet};
 use drystone::policy::{Action, Actions, Placement};
 
 impl Tracker {
-    /// Takes in a decision. The session has carried it out already: what cannot be done is told
-    /// back in `news`.
+    /// Takes in a decision. The session has already carried it out; an impossible action is
+    /// reported back in `news`.
     pub fn decided(&mut self, actions: &Actions) -> Turn {
         let mut turn = Turn::default();
         let suspends = actions.list().iter().any(|action| matches!(action, Action::Suspend(_)));
@@ -115,8 +115,8 @@ impl Tracker {
         }
     }
 
-    /// Whether a job can start now by what the cluster shows: a policy that only counts does not
-    /// know which node has how many.
+    /// Returns whether a job can start now by what the cluster shows: a policy that only counts
+    /// does not know the processors of each node.
     fn finds_room(&self, t: &Tracked, set: Option<&ProcSet>, room: &mut super::room::Room) -> bool {
         if self.settings.mode == Mode::Shadow {
             return true;

@@ -1,5 +1,6 @@
-//! Jobs that the cluster could not start. What stops one stops every job of its shape, so that these
-//! are held back together, for a pause that grows with each vain try; other jobs go on meanwhile.
+//! Jobs that the cluster could not start. What stops one stops every job of its shape, so that
+//! these are held back together, for a pause that grows with each vain try; other jobs go on
+//! meanwhile.
 
 use super::{Place, Tracked, Tracker, Why};
 use crate::cluster::{JobFact, Key, Reason, State};
@@ -35,7 +36,7 @@ pub(super) struct ShapeBlock {
     why: Why,
     until: Time,
     failures: u32,
-    /// Whether the end of any job ends it.
+    /// True if the end of any job lifts it.
     ends_early: bool,
 }
 
@@ -52,7 +53,7 @@ fn shape(t: &Tracked, fact: &JobFact) -> JobShape {
 }
 
 impl Tracker {
-    /// Why jobs of this shape are held back now, and until when.
+    /// Returns the reason why jobs of this shape are held back now, and the end of that.
     pub(super) fn block(&self, t: &Tracked, fact: &JobFact) -> Option<(Why, Time)> {
         if self.blocks.is_empty() {
             return None;
@@ -61,8 +62,8 @@ impl Tracker {
         (block.until > self.stamp.time()).then_some((block.why, block.until))
     }
 
-    /// Whether a released job of this shape did not start, a short time ago. That a further one found
-    /// no room says nothing of those on their way.
+    /// Returns whether a released job of this shape failed to start a short time ago. That a
+    /// further one found no room says nothing of those on their way.
     pub(super) fn has_failed(&self, t: &Tracked, fact: &JobFact) -> bool {
         let block = self.blocks.get(&shape(t, fact));
         block.is_some_and(|block| !block.ends_early && block.until > self.stamp.time())
@@ -125,8 +126,8 @@ impl Tracker {
         self.blocks.retain(|_, block| block.until.0 + FORGET > now.0);
     }
 
-    /// For how long, in milliseconds, released jobs have found no room and none has started, though a
-    /// job waits that fits what is idle; `None` where nothing of the kind is seen.
+    /// For how long, in milliseconds, released jobs have found no room and none has started, though
+    /// a job waits that fits what is idle; `None` where nothing of the kind is seen.
     #[must_use]
     pub fn stalls_for(&self) -> Option<u64> {
         let since = self.vain_since?;

@@ -1,11 +1,12 @@
-//! Which jobs are the policy's to start, and which of them may start now.
+//! Division of the jobs: those that the policy starts, and those of them that may start now.
 
 use super::{Mode, Retry, Tracked, Tracker, Why};
 use crate::cluster::{After, Ask, Depends, Ending, JobFact, Mark, Reason, Slot, State};
 use drystone::model::Time;
 
 impl Tracker {
-    /// Why a job is the cluster's to start, for people; empty where it is the policy's.
+    /// Returns the reasons, for people, why a job is the cluster's to start; empty where it is the
+    /// policy's.
     pub(super) fn foreign_reasons(&self, fact: &JobFact, user_nodes: bool) -> Vec<String> {
         let mut reasons = Vec::new();
         if !self.settings.partitions.contains(&fact.partition) && !fact.asks.contains(&Ask::SeveralPartitions) {
@@ -22,17 +23,18 @@ impl Tracker {
         reasons
     }
 
-    /// Whether a pending job is the cluster's to start.
+    /// Returns whether a pending job is the cluster's to start.
     pub(super) fn is_foreign(&self, tracked: &Tracked, fact: &JobFact) -> bool {
         tracked.foreign || !self.foreign_reasons(fact, tracked.user_nodes).is_empty()
     }
 
-    /// Whether a held job is held by us.
+    /// Returns whether a held job is held by us.
     pub(super) fn is_ours(tracked: &Tracked, fact: &JobFact) -> bool {
         fact.mark != Mark::None || tracked.taken
     }
 
-    /// Why a pending job may not start now. `throttled`: enough tasks of its array run.
+    /// Returns the reason why a pending job may not start now. `throttled`: enough tasks of its
+    /// array run.
     pub(super) fn why_not(&mut self, tracked: &mut Tracked, fact: &JobFact, throttled: bool) -> Option<Why> {
         let driving = self.settings.mode == Mode::Drive;
         match fact.reason {
@@ -79,8 +81,8 @@ impl Tracker {
         throttled.then_some(Why::Throttle)
     }
 
-    /// Whether what a job waits for has come, as far as the cluster says or as what it shows of
-    /// other jobs tells.
+    /// Returns whether a job's dependencies are fulfilled, according to the cluster or to the other
+    /// jobs that it shows.
     fn is_fulfilled(&self, fact: &JobFact) -> bool {
         match &fact.depends {
             Depends::No => fact.reason != Reason::Dependency,

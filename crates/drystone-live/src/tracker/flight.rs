@@ -1,19 +1,19 @@
-//! What was ordered and is not seen yet: acknowledged, timed out, undone. What the cluster shows
-//! decides, never what was ordered.
+//! Orders in flight, not seen yet: acknowledged, timed out, undone. The cluster's view decides,
+//! never the order.
 
 use super::{Flying, News, PATIENCE, Place, Retry, Tracked, Tracker, Turn};
 use crate::cluster::{JobFact, Key, Order, Reason, State};
 use drystone::model::Time;
 
-/// A start that was seen so much later than it was decided is told to the session: it plans with
-/// when the job runs since.
+/// Delay of a start against its decision from which the session learns the actual start time, in
+/// seconds.
 const LATE: i64 = 5;
-/// How long a job that a limit stopped waits at most before it is tried again, in seconds.
+/// Longest wait of a job that a limit stopped before it is tried again, in seconds.
 const LIMITED: i64 = 600;
-/// How long a job waits that was let go and still waits for another, in seconds.
+/// Wait of a job that was released and still depends on another, in seconds.
 const DEPENDS: i64 = 10;
-/// How long a released job may wait for room, in milliseconds: the controller has looked at it by
-/// then, and nothing behind it starts.
+/// Time for which a released job may wait for room, in milliseconds: the controller has considered
+/// it by then, and nothing behind it starts.
 const ROOM_PATIENCE: u64 = 3_000;
 
 impl Tracker {
@@ -42,7 +42,7 @@ impl Tracker {
         flies
     }
 
-    /// Whether an order has not been seen for too long.
+    /// Returns whether an order has been in flight for too long.
     fn is_late(&self, t: &Tracked) -> bool {
         t.flight.is_some_and(|flight| self.stamp.steady.saturating_sub(flight.since) >= PATIENCE)
     }
@@ -61,7 +61,7 @@ impl Tracker {
             }
             State::Suspended | State::Ended(_) => false,
             State::Pending if fact.held => {
-                // Either the order was not carried out, or somebody holds the job.
+                // The order was not carried out, or an operator or user holds the job.
                 let doubtful = t.flight.is_some_and(|flight| flight.doubtful);
                 if !doubtful && fact.reason == Reason::UserHold {
                     t.user_hold = true;
@@ -81,8 +81,8 @@ impl Tracker {
         }
     }
 
-    /// Whether a released job will not start now: the cluster names a limit or an impossibility,
-    /// finds no room for it, or says nothing for too long.
+    /// Returns whether a released job will not start now: the cluster names a limit or an
+    /// impossibility, finds no room for it, or gives no reason for too long.
     fn is_stuck(&self, t: &Tracked, fact: &JobFact) -> bool {
         match fact.reason {
             Reason::Limit
@@ -158,7 +158,7 @@ impl Tracker {
             State::Running => {
                 let Some(flight) = t.flight else { return false };
                 if flight.doubtful && flight.tries == 1 {
-                    // It was not carried out: the policy decides anew.
+                    // It was not carried out: the policy decides again.
                     return false;
                 }
                 if self.is_late(t) {
@@ -181,7 +181,7 @@ impl Tracker {
         }
         let Some(flight) = t.flight else { return false };
         if flight.doubtful || (self.is_late(t) && flight.tries > 2) {
-            // It is suspended still: the policy decides anew.
+            // It is still suspended: the policy decides again.
             t.stopped = true;
             self.again = true;
             return false;
@@ -258,7 +258,7 @@ impl Tracker {
     /// not look.
     pub(super) fn resume(&mut self, t: &mut Tracked, turn: &mut Turn) {
         if self.mirror.fact(t.key).is_some_and(|fact| fact.state == State::Running) {
-            // It was told to stop and has not, or somebody else resumed it.
+            // It has not stopped as ordered, or was resumed by another.
             (t.flight, t.stopped) = (None, false);
             return;
         }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Which node owns which numbers.
+/// Assignment of processor numbers to nodes.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Layout {
     nodes: Vec<(String, Range<u32>)>,
@@ -40,7 +40,7 @@ impl Layout {
         self.nodes.len()
     }
 
-    /// Whether there is no node.
+    /// Returns whether there is no node.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.nodes.is_empty()
@@ -77,8 +77,8 @@ impl Layout {
         self.counts(places, procs).into_iter().filter(|&(_, procs)| procs > 0).collect()
     }
 
-    /// How many processors a job of `procs` has on these nodes, as far as they are ours: what is
-    /// not known is spread evenly, one on each node at least.
+    /// Returns the number of processors that a job of `procs` has on each of our nodes; unknown
+    /// shares are spread evenly, at least one per node.
     #[must_use]
     pub fn counts(&self, places: &[Place], procs: u32) -> Vec<(usize, u32)> {
         let known: u32 = places.iter().filter_map(|place| place.procs).sum();
@@ -107,7 +107,7 @@ impl Layout {
         counts
     }
 
-    /// How many of our processors such a job holds.
+    /// Returns the number of our processors that such a job holds.
     #[must_use]
     pub fn held(&self, places: &[Place], procs: u32) -> u32 {
         self.counts(places, procs).iter().map(|&(_, count)| count).sum()

@@ -4,7 +4,7 @@ use crate::cluster::{JobFact, JobName, Key, NodeFact, RecordId, Snapshot};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What changed from one look to the next.
+/// Changes from one look to the next.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Delta {
     /// The cluster's time at the second.
@@ -20,14 +20,14 @@ pub struct Delta {
 }
 
 impl Delta {
-    /// Whether nothing changed but the time.
+    /// Returns whether only the time has changed.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.changed.is_empty() && self.gone.is_empty() && self.nodes.is_empty() && self.nodes_gone.is_empty()
     }
 }
 
-/// What the cluster looked like.
+/// Last state of the cluster.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Mirror {
     records: BTreeMap<RecordId, JobFact>,
@@ -35,7 +35,7 @@ pub struct Mirror {
 }
 
 impl Mirror {
-    /// What is different in this snapshot.
+    /// Returns the differences in this snapshot.
     #[must_use]
     pub fn diff(&self, seen: &Snapshot) -> Delta {
         let mut delta = Delta { time: seen.time, ..Delta::default() };
@@ -74,7 +74,7 @@ impl Mirror {
         about
     }
 
-    /// What is said of a job.
+    /// Returns the facts of a job.
     #[must_use]
     pub fn fact(&self, key: Key) -> Option<&JobFact> {
         let own = self.records.get(&RecordId { id: key.id, task: key.task, submit: key.submit });

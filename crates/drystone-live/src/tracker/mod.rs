@@ -28,12 +28,12 @@ use drystone::policy::Loss;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// How long an order may stay unseen, in milliseconds in which the cluster answers.
+/// Time for which an order may stay unseen, in milliseconds in which the cluster answers.
 pub const PATIENCE: u64 = 10_000;
-/// How many jobs that are over are kept for people to look at.
+/// Number of ended jobs kept for display.
 const RECENT: usize = 500;
 
-/// Whether the daemon only looks.
+/// Mode of the daemon: observe only, or act.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {
@@ -43,22 +43,23 @@ pub enum Mode {
     Drive,
 }
 
-/// What a tracker is to do.
+/// Settings of a tracker.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Settings {
-    /// Whether it only looks.
+    /// Mode of the daemon.
     pub mode: Mode,
     /// Partitions whose jobs the policy starts. They have the same nodes.
     pub partitions: Vec<String>,
-    /// Whether jobs that were pending unheld before are taken over; else the cluster starts them.
+    /// True if jobs that were pending without a hold before are taken over; otherwise the cluster
+    /// starts them.
     pub adopt_old: bool,
-    /// Whether the policy says on which processors jobs start.
+    /// True if the policy chooses the processors on which jobs start.
     pub names: bool,
-    /// Whether the policy suspends jobs.
+    /// True if the policy suspends jobs.
     pub suspends: bool,
 }
 
-/// What the hook in the controller says of a job.
+/// Message of the hook in the controller about a job.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Told {
     /// A user holds a job, which may be held by us already.
@@ -67,15 +68,15 @@ pub enum Told {
     Release(JobName),
 }
 
-/// What a look leads to.
+/// Result of a look.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Turn {
-    /// What the session is told, and of which of its jobs, where it knows it already.
+    /// Events for the session, each with its job where the session already knows it.
     pub news: Vec<(Option<JobId>, News)>,
-    /// What is ordered without the policy: holds of jobs that could not start, starts whose room is
-    /// free now.
+    /// Orders without the policy: holds of jobs that could not start, starts whose room is free
+    /// now.
     pub orders: Vec<Order>,
-    /// Why everything has to be given back, if it has.
+    /// Reason to hand the cluster back, if any.
     pub doubt: Option<String>,
 }
 
@@ -88,15 +89,15 @@ impl Turn {
 /// A job that is over.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Finished {
-    /// Which.
+    /// Identity of the job.
     pub key: Key,
     /// Its processors.
     pub procs: u32,
-    /// Whose, as a number of [`Tracker::users`].
+    /// Owner, as an index into [`Tracker::users`].
     pub user: i32,
-    /// When it was submitted, in the session's time.
+    /// Submit time, in the session's clock.
     pub submit: Time,
-    /// What happened to it.
+    /// History of the job.
     pub story: Story,
 }
 
@@ -122,7 +123,7 @@ pub struct Tracker {
     recheck: BTreeSet<Key>,
     /// Since when released jobs find no room and none has started, by [`Stamp::steady`].
     vain_since: Option<u64>,
-    /// When a task of an array was last seen released and waiting, by [`Stamp::steady`].
+    /// Time at which a task of an array was last seen released and waiting, by [`Stamp::steady`].
     array_tries: BTreeMap<u64, u64>,
     /// Throttles of arrays.
     throttles: BTreeMap<u64, u32>,
@@ -134,22 +135,22 @@ pub struct Tracker {
     bound: BTreeSet<Key>,
     /// Jobs that their users held, from the same.
     user_holds: BTreeSet<JobName>,
-    /// Whether everything was given back since an earlier daemon drove.
+    /// True if everything was given back since an earlier daemon drove.
     given_back: bool,
     users: Names,
     groups: Names,
     queues: Names,
-    /// What is added to the cluster's time to get the session's.
+    /// Offset between the cluster's time and the session's.
     offset: i64,
     stamp: Stamp,
     losses: Vec<Loss>,
-    /// Whether places of jobs matter: processors are out, or the policy names them.
+    /// True if places of jobs matter: processors are out, or the policy names them.
     named: bool,
-    /// Whether a decision is due although nothing happened.
+    /// True if a decision is due although nothing happened.
     again: bool,
-    /// Whether what is pending unheld now is taken over, and no operator's wish.
+    /// True if pending jobs without a hold are taken over: they show no operator's wish.
     retake: bool,
-    /// Whether anything was seen yet.
+    /// True if a look has been taken.
     begun: bool,
     recent: VecDeque<Finished>,
 }
@@ -194,7 +195,7 @@ impl Tracker {
         }
     }
 
-    /// What is known of jobs that an earlier daemon held and suspended, where nothing else of it is
+    /// Takes over the jobs that an earlier daemon held and suspended, where nothing else of it is
     /// left. Call it before the first look.
     pub fn remember(&mut self, taken: BTreeSet<Key>, stopped: BTreeSet<Key>, pinned: BTreeSet<Key>) {
         (self.taken, self.stopped, self.bound) = (taken, stopped, pinned);
@@ -279,7 +280,7 @@ impl Tracker {
         }
     }
 
-    /// What the next look is to show beyond the ordinary.
+    /// Returns the details wanted of the next look.
     #[must_use]
     pub fn wants(&self) -> Want {
         let unclear = |fact: &&JobFact| fact.places.len() > 1 && fact.places.iter().any(|place| place.procs.is_none());
@@ -290,20 +291,20 @@ impl Tracker {
         Want { places: running.filter(unclear).flat_map(JobFact::keys).collect() }
     }
 
-    /// When something is due without anything having been seen: a begin time, a retry.
+    /// Returns the next time at which something is due without a look: a begin time, a retry.
     #[must_use]
     pub fn deadline(&self) -> Option<Time> {
         self.timers.first().map(|&(time, _)| time)
     }
 
-    /// Whether anything is in flight, so that the next look matters soon.
+    /// Returns whether an order is in flight, so that the next look matters soon.
     #[must_use]
     pub fn is_waiting(&self) -> bool {
         !self.flying.is_empty()
     }
 
-    /// Whether orders must not be given now: the controller has not heard of more than half of the
-    /// nodes.
+    /// Returns whether orders must not be given now: the controller has not heard of more than half
+    /// of the nodes.
     #[must_use]
     pub fn is_blind(&self) -> bool {
         let all = self.layout.len();
@@ -317,30 +318,30 @@ impl Tracker {
         self.again = true;
     }
 
-    /// Whether a decision is due although nothing happened.
+    /// Returns whether a decision is due although nothing happened.
     #[must_use]
     pub fn is_undecided(&self) -> bool {
         self.again
     }
 
-    /// Whether anything was seen yet, since it began or came back.
+    /// Returns whether a look has been taken since the tracker started or came back.
     #[must_use]
     pub fn has_begun(&self) -> bool {
         self.begun && !self.retake
     }
 
-    /// The same; asked once.
+    /// Takes and clears the flag of [`Tracker::is_undecided`].
     pub fn take_again(&mut self) -> bool {
         std::mem::take(&mut self.again)
     }
 
-    /// The time in which the cluster answered, as far as it was told.
+    /// Returns the time during which the cluster answered, up to the last look.
     #[must_use]
     pub fn steady(&self) -> u64 {
         self.stamp.steady
     }
 
-    /// How it was set up.
+    /// Returns the settings.
     #[must_use]
     pub fn settings(&self) -> &Settings {
         &self.settings
@@ -352,7 +353,7 @@ impl Tracker {
         &self.layout
     }
 
-    /// What was seen last.
+    /// Returns the last look.
     #[must_use]
     pub fn mirror(&self) -> &Mirror {
         &self.mirror
@@ -386,13 +387,13 @@ impl Tracker {
         &self.users
     }
 
-    /// Whether it matters on which processors jobs run.
+    /// Returns whether the processors on which jobs run matter.
     #[must_use]
     pub fn is_named(&self) -> bool {
         self.named
     }
 
-    /// What is added to the cluster's time to get the session's.
+    /// Returns the offset between the cluster's time and the session's.
     #[must_use]
     pub fn offset(&self) -> i64 {
         self.offset

@@ -1,4 +1,4 @@
-//! What the tracker tells the session.
+//! Events from the tracker to the session.
 
 use crate::cluster::Key;
 use drystone::engine::How;
@@ -23,39 +23,39 @@ impl Stamp {
     }
 }
 
-/// One thing that the session is told.
+/// One event for the session.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum News {
     /// A job is new, and waits or is held back.
     Arrive {
-        /// Which.
+        /// Identity of the job.
         key: Key,
-        /// What is known of it.
+        /// Facts of the job.
         job: Job,
-        /// Whether it is held back.
+        /// True if it is held back.
         held: bool,
     },
     /// A job is new, and runs already.
     AdoptRunning {
-        /// Which.
+        /// Identity of the job.
         key: Key,
-        /// What is known of it.
+        /// Facts of the job.
         job: Job,
         /// Since when.
         since: Time,
     },
     /// A job is new, and suspended by the daemon itself.
     AdoptSuspended {
-        /// Which.
+        /// Identity of the job.
         key: Key,
-        /// What is known of it.
+        /// Facts of the job.
         job: Job,
-        /// How long it has run.
+        /// Run time so far.
         ran: Span,
     },
     /// It runs, unbidden or since another time.
     Started {
-        /// Which.
+        /// Identity of the job.
         key: Key,
         /// Since when.
         since: Time,
@@ -70,12 +70,12 @@ pub enum News {
     Released(Key),
     /// It is another job from now on.
     Updated {
-        /// Which.
+        /// Identity of the job.
         key: Key,
-        /// What is known of it.
+        /// Facts of the job.
         job: Job,
     },
-    /// Somebody else suspended it.
+    /// Another than the daemon suspended it.
     Interrupted(Key),
     /// It runs again that was suspended, or was not suspended after all.
     Continued(Key),
@@ -83,11 +83,11 @@ pub enum News {
     StaysSuspended(Key),
     /// It is over.
     Ended {
-        /// Which.
+        /// Identity of the job.
         key: Key,
-        /// How.
+        /// Way in which it ended.
         how: How,
-        /// How long it ran, where that is known.
+        /// Run time, if known.
         ran: Option<Span>,
     },
     /// It was withdrawn before it ran, or while it was suspended.
@@ -97,12 +97,12 @@ pub enum News {
 }
 
 impl News {
-    /// Which job has moved, if that is the news.
+    /// Returns the job that has moved, if that is the event.
     pub(crate) fn placed(&self) -> Option<Key> {
         if let News::Placed(key) = *self { Some(key) } else { None }
     }
 
-    /// Which job it is about.
+    /// Returns the job concerned.
     #[must_use]
     pub fn key(&self) -> Option<Key> {
         match *self {

@@ -1,4 +1,4 @@
-//! What fits on which node now, as the cluster itself shows it.
+//! Room on the nodes now, as the cluster shows it.
 
 use super::{Flying, Tracker};
 use crate::cluster::{JobFact, NodeState};
@@ -13,7 +13,7 @@ pub(super) struct Room {
     owed: u32,
 }
 
-/// What a job needs of nodes.
+/// Needs of a job on nodes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Need {
     procs: u32,
@@ -27,7 +27,8 @@ pub(super) struct Need {
 }
 
 impl Tracker {
-    /// What a job needs; if it could not start in pieces, on as few nodes as can hold it.
+    /// Returns the needs of a job; one that could not start in pieces needs as few nodes as can
+    /// hold it.
     pub(super) fn need(&self, fact: &JobFact, narrow: bool) -> Need {
         let mut nodes = fact.nodes.max(1);
         if narrow {
@@ -48,7 +49,7 @@ impl Tracker {
 }
 
 impl Need {
-    /// How many of its processors have their memory within this much.
+    /// Returns the number of its processors whose memory fits into this much.
     fn fit(self, free: u64) -> u32 {
         if self.memory == 0 || free == u64::MAX {
             return u32::MAX;
@@ -64,7 +65,7 @@ impl Need {
     }
 }
 
-/// Whether a piece fits on as many nodes as a job wants.
+/// Returns whether a piece fits on as many nodes as the job wants.
 fn spreads(fit: &[u32], need: Need) -> bool {
     fit.iter().filter(|&&procs| procs >= need.together).count() >= need.nodes as usize
 }
@@ -114,7 +115,7 @@ impl Room {
         }
     }
 
-    /// Whether so many are idle on each of these nodes.
+    /// Returns whether this many processors are idle on each of these nodes.
     pub(super) fn fits_on(&self, counts: &[(usize, u32)]) -> bool {
         counts.iter().all(|&(at, procs)| self.idle[at] >= procs)
     }
@@ -124,7 +125,7 @@ impl Room {
         self.idle.iter().sum()
     }
 
-    /// Whether each of these nodes has the memory of so many of a job's processors.
+    /// Returns whether each of these nodes has the memory for this many of a job's processors.
     pub(super) fn has_memory(&self, need: Need, counts: &[(usize, u32)]) -> bool {
         counts.iter().all(|&(at, procs)| procs == 0 || need.fit(self.memory[at]) >= procs)
     }
@@ -138,7 +139,7 @@ impl Room {
 }
 
 impl Tracker {
-    /// What is idle now, as the cluster shows it, without what jobs in flight will take.
+    /// Returns the idle room as the cluster shows it, less the needs of jobs in flight.
     pub(super) fn room(&self) -> Room {
         let idle = self.layout.nodes().map(|(name, range)| match self.mirror.node(name) {
             Some(node) if node.state == NodeState::Up => (range.end - range.start).saturating_sub(node.busy),

@@ -6,14 +6,14 @@ use crate::journal::Past;
 use drystone::engine::How;
 use drystone::model::{Job, Span, Time};
 
-/// What a job without a time limit is said to run at most: a year.
+/// Run time assumed for a job without a time limit, in seconds: a year.
 const UNLIMITED: i64 = 365 * 86_400;
 
 /// A hold that turns into an administrator's so long after a task of the array was seen waiting is
 /// the cluster's doing, in milliseconds.
 const SLIP: u64 = 15_000;
 
-/// Where the cluster has a job.
+/// State in which the cluster has a job.
 enum Target {
     /// Nowhere that concerns the session.
     Absent,
@@ -22,7 +22,7 @@ enum Target {
     Running,
     /// By us.
     Suspended,
-    /// By somebody else.
+    /// Suspended by another than the daemon.
     Interrupted,
     Over(Ending),
     /// Not listed.
@@ -90,7 +90,7 @@ impl Tracker {
             return Target::Absent;
         }
         if !fact.held {
-            // Whoever may has released it.
+            // An authorised user has released it.
             t.user_hold = false;
         }
         if driving && !fact.held {
@@ -110,8 +110,9 @@ impl Tracker {
         self.why_not(t, fact, throttled).map_or(Target::Waiting, Target::Held)
     }
 
-    /// Whether our hold of a task has just turned into what looks like an administrator's. Holding
-    /// it again makes it ours where the daemon is not the task's owner, and notes it in the ledger.
+    /// Returns whether our hold of a task has just turned into one that looks like an
+    /// administrator's. Holding it again makes it ours where the daemon is not the task's owner,
+    /// and notes it in the ledger.
     fn slips(&self, t: &mut Tracked, fact: &JobFact) -> bool {
         if fact.reason != Reason::AdminHold || t.key.task.is_none() || !Tracker::is_ours(t, fact) {
             t.slipped &= fact.reason == Reason::AdminHold;
@@ -299,7 +300,7 @@ impl Tracker {
         }
     }
 
-    /// What the session is told of a job. When it was submitted does not move once that is told.
+    /// Returns the session's description of a job. The submit time stays fixed once reported.
     fn job_of(&mut self, t: &Tracked, fact: &JobFact, procs: u32) -> Job {
         let submit = Time(fact.submit + self.offset).min(self.stamp.time());
         let submit = t.job.as_ref().map_or(submit, |job| job.submit);
@@ -312,7 +313,7 @@ impl Tracker {
         job
     }
 
-    /// What the session is told of a job that ended before.
+    /// Returns the session's description of a job that ended before.
     pub(crate) fn job_of_past(&mut self, past: &Past, offset: i64) -> Job {
         let limit = past.limit.unwrap_or(UNLIMITED);
         let mut job = Job::new(Time(past.submit + offset), past.procs.max(1), Span(limit));
@@ -326,7 +327,7 @@ impl Tracker {
         fact.start.map_or(self.stamp.time(), |start| Time(start + self.offset).min(self.stamp.time()))
     }
 
-    /// How many of our processors a running job holds.
+    /// Returns the number of our processors that a running job holds.
     fn held_by(&self, fact: &JobFact) -> u32 {
         if fact.places.is_empty() {
             // Its nodes are not said yet.
@@ -337,7 +338,7 @@ impl Tracker {
     }
 }
 
-/// What an end says of a run time.
+/// Returns the meaning of an end for the run time.
 pub(crate) fn how(ending: Ending) -> How {
     match ending {
         Ending::Completed | Ending::Failed | Ending::OutOfMemory => How::Completed,

@@ -1,10 +1,10 @@
-//! What the tracker holds of one job.
+//! The tracker's state of one job.
 
 use crate::cluster::{Ending, Key};
 use drystone::model::{Job, JobId, Time};
 use serde::{Deserialize, Serialize};
 
-/// Where the session has a job.
+/// State in which the session has a job.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum Place {
     /// It knows nothing of it.
@@ -17,13 +17,13 @@ pub enum Place {
     Running,
     /// The policy suspended it.
     Suspended,
-    /// Somebody else suspended it.
+    /// Another than the daemon suspended it.
     Interrupted,
     /// It is over.
     Done,
 }
 
-/// Why a pending job may not be started.
+/// Reason why a pending job may not be started.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum Why {
     /// Its user keeps it back.
@@ -85,50 +85,51 @@ pub enum Flying {
     Launching,
     /// It did not start, and is being held again.
     Holding,
-    /// It was told to leave its processors.
+    /// Ordered to leave its processors.
     Stopping,
     /// It is to resume as soon as what was suspended for it is seen to be.
     PlannedResume,
-    /// It was told to resume.
+    /// Ordered to resume.
     Resuming,
     /// It was pending unheld, and is being held.
     Taking,
     /// It is not ours, and is being let go.
     LettingGo,
-    /// It was told to end.
+    /// Ordered to end.
     Killing,
 }
 
 /// A job in flight.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Flight {
-    /// What was ordered.
+    /// Kind of order.
     pub what: Flying,
-    /// When, by the clock that stands still while the cluster does not answer; milliseconds.
+    /// Time of the order, in milliseconds by the clock that stands still while the cluster does not
+    /// answer.
     pub since: u64,
-    /// Whether it is unknown if the order was carried out.
+    /// True if it is unknown whether the order was carried out.
     pub doubtful: bool,
-    /// How often it was ordered.
+    /// Number of tries.
     pub tries: u32,
 }
 
-/// When a job that could not start is tried again.
+/// Time of the next try for a job that could not start.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Retry {
     /// At this time.
     At(Time),
-    /// When a job of its user or class ends, and at this time at the latest.
+    /// At the end of a job of its user or class, and at this time at the latest.
     OnEnd(Time),
 }
 
-/// What happened to a job, for people and reports. Times are the session's.
+/// History of a job, for people and reports. Times are the session's.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Story {
-    /// When it was first seen.
+    /// Time at which it was first seen.
     pub seen: Option<Time>,
-    /// When the policy first wanted it to start.
+    /// Time at which the policy first wanted it to start.
     pub wanted: Option<Time>,
-    /// When its last start was decided.
+    /// Time at which its last start was decided.
     pub decided: Option<Time>,
     /// Since when it runs, by the cluster.
     pub started: Option<Time>,
@@ -136,14 +137,14 @@ pub struct Story {
     pub promised: Option<Promise>,
     /// The last start that was planned.
     pub planned: Option<Promise>,
-    /// When it was seen to be over, and how it ended.
+    /// Time at which its end was seen, and the way in which it ended.
     pub ended: Option<(Time, Ending)>,
 }
 
 /// A start that the policy announced.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Promise {
-    /// When it was announced.
+    /// Time of the announcement.
     pub at: Time,
     /// The planned start.
     pub start: Time,
@@ -158,42 +159,42 @@ pub struct Tracked {
     pub key: Key,
     /// The session's number, once the session knows it.
     pub id: Option<JobId>,
-    /// Where the session has it.
+    /// State in which the session has it.
     pub place: Place,
-    /// Why it is held back, where it is.
+    /// Reason why it is held back, if it is.
     pub why: Option<Why>,
-    /// What is on its way.
+    /// Order in flight.
     pub flight: Option<Flight>,
-    /// What the session was told of it.
+    /// Last description that the session received.
     pub job: Option<Job>,
-    /// Whether it was pending unheld when the daemon came, and the daemon held it.
+    /// True if it was pending without a hold when the daemon came, and the daemon held it.
     pub taken: bool,
-    /// Whether its user holds it, as far as the hook or the cluster tells.
+    /// True if its user holds it, according to the hook or the cluster.
     pub user_hold: bool,
-    /// Whether its user bound it to nodes.
+    /// True if its user bound it to nodes.
     pub user_nodes: bool,
-    /// Whether we bound it to nodes.
+    /// True if we bound it to nodes.
     pub pinned: bool,
-    /// Whether we suspended it.
+    /// True if we suspended it.
     pub stopped: bool,
-    /// Whether it is the cluster's to start, and why is among its [`Ask`](crate::cluster::Ask)s,
-    /// its partition, its size.
+    /// True if it is the cluster's to start, for a reason given by its
+    /// [`Ask`](crate::cluster::Ask)s, partition or size.
     pub foreign: bool,
-    /// Whether the cluster itself holds it, as if an administrator did: it was requeued while it
+    /// True if the cluster itself holds it, as if an administrator did: it was requeued while it
     /// was suspended.
     pub orphaned: bool,
-    /// Whether its owner let it go after it was requeued and held.
+    /// True if its owner released it after it was requeued and held.
     pub freed: bool,
-    /// Whether the cluster shows our hold of it as an administrator's: it does so of waiting tasks
-    /// once another task of their array was released and found no room.
+    /// True if the cluster shows our hold as an administrator's, as it does for waiting tasks once
+    /// another task of their array was released and found no room.
     pub slipped: bool,
-    /// Whether it could not start where there was room in several pieces: it needs one.
+    /// True if it could not start where there was room in several pieces: it needs one.
     pub narrow: bool,
-    /// How often the cluster had requeued it.
+    /// Number of requeues by the cluster.
     pub restarts: u32,
-    /// When it is tried again.
+    /// Time of the next try.
     pub retry: Option<Retry>,
-    /// What happened to it.
+    /// History of the job.
     pub story: Story,
 }
 
@@ -222,7 +223,7 @@ impl Tracked {
         }
     }
 
-    /// Whether it is in flight so.
+    /// Returns whether this order is in flight.
     #[must_use]
     pub fn flies(&self, what: Flying) -> bool {
         self.flight.is_some_and(|flight| flight.what == what)

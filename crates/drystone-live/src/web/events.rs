@@ -1,4 +1,4 @@
-//! What a request is answered with: something whole, or events as they come.
+//! Response to a request: a whole document, or events as they come.
 
 use crate::board::Published;
 use bytes::Bytes;

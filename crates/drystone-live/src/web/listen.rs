@@ -1,4 +1,4 @@
-//! Where to listen.
+//! Address to listen on.
 
 use std::fmt;
 use std::io;
@@ -6,14 +6,14 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::str::FromStr;
 
-/// Where to listen.
+/// Address to listen on.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Listen {
     /// On an address.
     Tcp {
-        /// Which.
+        /// Address and port.
         address: SocketAddr,
-        /// Whether others than this machine may ask.
+        /// True if other machines may connect.
         public: bool,
     },
     /// On a Unix socket.
@@ -105,13 +105,13 @@ pub(super) enum Accepts {
     Unix(std::os::unix::net::UnixListener, PathBuf),
 }
 
-/// The same, for an asynchronous world.
+/// The listener registered with tokio.
 pub(super) enum Listener {
     Tcp(tokio::net::TcpListener),
     Unix(tokio::net::UnixListener),
 }
 
-/// Somebody who asks.
+/// An accepted connection.
 pub(super) enum Stream {
     Tcp(tokio::net::TcpStream),
     Unix(tokio::net::UnixStream),
@@ -127,7 +127,7 @@ impl Accepts {
         }
     }
 
-    /// Whether only this machine is meant to ask over a network.
+    /// Returns whether only this machine is meant to connect over a network.
     pub(super) fn is_local(&self) -> bool {
         matches!(self, Accepts::Tcp(_, false))
     }

@@ -1,8 +1,8 @@
 //! The local page, JSON and metrics over HTTP: to look at, never to change anything.
 //!
-//! It listens on loopback or a Unix socket unless it is told otherwise, answers `GET` and `HEAD`
-//! alone, and on loopback only requests that are meant for loopback: a page of another site that a
-//! browser has open gets nothing.
+//! It listens on loopback or a Unix socket by default and answers `GET` and `HEAD` alone. On
+//! loopback it answers only requests meant for loopback, so a page of another site open in a
+//! browser gets nothing.
 
 mod events;
 mod listen;
@@ -51,7 +51,7 @@ pub fn serve(listen: &Listen, board: &Board) -> Result<Option<String>, ListenErr
 
 struct Site {
     board: watch::Receiver<Arc<Published>>,
-    /// Whether only requests for loopback are answered.
+    /// True if only requests for loopback are answered.
     local: bool,
 }
 
@@ -106,7 +106,7 @@ impl Site {
     }
 }
 
-/// Whether a request is meant for this machine itself.
+/// Returns whether a request is meant for this machine itself.
 fn is_loopback(host: &HeaderValue) -> bool {
     let Ok(host) = host.to_str() else { return false };
     let name = match host.strip_prefix('[') {

@@ -68,7 +68,7 @@ struct Chaos {
     world: World,
     /// Users' holds that are in force, by number and submit time.
     kept: BTreeMap<u64, i64>,
-    /// Jobs that somebody else suspended.
+    /// Jobs suspended by another than the daemon.
     suspended: BTreeSet<u64>,
     kills: u32,
 }

@@ -8,7 +8,7 @@ use drystone_live::cluster::{Cluster, Outcome};
 use drystone_live::core::{Core, Input, Output};
 use drystone_live::tracker::{Layout, Mode, Settings, Stamp, Told};
 
-/// What is looked at, what is decided, and what came of it.
+/// Observations, decisions and outcomes.
 pub(crate) struct World {
     pub(crate) cluster: FakeCluster,
     pub(crate) core: Core,
@@ -17,9 +17,9 @@ pub(crate) struct World {
     /// Everything that went in, and what came out.
     pub(crate) journal: Vec<(Input, Output)>,
     pub(crate) steady: u64,
-    /// Whether the last look was answered.
+    /// True if the last look was answered.
     pub(crate) answers: bool,
-    /// What the hook said since the last look.
+    /// Messages of the hook since the last look.
     pub(crate) told: Vec<Told>,
 }
 
@@ -95,7 +95,7 @@ impl World {
         self.take(Input::Restarted(stamp));
     }
 
-    /// Where the books differ from the cluster, jobs in flight left out.
+    /// Lists the differences between the books and the cluster, jobs in flight left out.
     pub(crate) fn differences(&self) -> Vec<String> {
         let truth = self.cluster.truth();
         differences_from(&self.core, truth.jobs.iter(), truth.nodes.iter())

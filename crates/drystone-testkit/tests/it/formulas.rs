@@ -30,7 +30,7 @@ pub(crate) fn number(random: &mut Random, depth: u32) -> String {
     }
 }
 
-/// Whether a policy's order and backfilling are such that what this says holds for them.
+/// Returns whether a predicate holds for a policy's order and backfilling.
 pub(crate) fn all_orders(spec: &PolicySpec, says: impl Fn(&str, &Order) -> bool) -> bool {
     ["order", "backfill"].into_iter().all(|name| {
         let text = value(spec, name);
@@ -38,7 +38,7 @@ pub(crate) fn all_orders(spec: &PolicySpec, says: impl Fn(&str, &Order) -> bool)
     })
 }
 
-/// Whether a formula asks for anything that this says.
+/// Returns whether a predicate holds for any part of a formula.
 pub(crate) fn asks(order: &Order, says: &dyn Fn(&Expr) -> bool) -> bool {
     fn any(expr: &Expr, says: &dyn Fn(&Expr) -> bool) -> bool {
         says(expr) || expr.parts().into_iter().any(|part| any(part, says))

@@ -78,8 +78,9 @@ fn every_policy_holds_what_it_must() {
     try_all("fixed", &specs, cases());
 }
 
-/// The same where processors fail, come back and are announced to go, jobs are held, depend on
-/// others, are withdrawn, or are here already; cut anywhere and resumed.
+/// Every policy keeps the invariants where processors fail, come back and are announced to go, and
+/// where jobs are held, depend on others, are withdrawn, or are present from the start; cut
+/// anywhere and resumed.
 #[test]
 fn every_policy_holds_it_on_real_machines() {
     if let Ok(text) = std::env::var("DRYSTONE_POLICY") {
@@ -108,8 +109,8 @@ fn combinations_of_parameters_hold_what_they_must() {
     try_all("combined", &specs, cases());
 }
 
-/// What a canonical text leaves out makes no difference: parameters that do not count as the others
-/// are, defaults, equal predictors.
+/// Parts that a canonical text leaves out make no difference: parameters that do not count beside
+/// the others, defaults, equal predictors.
 #[test]
 fn canonical_texts_make_the_same_schedules() {
     let seed = seed();

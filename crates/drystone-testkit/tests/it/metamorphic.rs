@@ -11,10 +11,10 @@ use drystone::parts::formula::{Expr, Variable};
 use drystone::policy::{PolicySpec, built_in};
 use drystone_testkit::{CHANGES, Case, Change, Random, Subject, attempt_with, follows as holds, value};
 
-/// What stands for a new family.
+/// Default answer for a new family.
 const NOT_SAID: &str = "not said";
 
-/// Whether a policy must follow a change, or why it need not.
+/// Returns whether a policy must follow a change; the error is the reason why it need not.
 pub(crate) fn follows(spec: &PolicySpec, change: Change) -> Result<(), &'static str> {
     let is = |name: &str, wanted: &str| value(spec, name) == wanted;
     let predictor = value(spec, "predict");

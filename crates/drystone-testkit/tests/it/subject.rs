@@ -1,4 +1,4 @@
-//! What is tried: every policy of the registry, with every parameter, and what each guarantees
+//! Subjects of the trials: every policy of the registry, with every parameter, and its guarantees
 //! beyond the invariants.
 
 use crate::formulas;
@@ -10,8 +10,8 @@ pub(crate) fn of(spec: &PolicySpec) -> Subject {
     Subject::of(spec).guarantees(guarantees(spec)).limits(limits(spec))
 }
 
-/// What a policy guarantees. Every family must be here: a new one is tried only when it is stated
-/// what it promises.
+/// Returns the guarantees of a policy. Every family must be here: a new one is tried only when it
+/// is stated what it promises.
 pub(crate) fn guarantees(spec: &PolicySpec) -> Vec<Guarantee> {
     use Guarantee::*;
     let is = |name: &str, wanted: &str| value(spec, name) == wanted;
@@ -36,7 +36,7 @@ pub(crate) fn guarantees(spec: &PolicySpec) -> Vec<Guarantee> {
             if is("reserve", "0") && on_time && is("arrive", "always") && is("guard", "prediction") {
                 all.push(WorkConserving);
             }
-            // Several reservations are planned anew at each pass, and in another order a newcomer
+            // Several reservations are planned again at each pass, and in another order a newcomer
             // may take the head's place.
             if is("order", "fcfs") && is("reserve", "1") {
                 all.push(KeepsPromises);
@@ -55,9 +55,8 @@ pub(crate) fn guarantees(spec: &PolicySpec) -> Vec<Guarantee> {
         }
         "multiqueue" => {
             all.push(Uninterrupted);
-            // Where pivots are placed anew at each pass, they may lose what they were promised, and
-            // where the end of a delay is no event, so do those that were promised it
-            // (docs/multiqueue.md).
+            // Where each pass places the pivots again, they may lose their promises. Where the end
+            // of a delay is no event, so do the jobs that were promised it (docs/multiqueue.md).
             let seen = is("delay", "none") || is("wake", "yes");
             if is("own", "shared") && !is("promise", "arrival") && plans_whole_seconds && seen {
                 all.push(KeepsPromises);
@@ -90,8 +89,8 @@ pub(crate) fn guarantees(spec: &PolicySpec) -> Vec<Guarantee> {
     all
 }
 
-/// Whether what a policy decides follows from what waits and runs: no plan, no promise, no history,
-/// no order that depends on when it was last looked at.
+/// Returns whether a policy's decisions follow from the waiting and running jobs alone: no plan, no
+/// promise, no history, no order that depends on the last pass.
 fn forgets(spec: &PolicySpec) -> bool {
     let is = |name: &str, wanted: &[&str]| wanted.contains(&value(spec, name).as_str());
     let fixed = ["fcfs", "sjf", "ljf", "smallest", "largest", "narrowest", "widest", ""];
@@ -107,8 +106,8 @@ fn forgets(spec: &PolicySpec) -> bool {
         && is("notice", &["immediate", ""])
 }
 
-/// Those that look at the clock every few seconds, plan every job anew, or search, are tried on
-/// less.
+/// Policies that look at the clock every few seconds, plan every job at each pass, or search, are
+/// tried on smaller cases.
 fn limits(spec: &PolicySpec) -> Limits {
     match spec.kind().name {
         "ss" | "tss" | "is" => Limits { jobs: 150, run: 300 },

@@ -9,7 +9,7 @@ use crate::model::{Adopted, Ended, JobId, Outcome, ProcSet, Procs, Span, Time, W
 use crate::policy::{Moved, PolicySpec, Why};
 use std::sync::atomic::Ordering;
 
-/// Something that an observer is told.
+/// An event for an observer.
 enum Told {
     Arrived(JobId),
     Started(JobId, Why),
@@ -108,7 +108,7 @@ struct Pool<'a> {
     scale: Procs,
     base: Procs,
     levels: Levels,
-    /// When what is recorded happened; [`Time::MAX`] at its end.
+    /// Time of the recorded event; [`Time::MAX`] at its end.
     at: Time,
 }
 
@@ -197,8 +197,8 @@ fn tell(pools: &mut [Pool<'_>], at: usize, whole: &Workload, observer: &mut impl
     }
 }
 
-/// Simulates every pool to its end; `None` where it was told to stop. Returns what is measured of
-/// each, and how many jobs are left that were never eligible.
+/// Simulates every pool to its end; `None` on cancellation. Returns the measurements of each, and
+/// the number of jobs left that were never eligible.
 pub(super) fn run(
     experiment: &Experiment<'_>,
     division: &Division,

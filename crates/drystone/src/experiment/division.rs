@@ -11,18 +11,18 @@ pub struct Share {
     pub name: String,
     /// Its processors, as its own policy counts them.
     pub procs: Procs,
-    /// How many processors of the whole each of these is.
+    /// Number of processors of the whole per processor of the pool.
     pub scale: Procs,
     /// The partitions whose jobs it runs: their numbers in the whole and in the pool by itself.
     pub partitions: Vec<(i32, i32)>,
-    /// What it lacks over time, in its own processors.
+    /// Missing processors over time, in the pool's own processors.
     pub outages: Vec<Outage>,
     /// Texts within the text of a policy that are others here: files that describe this pool.
     pub texts: Vec<(String, String)>,
 }
 
-/// How a workload is divided. Each job belongs to the pool of its partition; the whole counts
-/// processors of which a pool's are multiples.
+/// Division of a workload into pools. Each job belongs to the pool of its partition; the whole
+/// counts processors of which a pool's are multiples.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Division {
     shares: Vec<Share>,
@@ -35,11 +35,11 @@ pub struct Division {
 pub(super) struct Part {
     pub(super) workload: Workload,
     pub(super) outages: Outages,
-    /// Where each of its jobs is in the whole.
+    /// Id in the whole of each of its jobs.
     pub(super) ids: Vec<JobId>,
 }
 
-/// Why a workload cannot be divided so.
+/// Reason why a workload cannot be divided in this way.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DivisionError {
@@ -56,15 +56,15 @@ pub enum DivisionError {
     Workload {
         /// The pool.
         pool: String,
-        /// What is wrong.
+        /// Cause.
         source: WorkloadError,
     },
-    /// What a pool lacks cannot be.
+    /// The outages of a pool are impossible.
     #[error("pool {pool}: {source}")]
     Outages {
         /// The pool.
         pool: String,
-        /// What is wrong.
+        /// Cause.
         source: OutageError,
     },
     /// A policy's text is none for a pool.
@@ -72,7 +72,7 @@ pub enum DivisionError {
     Policy {
         /// The pool.
         pool: String,
-        /// What is wrong.
+        /// Cause.
         source: SpecError,
     },
 }

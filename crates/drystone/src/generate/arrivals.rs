@@ -4,9 +4,10 @@
 //! weight of its half-hour, so that gaps are short where the weight is high and the nights are
 //! stretched. The weights average 1: a day holds as many points as seconds.
 //!
-//! Where we deviate: to meet a target load the *points* are scaled before they are spent, not the
-//! seconds afterwards. Scaling seconds would stretch or squeeze the day itself (a load of twice the
-//! natural one would give days of 12 hours). The gaps are scaled by the same factor either way.
+//! Deviation from the paper: to meet a target load the *points* are scaled before they are spent,
+//! not the seconds afterwards. Scaling seconds would stretch or squeeze the day itself (a load of
+//! twice the natural one would give days of 12 hours). The gaps are scaled by the same factor
+//! either way.
 
 use super::jobs::{Class, Gamma};
 use super::random::Stream;
@@ -19,7 +20,7 @@ const FIRST_BUCKET: usize = 22;
 /// Gaps are redrawn while their logarithm exceeds this: about five days.
 const LONGEST_LOG_GAP: f64 = 13.0;
 
-/// How the points of a day are spread over its half-hours.
+/// Distribution of a day's points over its half-hours.
 pub(super) struct Cycle {
     /// Points spent from midnight to the start of each half-hour; the last entry is the whole day.
     before: [f64; BUCKETS + 1],

@@ -24,9 +24,9 @@ use super::{Habits, Lane};
 pub(super) struct Campaigns {
     /// Jobs, campaign by campaign.
     pub(super) order: Vec<u32>,
-    /// Where each campaign starts in `order`; the last entry is its length.
+    /// First index of each campaign in `order`; the last entry is its length.
     pub(super) starts: Vec<u32>,
-    /// Which jobs are odd.
+    /// Flags of the odd jobs.
     odd: Vec<bool>,
 }
 
@@ -36,7 +36,7 @@ pub(super) struct Group {
     run: u32,
     /// The type of job.
     lane: u8,
-    /// What it is.
+    /// Members of the campaigns.
     members: Members,
 }
 

@@ -10,7 +10,7 @@ use super::Habits;
 use super::campaigns::Campaigns;
 use super::random::Stream;
 
-/// What each arrival brings.
+/// Jobs of each arrival.
 pub(super) struct Dealt {
     /// The job.
     pub(super) job: Vec<u32>,

@@ -5,13 +5,13 @@
 //! the distinct values and how many jobs have each are fixed; then each job is given one that is
 //! not below its run time, at random among those left, from the longest job downwards.
 //!
-//! Where the paper leaves something open, and where we deviate:
+//! Choices where the paper is silent, and deviations from it:
 //! - Which values the head has beside the fifteen that are in the top 20 of all four logs studied,
 //!   is open: we fill up with the round values that come next by mean share in the four (KTH, CTC,
 //!   SDSC SP2, BLUE; the archive's cleaned logs).
-//! - Which of them has which rank is open, too. The largest is first; the others are ranked by how
-//!   many run times each is the tightest for: people with short jobs make short estimates popular.
-//!   Ranks of the tail are random.
+//! - The assignment of ranks is also open. The largest is first; the others are ranked by the
+//!   number of run times for which each is the tightest: people with short jobs make short
+//!   estimates popular. Ranks of the tail are random.
 //! - A user takes the smallest of `care` random estimates that fit (8 by default; 1 is the paper's
 //!   rule). With the paper's rule and the run times of Lublin & Feitelson, half of which are below
 //!   three minutes, accuracy is about 20 %; in the logs it is 30 to 47 %.
@@ -27,14 +27,14 @@ use super::random::Stream;
 /// mean share.
 const HEAD: [u32; 26] =
     [1080, 120, 15, 30, 5, 10, 60, 240, 180, 20, 360, 600, 720, 480, 300, 1, 90, 2, 900, 150, 40, 45, 3, 420, 25, 960];
-/// How many values make the head.
+/// Number of values in the head.
 const HEAD_LENGTH: usize = 20;
 /// The share of jobs whose estimate is one of the head, in percent.
 const HEAD_PERCENT: f64 = 89.0;
 /// Number of jobs and of distinct estimates, joined by straight lines.
 const DISTINCT: [(f64, f64); 7] =
     [(0.0, 0.0), (20.0, 10.0), (200.0, 20.0), (1_000.0, 35.0), (10_000.0, 90.0), (70_000.0, 340.0), (250_000.0, 565.0)];
-/// What counts as round, in seconds, roundest first.
+/// Round values, in seconds, roundest first.
 const ROUND: [u32; 13] = [86_400, 43_200, 21_600, 14_400, 7_200, 3_600, 1_800, 900, 600, 300, 60, 10, 1];
 
 /// A value and how many jobs have it.
@@ -42,7 +42,7 @@ const ROUND: [u32; 13] = [86_400, 43_200, 21_600, 14_400, 7_200, 3_600, 1_800, 9
 pub(super) struct Mode {
     /// The estimate in seconds.
     pub(super) seconds: u32,
-    /// How many jobs have it.
+    /// Number of jobs with this value.
     pub(super) jobs: u32,
 }
 
@@ -154,7 +154,7 @@ fn roundest(from: f64, to: f64, used: &[u32]) -> Option<u32> {
 pub(super) struct Pool {
     /// Values, largest first.
     values: Vec<u32>,
-    /// How many jobs each value has left.
+    /// Number of jobs left for each value.
     left: Vec<u32>,
     /// Sums of `left` as a Fenwick tree: what makes a draw O(log values).
     tree: Vec<u64>,
@@ -196,7 +196,7 @@ impl Pool {
         (self.values[i], got)
     }
 
-    /// What is left of the first `count` values.
+    /// Returns the rest of the first `count` values.
     fn sum(&self, count: usize) -> u64 {
         let mut node = count;
         let mut sum = 0;

@@ -1,7 +1,7 @@
 //! Sizes and run times by Lublin & Feitelson, "The workload on parallel supercomputers: modeling
 //! the characteristics of rigid jobs" (JPDC 63(11), 2003; Lublin's thesis, 1999).
 //!
-//! Where the paper leaves something open, and where we deviate:
+//! Choices where the paper is silent, and deviations from it:
 //! - The parameters were fitted to machines of 128 processors. For another machine the largest size
 //!   moves with log₂ of the machine and the break between the two stages stays as far below it as
 //!   in the table (2.5, or 2 for batch jobs), but at least 0.7 above the smallest, which is what

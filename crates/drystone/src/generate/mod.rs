@@ -44,9 +44,9 @@
 //! those of the model.
 //!
 //! # What is promised
-//! The same parameters give the same workload on every platform and in every build of one version
-//! of this crate: the random stream is ChaCha8, transcendental functions are those of the `libm`
-//! crate in IEEE arithmetic, and nothing depends on threads, addresses or hash order. (Not on
+//! Equal parameters give equal workloads on every platform and in every build of one version of
+//! this crate: the random stream is ChaCha8, transcendental functions are those of the `libm` crate
+//! in IEEE arithmetic, and nothing depends on threads, addresses or hash order. (The exception is
 //! targets whose arithmetic has excess precision: 32-bit x86 without SSE2.) Another version may
 //! give other workloads; a test pins them, so that this never happens unnoticed.
 //!
@@ -88,7 +88,7 @@ struct Lane {
     run: Vec<u32>,
 }
 
-/// What the people of one lane do.
+/// Activity of the people of one lane.
 struct Plan {
     user: Vec<u32>,
     dealt: dealing::Dealt,
@@ -197,7 +197,7 @@ fn draw(params: &Params) -> Result<Vec<Lane>, GenerateError> {
     Ok(lanes)
 }
 
-/// Whether enough jobs have been drawn.
+/// Stopping rule of the draw of jobs.
 struct Enough {
     length: Length,
     /// Work to reach, in processor-seconds, where a span and a load are given.
@@ -216,7 +216,7 @@ impl Enough {
         Enough { length: params.length, work_wanted, jobs: 0, work: 0.0, first: 0.0 }
     }
 
-    /// Whether the jobs so far are enough without the one that arrives at `time`.
+    /// Returns whether the jobs so far are enough without the one that arrives at `time`.
     fn before(&self, time: f64) -> bool {
         match (self.length, self.work_wanted) {
             _ if self.jobs == 0 => false,
@@ -310,7 +310,7 @@ const USERS_PER_GROUP: usize = 3;
 
 /// Numbers in order of first use, from 1 on, for things that are numbered from 0 within each lane.
 struct Numbers {
-    /// Where the things of each lane start in `given`.
+    /// First index of each lane in `given`.
     offsets: Vec<usize>,
     /// The number of each thing, 0 where it has none yet.
     given: Vec<i32>,
@@ -339,7 +339,7 @@ impl Numbers {
     }
 }
 
-/// What anyone needs to generate the same workload again.
+/// Returns all facts needed to generate the workload again.
 fn provenance(params: &Params) -> Provenance {
     let Params { procs, length, load, seed, model, max_estimate, habits } = params;
     let model = match model {
@@ -377,7 +377,7 @@ fn provenance(params: &Params) -> Provenance {
     Provenance {
         name: format!("lublin-{model}-{procs}-seed{seed}"),
         settings: settings.into_iter().map(|(name, value)| Setting { name: name.to_string(), value }).collect(),
-        // Time zero is a midnight: hours of the day can be told from times.
+        // Time zero is a midnight, so times give hours of the day.
         unix_start: Some(0),
         utc_offset: Some(0),
         time_zone: None,

@@ -3,7 +3,7 @@
 use super::random::{Purpose, Stream};
 use crate::model::{Hit, Machine, Outage, OutageError, Outages, ProcSet, Procs, Span, Time, Which};
 
-/// What outages are drawn from.
+/// Parameters of random outages.
 ///
 /// Each node fails by itself: the times between a repair and the next failure are exponential, and
 /// so are repairs, with means such that nodes are out for the share of time that is asked for.
@@ -22,11 +22,11 @@ pub struct OutageParams {
     pub unavailable: f64,
     /// Mean length of a repair.
     pub repair: Span,
-    /// What becomes of jobs on a node that fails.
+    /// Fate of jobs on a node that fails.
     pub hit: Hit,
     /// Days of maintenance, if there are any.
     pub maintenance: Option<Maintenance>,
-    /// The same seed gives the same outages.
+    /// Seed; equal seeds give equal outages.
     pub seed: u64,
 }
 
@@ -35,10 +35,9 @@ pub struct OutageParams {
 pub struct Maintenance {
     /// For how long.
     pub length: Span,
-    /// How long it is from one beginning to the next; the first comes so long after the first
-    /// instant.
+    /// Time from one beginning to the next, and from the first instant to the first.
     pub every: Span,
-    /// How long before it is announced.
+    /// Time of the announcement before the beginning.
     pub notice: Span,
 }
 
@@ -63,7 +62,7 @@ impl OutageParams {
     }
 }
 
-/// Why no outages can be drawn.
+/// Reason why no outages can be drawn.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OutageParamError {
@@ -84,9 +83,9 @@ pub enum OutageParamError {
     /// Maintenance without an end.
     #[error("maintenance of {length} s every {every} s is impossible: it would not be over when the next begins")]
     Maintenance {
-        /// How long it takes.
+        /// Duration.
         length: Span,
-        /// How often it comes.
+        /// Interval.
         every: Span,
     },
     /// More failures than can be simulated.

@@ -1,9 +1,9 @@
-//! What to generate, and what is refused.
+//! Parameters of generated workloads, and their checks.
 
 use crate::model::{Procs, Span, WorkloadError};
 use serde::{Deserialize, Serialize};
 
-/// Which variant of the model of Lublin & Feitelson draws sizes, run times and arrivals.
+/// Variant of the model of Lublin & Feitelson that draws sizes, run times and arrivals.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Model {
@@ -15,7 +15,7 @@ pub enum Model {
     Typed,
 }
 
-/// How much to generate.
+/// Length of the workload.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Length {
@@ -32,7 +32,7 @@ pub enum Length {
 pub struct Params {
     /// Processors of the machine, at least 1.
     pub procs: Procs,
-    /// How much to generate.
+    /// Length of the workload.
     pub length: Length,
     /// Offered load to meet, as [`Workload::load`](crate::model::Workload::load) measures it: work
     /// per processor-second between the first and the last submit. Above 0; may exceed 1. `None`
@@ -47,7 +47,7 @@ pub struct Params {
     /// 18 hours; see [`super`].
     #[serde(default = "default_max_estimate")]
     pub max_estimate: Span,
-    /// How people behave.
+    /// Behaviour of users.
     #[serde(default)]
     pub habits: Habits,
 }
@@ -99,7 +99,7 @@ impl Params {
 
 const LARGEST_MAX_ESTIMATE: Span = Span(366 * Span::DAY.0);
 
-/// How people behave: our own model. The defaults are calibrated on real logs; see [`super`].
+/// Behaviour of users: our own model. The defaults are calibrated on real logs; see [`super`].
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Habits {
@@ -126,17 +126,17 @@ pub struct Habits {
     /// A campaign ends where the natural logarithms of run times, noise included, would differ by
     /// more than this: few jobs make many short campaigns rather than a few of unlike jobs.
     pub breadth: f64,
-    /// How much run times differ within a campaign: standard deviation of the noise in natural
+    /// Spread of run times within a campaign: standard deviation of the noise in natural
     /// logarithms.
     pub scatter: f64,
     /// Probability that a job is odd: its run time has little to do with its campaign.
     pub odd_jobs: f64,
     /// The `scatter` of odd jobs.
     pub odd_scatter: f64,
-    /// How many estimates that fit a user considers before giving the smallest of them; 1 is the
-    /// model of Tsafrir et al.
+    /// Number of fitting estimates that a user considers before giving the smallest of them; 1 is
+    /// the model of Tsafrir et al.
     pub care: u32,
-    /// How different the campaigns of one user are: 0, as similar as possible; 1, as different as
+    /// Difference between the campaigns of one user: 0, as similar as possible; 1, as different as
     /// those of all users.
     pub variety: f64,
 }
@@ -205,7 +205,7 @@ impl Habits {
     }
 }
 
-/// Why no workload can be generated.
+/// Reason why no workload can be generated.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum GenerateError {
@@ -242,13 +242,13 @@ pub enum GenerateError {
         name: &'static str,
         /// The value given.
         value: f64,
-        /// What is allowed.
+        /// Allowed values.
         expected: &'static str,
     },
     /// The span takes more jobs than can be numbered.
     #[error("more than {max} jobs", max = u32::MAX)]
     TooManyJobs,
-    /// What was generated is no workload (times beyond the limit, without a target load).
+    /// The generated jobs are no workload (times beyond the limit, without a target load).
     #[error(transparent)]
     Workload(#[from] WorkloadError),
 }

@@ -1,15 +1,15 @@
 //! Random numbers that are the same everywhere.
 //!
-//! Why not `rand_distr`: its gamma and normal distributions call `ln` and `exp` through
-//! `num-traits`, which switches from `libm` to the platform's own functions as soon as any other
-//! crate in the build asks for `num-traits/std`. The same seed would then give different workloads
-//! in different builds. Here every transcendental function is `libm`'s, in plain IEEE arithmetic,
-//! and the bits come from ChaCha8, whose stream is specified.
+//! The crate `rand_distr` is not used: its gamma and normal distributions call `ln` and `exp`
+//! through `num-traits`, which switches from `libm` to the platform's own functions as soon as any
+//! other crate in the build asks for `num-traits/std`. The same seed would then give different
+//! workloads in different builds. Here every transcendental function is `libm`'s, in plain IEEE
+//! arithmetic, and the bits come from ChaCha8, whose stream is specified.
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
-/// What a stream of random numbers is used for. Each purpose has a stream of its own, so that, say,
+/// Purpose of a stream of random numbers. Each purpose has a stream of its own, so that, say,
 /// another target load leaves sizes and run times as they are.
 #[derive(Clone, Copy)]
 pub(super) enum Purpose {

@@ -1,5 +1,5 @@
-//! Which user submits when: users and their sessions. Our own model; arrivals themselves are those
-//! of [`super::arrivals`].
+//! Submission behaviour: users and their sessions. Our own model; arrivals themselves are those of
+//! [`super::arrivals`].
 //!
 //! A few users submit most jobs: the activity of the r-th falls as a power of r. People submit in
 //! sessions, a few jobs within minutes of each other, sometimes very many. The arrivals are gone
@@ -40,7 +40,7 @@ impl Activity {
 /// A session that waits for its next arrival. Ordered by when it is due, then by user.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Session {
-    /// When its user has thought long enough, in seconds.
+    /// Time at which its user's think time ends, in seconds.
     due: u64,
     user: u32,
     /// Jobs still to come.

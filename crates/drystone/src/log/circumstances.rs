@@ -125,7 +125,7 @@ pub fn read(input: impl Read, file: &str, workload: &Workload) -> Result<Found, 
     }
 }
 
-/// Where that stands, most likely.
+/// Returns the likely column of the mistake.
 fn column(circumstances: &Circumstances, error: &CircumstanceError) -> &'static str {
     let says = |word: &str| error.problem.contains(word);
     match () {

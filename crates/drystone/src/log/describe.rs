@@ -1,12 +1,12 @@
-//! What a person wants to know of a workload: how many jobs of whom, how large, how long, how well
-//! estimated, when.
+//! Description of a workload for people: number of jobs and users, sizes, run times, accuracy of
+//! estimates, arrivals.
 
 use crate::metrics::{Calendar, Distribution, Summary};
 use crate::model::{Job, Procs, Span, Status, Time, Truth, UNKNOWN, Workload};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// How many modal estimates and users are listed.
+/// Number of modal estimates and users listed.
 const LISTED: usize = 10;
 /// Upper borders of the classes of run times and estimates, inclusive, in seconds.
 const TIMES: [i64; 12] = [0, 10, 60, 300, 900, 1_800, 3_600, 7_200, 14_400, 28_800, 57_600, 86_400];
@@ -28,7 +28,7 @@ pub struct Description {
     pub load: Option<f64>,
     /// Processor-seconds of all jobs.
     pub work: f64,
-    /// How many different users there are, known ones only; likewise the next four.
+    /// Number of different users, known ones only; likewise the next four.
     pub users: u64,
     /// Groups.
     pub groups: u64,
@@ -38,7 +38,7 @@ pub struct Description {
     pub queues: u64,
     /// Partitions.
     pub partitions: u64,
-    /// How jobs ended.
+    /// Ways in which jobs ended.
     pub status: Statuses,
     /// Sizes.
     pub sizes: Sizes,
@@ -52,7 +52,7 @@ pub struct Description {
     pub top_users: Vec<UserShare>,
 }
 
-/// How many jobs ended how.
+/// Number of jobs by the way in which they ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[allow(missing_docs)] // The names are those of `Status`, which says what each means.
 pub struct Statuses {
@@ -107,7 +107,7 @@ pub struct Estimates {
     pub summary: Summary,
     /// By classes from a second to a day.
     pub histogram: Vec<Class>,
-    /// How many different values there are.
+    /// Number of different values.
     pub distinct: u64,
     /// The most frequent values, most frequent first, the smaller among equals.
     pub modes: Vec<Mode>,
@@ -116,7 +116,7 @@ pub struct Estimates {
     /// Share of run time in the estimate, in tenths: up to 0.1, up to 0.2, … up to 1; jobs that
     /// outlive it are not here.
     pub used: [u64; 10],
-    /// Jobs that ran exactly as long as estimated; they are in the last tenth, too.
+    /// Jobs that ran exactly as long as estimated; the last tenth includes them.
     pub exact: u64,
     /// Jobs that outlived their estimate.
     pub outlived: u64,
@@ -133,12 +133,12 @@ pub struct Mode {
     pub share: f64,
 }
 
-/// When jobs arrive.
+/// Arrival times of jobs.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Arrivals {
     /// Time between one submit and the next, in seconds.
     pub gaps: Summary,
-    /// Whether hours and days are those of the log's calendar; otherwise they are counted from its
+    /// True if hours and days are those of the log's calendar; otherwise they are counted from its
     /// time zero.
     pub calendar: bool,
     /// In which time zone, then: see [`Calendar::zone`].

@@ -1,4 +1,4 @@
-//! What can go wrong with a log, said so that a person can fix it.
+//! Errors of logs, each with its correction.
 
 use super::foreign::Foreign;
 use super::swf::Malformed;
@@ -6,7 +6,7 @@ use crate::model::{CircumstanceError, WorkloadError};
 use std::io;
 use std::sync::Arc;
 
-/// Why a log could not be read, cleaned, transformed or written.
+/// Reason why a log could not be read, cleaned, transformed or written.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LogError {
@@ -67,7 +67,7 @@ pub enum LogError {
         file: Arc<str>,
         /// The format's name.
         format: &'static str,
-        /// Why it cannot be read, and what to do.
+        /// Reason why it cannot be read, and the remedy.
         why: &'static str,
     },
     /// A table that was made for other programs.
@@ -86,7 +86,7 @@ pub enum LogError {
     Malformed {
         /// The log's name.
         file: Arc<str>,
-        /// Where and what.
+        /// Position and description of the mistake.
         malformed: Malformed,
     },
     /// The first record is none, and the file looks like something else.
@@ -96,7 +96,7 @@ pub enum LogError {
         file: Arc<str>,
         /// The line's number, from 1.
         line: u64,
-        /// What it looks like.
+        /// Likely format.
         foreign: Foreign,
     },
     /// A workload or a schedule of Batsim that says something impossible.
@@ -106,7 +106,7 @@ pub enum LogError {
         file: Arc<str>,
         /// The line, from 1; 0 where it is unknown.
         line: u64,
-        /// What is wrong and what would be right.
+        /// Description of the mistake and its correction.
         problem: String,
     },
     /// A line too long to be text of a log.
@@ -124,7 +124,7 @@ pub enum LogError {
     Empty {
         /// The log's name.
         file: Arc<str>,
-        /// How many lines there were.
+        /// Number of lines.
         lines: u64,
     },
     /// Every record was dropped in cleaning.
@@ -132,9 +132,9 @@ pub enum LogError {
     NothingLeft {
         /// The log's name.
         file: Arc<str>,
-        /// How many records there were.
+        /// Number of records.
         records: u64,
-        /// Which rules dropped how many.
+        /// Rules that dropped records, with counts.
         dropped: String,
     },
     /// The machine's size is unknown.
@@ -189,10 +189,10 @@ pub enum LogError {
     Workload {
         /// The log's name.
         file: Arc<str>,
-        /// What is wrong with them.
+        /// Cause.
         source: WorkloadError,
     },
-    /// What the log says of how jobs depend on each other cannot be.
+    /// The dependencies that the log records are impossible.
     #[error(
         "{file}:{line}: column 17 (preceding job): {source}; correct the log, or replay its submit times (without --feedback)"
     )]
@@ -201,7 +201,7 @@ pub enum LogError {
         file: Arc<str>,
         /// The line of one of the jobs.
         line: u64,
-        /// What is wrong.
+        /// Cause.
         source: CircumstanceError,
     },
     /// A calendar month was asked of a log that does not know its calendar.
@@ -209,7 +209,7 @@ pub enum LogError {
     NoCalendar {
         /// The workload's name.
         name: String,
-        /// What is missing or wrong.
+        /// The missing or wrong header field.
         missing: String,
     },
     /// Writing failed.
@@ -222,7 +222,7 @@ pub enum LogError {
     },
 }
 
-/// Where in a log something is wrong, as far as that is known.
+/// Position of a mistake in a log, as far as it is known.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Place<'a> {
     /// The log's name.
@@ -234,7 +234,7 @@ pub struct Place<'a> {
 }
 
 impl LogError {
-    /// Where it is wrong, for programs that point there.
+    /// Returns the position of the mistake, for programs that point there.
     #[must_use]
     pub fn place(&self) -> Place<'_> {
         let of = |file, line| Place { file: Some(file), line: (line > 0).then_some(line), column: None };
@@ -265,7 +265,7 @@ impl LogError {
     }
 }
 
-/// What to do with a file of another format.
+/// Returns the way to import a file of another format.
 fn import(foreign: Foreign, file: &str) -> String {
     match foreign {
         _ if foreign.can_be_imported() => format!("`drystone import {file} --out site/` makes a workload of it"),
@@ -284,12 +284,12 @@ fn import(foreign: Foreign, file: &str) -> String {
     }
 }
 
-/// What makes a plural.
+/// Returns the plural ending.
 fn s(number: u64) -> &'static str {
     if number == 1 { "" } else { "s" }
 }
 
-/// What header fields say.
+/// Joins header fields for a message.
 fn said(fields: &[(&str, String)]) -> String {
     let said: Vec<String> = fields.iter().map(|(key, text)| format!("{key} is `{text}`")).collect();
     if said.is_empty() { String::new() } else { format!(" in plain digits ({})", said.join(", ")) }
@@ -300,7 +300,7 @@ fn at_line(file: &str, line: u64) -> String {
     if line == 0 { file.to_string() } else { format!("{file}:{line}") }
 }
 
-/// Where reading stopped.
+/// Returns the position at which reading stopped.
 fn stopped(file: &str, line: u64) -> String {
     if line == 0 { format!("{file}: cannot be read") } else { format!("{file}:{line}: reading failed after this line") }
 }

@@ -1,25 +1,25 @@
-//! What a file is that is no log in Standard Workload Format, told from its first line.
+//! Format of a file that is no log in Standard Workload Format, recognised by its first line.
 
 /// Fewer fields than this may stand there by chance.
 const FIELDS: usize = 4;
 
-/// What the first line of a file looks like that is no record.
+/// Format that a first line suggests, if it is no record.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Foreign {
-    /// What `sacct --parsable` or `--parsable2` prints: fields separated by `|`, or by what
-    /// `--delimiter` says.
+    /// Output of `sacct --parsable` or `--parsable2`: fields separated by `|`, or by the
+    /// `--delimiter`.
     Sacct,
-    /// What `sacct` prints without these options: columns of fixed width, in which long values are
+    /// Output of `sacct` without these options: columns of fixed width, in which long values are
     /// cut.
     SacctColumns,
-    /// What `sacct --json` prints, or other JSON.
+    /// Output of `sacct --json`, or other JSON.
     Json,
     /// Records of PBS or Torque: `04/13/2026 08:00:00;E;123.server;…`.
     Pbs,
     /// Records of LSF: `"JOB_FINISH" …`.
     Lsf,
-    /// What Slurm's job completion plugin and `scontrol show job` write: `JobId=… UserId=…`.
+    /// Output of Slurm's job completion plugin and `scontrol show job`: `JobId=… UserId=…`.
     JobCompletion,
     /// A `slurm.conf`, or another file of keys and values.
     Configuration,
@@ -30,7 +30,7 @@ pub enum Foreign {
 }
 
 impl Foreign {
-    /// What it looks like, in words.
+    /// Returns the name of the format.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -46,13 +46,13 @@ impl Foreign {
         }
     }
 
-    /// Whether `drystone import` makes a workload of it.
+    /// Returns whether `drystone import` makes a workload of it.
     #[must_use]
     pub fn can_be_imported(self) -> bool {
         matches!(self, Foreign::Sacct | Foreign::Json | Foreign::Pbs | Foreign::Lsf | Foreign::JobCompletion)
     }
 
-    /// What this line looks like; `None` where it may be a record with a mistake.
+    /// Returns the format that this line suggests; `None` where it may be a record with a mistake.
     #[must_use]
     pub fn of(line: &[u8]) -> Option<Foreign> {
         let control = |b: &u8| (*b < b' ' && !matches!(b, b'\t' | b'\r')) || *b == 0x7f;
@@ -90,7 +90,7 @@ impl Foreign {
     }
 }
 
-/// Whether one of the fields is the heading of sacct's column of jobs.
+/// Returns whether one of the fields is the heading of sacct's column of jobs.
 fn names_jobs(text: &str, by: char) -> bool {
     text.split(by).any(|field| ["jobid", "jobidraw"].contains(&field.trim().to_ascii_lowercase().as_str()))
 }

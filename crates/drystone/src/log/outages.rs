@@ -69,7 +69,7 @@ pub fn read(input: impl Read, file: &str, machine: Machine, provenance: &Provena
     })
 }
 
-/// Where a part of an outage stands.
+/// Returns the column of a part of an outage.
 fn column(field: OutageField, outage: &Outage) -> &'static str {
     match (field, &outage.which) {
         (OutageField::Procs, Which::Named(_)) => "processors",

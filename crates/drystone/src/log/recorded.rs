@@ -1,5 +1,4 @@
-//! What a log records of the machine that it comes from: when jobs started there, and which
-//! depended on which.
+//! Recorded facts of a log's machine: starts of jobs, and dependencies.
 
 use super::LogError;
 use super::swf::Record;
@@ -7,8 +6,8 @@ use crate::model::{Adopted, After, Circumstances, JobId, Span, Then, Time, Workl
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-/// Where jobs were at a time, as the log records it: field 3, the wait, tells when each started. A
-/// job of unknown wait counts as started at its submit.
+/// State of jobs at a time, as the log records it: the start follows from field 3, the wait. A job
+/// of unknown wait counts as started at its submit.
 ///
 /// ```
 /// use drystone::log::{clean::Options, load_from, recorded, source, transform};
@@ -45,21 +44,21 @@ impl<'a> Recorded<'a> {
         Recorded { workload, starts: workload.jobs().iter().zip(records).map(start).collect() }
     }
 
-    /// When a job started; `None` where the log does not say.
+    /// Returns the start of a job; `None` where the log does not record it.
     #[must_use]
     pub fn start(&self, job: JobId) -> Option<Time> {
         self.starts.get(job.index()).copied().flatten()
     }
 
-    /// How many of the jobs submitted before a time have no recorded start, and how many jobs those
-    /// are.
+    /// Returns the number of jobs submitted before a time without a recorded start, and the number
+    /// of all jobs submitted before it.
     #[must_use]
     pub fn unknown_before(&self, time: Time) -> (usize, usize) {
         let before = self.workload.jobs().partition_point(|job| job.submit < time);
         (self.starts[..before].iter().filter(|start| start.is_none()).count(), before)
     }
 
-    /// Where a job was at a time; `None` if it had gone.
+    /// Returns the state of a job at a time; `None` if it had gone.
     #[must_use]
     pub fn at(&self, job: JobId, time: Time) -> Option<Adopted> {
         let start = self.start(job).unwrap_or(self.workload.job(job).submit);
@@ -72,12 +71,12 @@ impl<'a> Recorded<'a> {
     }
 }
 
-/// Which jobs depend on which, as the log records it (fields 17 and 18), and how much is recorded.
+/// Recorded dependencies between jobs (fields 17 and 18), with counts.
 #[derive(Clone, Debug)]
 pub struct Dependencies {
-    /// What each dependent job waits for: the job of field 17 has to end, its user thinks for as
-    /// long as field 18 says, and it arrives. Where the log has no think time, it is what passed
-    /// between the recorded end of the one and the submit of the other.
+    /// Dependency of each dependent job: the job of field 17 has to end, its user thinks for the
+    /// time of field 18, and it arrives. Where the log has no think time, it is what passed between
+    /// the recorded end of the one and the submit of the other.
     pub after: BTreeMap<JobId, After>,
     /// Records whose field 17 names a job that the workload does not have: they arrive when they
     /// did.

@@ -1,4 +1,4 @@
-//! Where a log comes from: a file or the standard input, compressed or not.
+//! Source of a log: a file or the standard input, compressed or not.
 
 use super::{LogError, batsim};
 use std::fs::File;
@@ -26,11 +26,11 @@ pub(super) struct Trailing;
 /// Opens what is no file and reads as a log all the same: `None` for a path that it does not know.
 pub type Opener = fn(&Path) -> Option<Result<Source, LogError>>;
 
-/// What was registered.
+/// The registered opener.
 static OPENER: OnceLock<Opener> = OnceLock::new();
 
-/// Lets every reader of logs take something else, too: the folder of a site, say. Once in a
-/// program; what comes later changes nothing.
+/// Lets every reader of logs accept another kind of source, such as the folder of a site. Only the
+/// first call in a program has an effect.
 pub fn register(opener: Opener) {
     let _ = OPENER.set(opener);
 }
@@ -155,9 +155,8 @@ fn gzip(input: Box<dyn Read>, _: &Arc<str>) -> Result<Box<dyn Read>, LogError> {
     Ok(Box::new(Members(Some(flate2::bufread::GzDecoder::new(io::BufReader::new(input))))))
 }
 
-/// Several members in a row, which are one file, as for gzip itself. What stands behind the last
-/// one and is no member is told as that; flate2's own reader of several takes it for one that is
-/// cut off.
+/// Several members in a row, which are one file, as for gzip itself. Trailing data that is no
+/// member is reported as such; flate2's own reader of several members takes it for a truncated one.
 #[cfg(feature = "gzip")]
 struct Members(Option<flate2::bufread::GzDecoder<io::BufReader<Box<dyn Read>>>>);
 
@@ -199,7 +198,7 @@ fn zstd(input: Box<dyn Read>, name: &Arc<str>) -> Result<Box<dyn Read>, LogError
     }
 }
 
-/// Calls damage what zstd reports as some other error, so that it can be told from errors of the
+/// Reports data errors, which zstd returns as other errors, as damage, distinct from errors of the
 /// system.
 #[cfg(feature = "zstd")]
 struct Unpacked<R>(R);
@@ -242,8 +241,8 @@ fn bzip2(_: Box<dyn Read>, name: &Arc<str>) -> Result<Box<dyn Read>, LogError> {
     })
 }
 
-/// Calls damage whatever a decompressor does not like of its data, so that it can be told from
-/// errors of the system.
+/// Reports any complaint of a decompressor about its data as damage, distinct from errors of the
+/// system.
 #[cfg(any(feature = "bzip2", feature = "xz"))]
 struct Damaged<R>(R);
 

@@ -18,7 +18,7 @@ pub struct TableError {
     pub line: u64,
     /// The column's number, from 1, and its name.
     pub column: Option<(usize, String)>,
-    /// What was found, what was expected, what to do.
+    /// The text found, the expected text, and the correction.
     pub problem: String,
 }
 
@@ -93,7 +93,7 @@ impl Table {
         table.rows.get(fields).map(|fields| Row { table, fields })
     }
 
-    /// Whether the file has this column.
+    /// Returns whether the file has this column.
     pub(super) fn has(&self, column: &str) -> bool {
         self.place(column).is_some()
     }
@@ -103,7 +103,7 @@ impl Table {
         self.places[known]
     }
 
-    /// What is wrong there.
+    /// Makes an error for this place.
     pub(super) fn error(&self, line: u64, column: &str, problem: impl ToString) -> TableError {
         let column = self.place(column).map(|at| (at + 1, column.to_string()));
         TableError { file: self.file.clone(), line, column, problem: problem.to_string() }
@@ -126,7 +126,7 @@ impl Row<'_> {
         (!text.is_empty()).then_some(text)
     }
 
-    /// What is wrong with a field.
+    /// Makes an error for a field.
     pub(super) fn error(&self, column: &str, problem: impl ToString) -> TableError {
         self.table.error(self.line(), column, problem)
     }

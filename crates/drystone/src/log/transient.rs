@@ -1,4 +1,4 @@
-//! How a workload changes over time: the characterisation of Lawson, Smirni & Puiu 2002, section 2.
+//! Change of a workload over time: the characterisation of Lawson, Smirni & Puiu 2002, section 2.
 
 use crate::model::{Span, Time, Workload};
 use serde::{Deserialize, Serialize};
@@ -8,10 +8,10 @@ pub const BATCH: usize = 1_000;
 /// Upper borders of the paper's classes of run times, inclusive, in seconds.
 const BORDERS: [i64; 3] = [100, 1_000, 10_000];
 
-/// What is said of many values.
+/// Statistics of many values.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Moments {
-    /// How many.
+    /// Number of jobs.
     pub jobs: u64,
     /// Mean; `None` without values.
     pub mean: Option<f64>,

@@ -23,8 +23,8 @@ pub struct PairedMeans {
     pub blocks: usize,
 }
 
-/// Compares two values of each job by their sums over blocks of `block` jobs that follow each other:
-/// neighbours queue together and are no independent evidence. `None` without jobs.
+/// Compares two values of each job by their sums over blocks of `block` jobs that follow each
+/// other: neighbours queue together and are no independent evidence. `None` without jobs.
 ///
 /// Cost: O(jobs).
 #[must_use]

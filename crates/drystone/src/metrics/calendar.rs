@@ -56,7 +56,7 @@ impl Calendar {
         }
     }
 
-    /// The same zone.
+    /// Returns the time zone.
     pub(crate) fn time_zone(&self) -> &tz::TimeZone {
         &self.zone
     }
@@ -120,7 +120,7 @@ impl Calendar {
         Some((month, start_of(first)?, start_of(next)?))
     }
 
-    /// What people call the month with this number.
+    /// Returns the name of the month with this number.
     #[must_use]
     pub fn month_name(&self, month: i64) -> String {
         if self.unix_start.is_some() {

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// What a number is in.
+/// Unit of a number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Unit {
     /// Seconds.
@@ -22,11 +22,11 @@ pub enum Unit {
     Share,
     /// A number without a unit.
     Ratio,
-    /// How many.
+    /// Count.
     Count,
 }
 
-/// Which values are better.
+/// Direction of better values.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Better {
     /// Small ones.
@@ -35,7 +35,7 @@ pub enum Better {
     More,
 }
 
-/// What has to be measured for a metric beyond what is always measured.
+/// Measurement that a metric needs beyond the basic ones.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Needs {
     /// Medians and percentiles.
@@ -44,15 +44,15 @@ pub enum Needs {
     Queue,
     /// Predictions and reservations.
     Predictability,
-    /// How evenly slowdowns are spread.
+    /// Spread of slowdowns.
     Fairness,
     /// Announced starts.
     Promises,
-    /// What outages and circumstances did.
+    /// Effects of outages and circumstances.
     Disruptions,
 }
 
-/// Where metrics are taken from: a report, with an account of promises where there is one.
+/// Source of metrics: a report, with an audit of promises where there is one.
 #[derive(Clone, Copy, Debug)]
 pub struct Found<'a> {
     /// The report.
@@ -269,7 +269,7 @@ catalogue! {
         /// Share of the machine that was up.
         CapacityUp "capacity_up", Some("capacity_up"), "capacity that was up", Share, More, &[Needs::Disruptions],
             |found| found.report.disruptions.as_ref()?.capacity_up;
-        /// How often a job lost its processors to an outage.
+        /// Number of times that a job lost its processors to an outage.
         Hits "jobs_hit", Some("jobs_hit"), "jobs hit by outages", Count, Less, &[Needs::Disruptions], disrupted!(hits);
         /// Jobs that waited again upon that.
         Requeued "jobs_requeued", Some("jobs_requeued"), "jobs requeued", Count, Less, &[Needs::Disruptions],
@@ -294,8 +294,8 @@ impl Metric {
         Measure::ALL.into_iter().flat_map(of).chain(Metric::FIGURES)
     }
 
-    /// What comparisons compare: means of all measures, largest values of wait and bounded
-    /// slowdown, utilisation, loss of capacity.
+    /// Metrics of comparisons: means of all measures, largest values of wait and bounded slowdown,
+    /// utilisation, loss of capacity.
     #[must_use]
     pub fn compared() -> Vec<Metric> {
         let largest = [Metric::Max(Measure::Wait), Metric::Max(Measure::BoundedSlowdown)];
@@ -321,7 +321,7 @@ impl Metric {
         }
     }
 
-    /// What people call it, e.g. `mean wait`.
+    /// Returns the name for people, such as `mean wait`.
     #[must_use]
     pub fn name(self) -> String {
         match self.entry() {
@@ -333,7 +333,7 @@ impl Metric {
         }
     }
 
-    /// What it is in.
+    /// Returns the unit.
     #[must_use]
     pub fn unit(self) -> Unit {
         match self.entry() {
@@ -342,7 +342,7 @@ impl Metric {
         }
     }
 
-    /// Which values are better: of all measures, small ones.
+    /// Returns the direction of better values: of all measures, small ones.
     #[must_use]
     pub fn better(self) -> Better {
         match self.entry() {
@@ -351,7 +351,7 @@ impl Metric {
         }
     }
 
-    /// What has to be measured for it.
+    /// Returns the measurements that it needs.
     #[must_use]
     pub fn needs(self) -> &'static [Needs] {
         match self.entry() {

@@ -93,7 +93,7 @@ impl Scheme {
         }
     }
 
-    /// What people call it.
+    /// Returns the name for people.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -145,7 +145,7 @@ impl Scheme {
         }
     }
 
-    /// What people call the category with this key.
+    /// Returns the name of the category with this key.
     #[must_use]
     pub fn category_name(self, key: i64, calendar: &Calendar) -> String {
         const LENGTHS: [&str; 4] = ["very short", "short", "long", "very long"];

@@ -17,38 +17,38 @@ use crate::engine::{Levels, Observer};
 use crate::model::{Ended, JobId, Machine, Procs, Provenance, Span, Time, Workload};
 use std::collections::BTreeSet;
 
-/// What to measure.
+/// Choice of measurements.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Config {
-    /// Which jobs count.
+    /// Selection of the jobs that count.
     pub selection: Selection,
-    /// What to summarise. Where it is not all and nothing is asked for by parts of the workload,
-    /// the others are left out: their summaries are empty, and no job is the worst by any. That
-    /// saves a good part of the work.
+    /// Measures to summarise. Where it is not all and nothing is asked for by parts of the
+    /// workload, the others are left out: their summaries are empty, and no job is the worst by
+    /// any. That saves a good part of the work.
     pub measures: Vec<Measure>,
-    /// Whether to find medians and percentiles, which keep up to 8 MB per measure and, at the end,
+    /// True to find medians and percentiles, which keep up to 8 MB per measure and, at the end,
     /// cost as much again as everything else.
     pub percentiles: bool,
     /// Sort the measures by these schemes.
     pub categories: Vec<Scheme>,
-    /// Whether to find medians and percentiles in every category, too.
+    /// True to find medians and percentiles in every category as well.
     pub category_percentiles: bool,
     /// Report waits beyond these thresholds.
     pub excessive: Vec<Span>,
-    /// Whether to watch the queue over time.
+    /// True to observe the queue over time.
     pub queue: bool,
-    /// Whether to report on predictions and reservations.
+    /// True to report on predictions and reservations.
     pub predictability: bool,
-    /// Whether to report how evenly slowdowns are spread.
+    /// True to report the spread of slowdowns.
     pub fairness: bool,
-    /// Whether to keep the sums per week that comparisons need.
+    /// True to keep the sums per week that comparisons need.
     pub weeks: bool,
-    /// Whether to keep what classes of run time and width waited, for [`payers`](super::payers).
+    /// True to keep the waits of classes of run time and width, for [`payers`](super::payers).
     pub classes: bool,
-    /// Whether to report what outages and circumstances did. An experiment sets it where there are
-    /// any.
+    /// True to report the effects of outages and circumstances. An experiment sets it where there
+    /// are any.
     pub disruptions: bool,
-    /// Whether to keep a row per job: about 120 bytes each.
+    /// True to keep a row per job: about 120 bytes each.
     pub keep_jobs: bool,
 }
 
@@ -95,7 +95,7 @@ impl Default for Config {
     }
 }
 
-/// What a collector must know before the first job ends.
+/// Facts that a collector needs before the first job ends.
 #[derive(Clone, Debug)]
 pub struct Scope {
     /// The machine.

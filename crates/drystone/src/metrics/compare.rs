@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 /// Fewer weeks than this tell nothing about the variation between weeks.
 pub const LEAST_WEEKS: usize = LEAST_PERIODS;
 
-/// How intervals are found.
+/// Options of intervals.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Options {
     /// Probability that an interval covers the true change, e.g. 0.95.
@@ -24,7 +24,7 @@ impl Default for Options {
     }
 }
 
-/// Whether a policy does better than the baseline by one metric.
+/// Verdict on a policy against the baseline by one metric.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
@@ -32,7 +32,7 @@ pub enum Verdict {
     Better,
     /// The whole interval is on the worse side of no change.
     Worse,
-    /// The same in every week, as of policies with the same schedule: there is no difference to be
+    /// Equal in every week, as of policies with the same schedule: there is no difference to be
     /// noise.
     Same,
     /// The interval contains no change: the difference may be noise.
@@ -42,8 +42,8 @@ pub enum Verdict {
     InsideReplayError,
     /// No interval: the metric is not a mean over jobs.
     NotAMean,
-    /// No interval: fewer than [`LEAST_WEEKS`] weeks, too few in which jobs wait, or weeks so unlike
-    /// that nothing can be said; or sums per week were not kept.
+    /// No interval: fewer than [`LEAST_WEEKS`] weeks, too few in which jobs wait, or weeks so
+    /// unlike that nothing can be said; or sums per week were not kept.
     TooFewWeeks,
     /// No interval: the baseline's value is 0 or absent, or the policy's value is absent.
     NoRatio,
@@ -52,7 +52,7 @@ pub enum Verdict {
 /// The change of one metric from the baseline to a policy.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Change {
-    /// Which metric.
+    /// Metric compared.
     pub metric: Metric,
     /// The baseline's value.
     pub baseline: Option<f64>,
@@ -63,7 +63,7 @@ pub struct Change {
     pub relative: Option<f64>,
     /// Interval for `relative`.
     pub interval: Option<(f64, f64)>,
-    /// What that says.
+    /// Verdict from the interval.
     pub verdict: Verdict,
 }
 
@@ -83,13 +83,13 @@ pub struct Comparison {
     pub baseline: String,
     /// Weeks of submits that the intervals are made from.
     pub weeks: usize,
-    /// How intervals were found.
+    /// Options of the intervals.
     pub options: Options,
     /// The other policies, in the order given.
     pub policies: Vec<Compared>,
 }
 
-/// Why reports cannot be compared.
+/// Reason why reports cannot be compared.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CompareError {
@@ -189,14 +189,15 @@ pub(super) fn relative(old: f64, new: f64) -> Option<f64> {
     if old == new { Some(0.0) } else { (old > 0.0).then(|| new / old - 1.0) }
 }
 
-/// Whether every week has the same sum over as many jobs. PeriodSum of the same numbers in another order
-/// differ in the sixteenth digit.
+/// Returns whether every week has equal sums over as many jobs. PeriodSum of the same numbers in
+/// another order differ in the sixteenth digit.
 fn same(old: &[PeriodSum], new: &[PeriodSum]) -> bool {
     let alike = |a: &PeriodSum, b: &PeriodSum| a.count == b.count && (a.sum - b.sum).abs() <= 1e-12 * a.sum.max(b.sum);
     old.iter().zip(new).all(|(a, b)| alike(a, b))
 }
 
-/// PeriodSum and counts of a measure for each of these weeks; weeks that a report lacks have no job.
+/// PeriodSum and counts of a measure for each of these weeks; weeks that a report lacks have no
+/// job.
 fn sums(report: &Report, weeks: &[i64], measure: Measure) -> Vec<PeriodSum> {
     let of = |week: &Week| {
         let (sum, jobs) = week.sum(measure);

@@ -1,4 +1,4 @@
-//! What the machine did to jobs, and what of their waits no policy chose: outages, holds, a busy
+//! Effects of the machine on jobs, and waits that no policy chose: outages, holds, a busy
 //! beginning.
 
 use super::summary::{Distribution, Summary};
@@ -6,7 +6,7 @@ use crate::model::{Ended, JobId, Procs, Span, Time};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// What outages and circumstances did in one simulation.
+/// Effects of outages and circumstances in one simulation.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Disruptions {
     /// Share of the machine's processor-seconds that were up, from the first instant to the last
@@ -15,7 +15,7 @@ pub struct Disruptions {
     pub capacity_up: Option<f64>,
     /// Processor-seconds that were out in that time.
     pub down: f64,
-    /// How often a job lost its processors to an outage.
+    /// Number of times that a job lost its processors to an outage.
     pub hits: u64,
     /// Jobs that waited again upon that, at least once.
     pub requeued: u64,
@@ -98,7 +98,7 @@ impl DisruptionMeter {
     }
 }
 
-/// How many processors were out over time.
+/// Processors out over time.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Down {
     /// From when on how many were out, in order of time.

@@ -1,10 +1,10 @@
-//! What a policy that searches has done, from its notes.
+//! Effort of a policy that searches, from its notes.
 
 use crate::engine::Notes;
 use crate::policy::Gauge;
 use serde::{Deserialize, Serialize};
 
-/// What the searches of a simulation did, all decisions together.
+/// Effort of the searches of a simulation, all decisions together.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct SearchEffort {
     /// Decisions at which there was something to search.
@@ -13,7 +13,7 @@ pub struct SearchEffort {
     pub nodes: u64,
     /// Paths followed to their end.
     pub paths: u64,
-    /// How often a path was better than the best before it.
+    /// Number of times that a path was better than the best before it.
     pub improvements: u64,
     /// Searches that exhausted their tree: nothing better was left.
     pub exhausted: u64,

@@ -1,4 +1,4 @@
-//! How evenly a policy treats jobs and users.
+//! Fairness of a policy to jobs and users.
 
 use super::keyed::Keyed;
 use super::report::JobRow;

@@ -1,4 +1,4 @@
-//! How well a predictor foresees run times, judged on a log alone: no schedule is simulated.
+//! Quality of a run-time predictor, judged on a log alone: no schedule is simulated.
 
 use super::measures::accuracy;
 use super::predictability::accuracies as summed;
@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// How well run times were foreseen at the arrival of jobs. Rates are shares of all jobs, between 0
-/// and 1; times in seconds.
+/// Quality of run-time predictions made at the arrival of jobs. Rates are shares of all jobs,
+/// between 0 and 1; times in seconds.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Foresight {
     /// Number of jobs.
@@ -35,9 +35,9 @@ pub struct Foresight {
 /// time; at equal times ends come first, by id. Propagation and corrections play no role: what is
 /// judged is the prediction at arrival.
 ///
-/// When jobs end decides what is known when. `waits` says how long each job waited in reality, in
-/// the order of the jobs: the job ends at submit + wait + run time. Jobs beyond its end, and
-/// negative waits, count as not having waited.
+/// The ends of jobs determine the knowledge of the predictor. `waits` says how long each job waited
+/// in reality, in the order of the jobs: the job ends at submit + wait + run time. Jobs beyond its
+/// end, and negative waits, count as not having waited.
 ///
 /// Cost: O(n log n) for n jobs, and what the predictor costs.
 #[must_use]

@@ -1,17 +1,18 @@
-//! How sure a number is that was made from a few weeks: the one place that all commands ask.
+//! Certainty of a number from a few weeks: the one place that all commands ask.
 //!
 //! A number θ that is made of sums over periods that follow each other has *influences* u₁ … uₙ:
 //! by how much each period moves it, with mean 0. The variance of θ is that of their mean, but
 //! neighbours are no independent evidence, for a queue outlives a week. So
 //!
 //! - covariances of neighbours count, with Bartlett's weights up to a bandwidth b that follows the
-//!   measured dependence: twice that of Andrews 1991 for an autoregression of order 1, which has the
-//!   least error of the variance where less bias is wanted, and 1.5 at least; the variance is no
-//!   smaller than that of independent periods;
+//!   measured dependence: twice that of Andrews 1991 for an autoregression of order 1, which has
+//!   the least error of the variance where less bias is wanted, and 1.5 at least; the variance is
+//!   no smaller than that of independent periods;
 //! - the quantile is Student's, with the degrees of freedom of n / b independent batches, and fewer
-//!   where a few periods decide: the variance of a sample of kurtosis κ is known as well as one of a
-//!   normal sample of 2 / (κ − 1) times the size;
-//! - few periods show too thin tails: the kurtosis is drawn towards 6 with the weight of 20 periods.
+//!   where a few periods decide: the variance of a sample of kurtosis κ is known as well as one of
+//!   a normal sample of 2 / (κ − 1) times the size;
+//! - few periods show too thin tails: the kurtosis is drawn towards 6 with the weight of 20
+//!   periods.
 //!
 //! A ratio is judged by its logarithm: three times as much is as far from no change as a third.
 //! `docs/measures.md` has how often intervals hold on generated logs; the example `coverage` of
@@ -107,7 +108,7 @@ fn mean(periods: &[PeriodSum]) -> Option<(f64, Vec<f64>)> {
     Some((mean, periods.iter().map(|p| (p.sum - mean * p.count) / each).collect()))
 }
 
-/// What can be said of a change.
+/// Certainty of a change.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Sureness {
     /// The interval of new / old − 1.
@@ -129,8 +130,8 @@ impl Sureness {
     }
 }
 
-/// How sure the relative change of a mean over jobs is, from its sums in the same periods, in the
-/// order of time.
+/// Returns the certainty of the relative change of a mean over jobs, from its sums in the same
+/// periods, in the order of time.
 #[must_use]
 pub fn change_interval(old: &[PeriodSum], new: &[PeriodSum], confidence: f64) -> Sureness {
     let (Some((before, was)), Some((after, is))) = (mean(old), mean(new)) else { return Sureness::NoRatio };
@@ -160,10 +161,10 @@ pub(super) fn around(logarithm: f64, half: Option<f64>) -> Sureness {
     }
 }
 
-/// How sure the relative changes are of numbers that are no plain means: `value` answers them over
-/// all periods but one, or over all. What each period moves is found by leaving it out (the
-/// jackknife). `extra` are variances of the logarithms from elsewhere, such as phases. Numbers that
-/// are not positive have no interval.
+/// Returns the certainty of relative changes of numbers that are no plain means: `logarithms`
+/// returns them over all periods but one, or over all. What each period moves is found by leaving
+/// it out (the jackknife). `extra` are variances of the logarithms from elsewhere, such as phases.
+/// Numbers that are not positive have no interval.
 #[must_use]
 pub fn jackknife(
     periods: usize,
@@ -284,8 +285,8 @@ mod tests {
         assert!(between.is_sorted_by(|a, b| a > b) && between[0] < 12.706, "{between:?}");
     }
 
-    /// Eight periods by hand: u = ±1, ±1, … in turn has no positive correlation, so that b is
-    /// 1.5, variance 1 / 7, kurtosis (8·1 + 20·6) / 28 = 32/7, and (8 / 1.5 − 1) · 2 / (25/7) = 2.4267
+    /// Eight periods by hand: u = ±1, ±1, … in turn has no positive correlation, so that b is 1.5,
+    /// variance 1 / 7, kurtosis (8·1 + 20·6) / 28 = 32/7, and (8 / 1.5 − 1) · 2 / (25/7) = 2.4267
     /// degrees.
     #[test]
     fn independent_periods_by_hand() {
@@ -298,7 +299,7 @@ mod tests {
         assert_eq!(spread(&u[..3]), None);
     }
 
-    /// What lasts for ten periods counts less often than what changes in each.
+    /// A change that lasts for ten periods counts less often than one that varies in each.
     #[test]
     fn what_lasts_is_less_evidence() {
         let lasting: Vec<f64> = (0..80).map(|k| if k / 10 % 2 == 0 { 1.0 } else { -1.0 }).collect();

@@ -1,4 +1,4 @@
-//! How the machine and the queue were used.
+//! Use of the machine and the queue.
 
 use super::disruptions::Down;
 use crate::model::{Ended, JobId, Procs, Span, Time};
@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 
 /// The use of the machine by all simulated jobs, counted or not.
 ///
-/// Where parts of the workload were simulated apart, each had the machine to itself: capacity is
-/// then added up over the parts, and makespan and period of each lie between its own submits and
+/// Parts of a workload that are simulated separately each have the machine to themselves: capacity
+/// is then added up over the parts, and makespan and period of each lie between its own submits and
 /// ends.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct MachineUse {
@@ -78,16 +78,16 @@ pub(super) struct MachineMeter {
     makespans: Span,
     /// The periods of the selection in the parts before it.
     counted: Span,
-    /// When the period of the first part begins.
+    /// Beginning of the first part's period.
     period_from: Option<Time>,
     /// The last end of the part at work.
     part_end: Time,
-    /// When jobs that are here were suspended and resumed, in turn.
+    /// Times at which present jobs were suspended and resumed, in turn.
     interruptions: BTreeMap<JobId, Vec<Time>>,
     /// Processors that were out.
     down: Down,
-    /// The same in the parts before the one at work: over their makespans, and over the periods of
-    /// the selection.
+    /// Processors out in the parts before the current one: over their makespans, and over the
+    /// periods of the selection.
     down_before: (f64, f64),
 }
 
@@ -215,12 +215,12 @@ impl MachineMeter {
     }
 }
 
-/// How long a span of time is; nothing where its end comes before its beginning.
+/// Returns the length of a span of time; nothing where its end comes before its beginning.
 fn length((from, until): (Time, Time)) -> Span {
     Span(until.0.saturating_sub(from.0).max(0))
 }
 
-/// What two spans of time have in common; empty where its end comes before its beginning.
+/// Returns the intersection of two spans of time; empty where its end comes before its beginning.
 fn overlap(a: (Time, Time), b: (Time, Time)) -> (Time, Time) {
     (a.0.max(b.0), a.1.min(b.1))
 }
@@ -253,8 +253,8 @@ pub struct QueueStats {
     pub mean_used: Option<f64>,
     /// Loss of capacity: share of processor-seconds that were free although jobs waited that could
     /// have filled them, Σ min(free, processors that waiting jobs ask for) · Δt / (processors that
-    /// were up × span) (Zhang, Franke, Moreira & Sivasubramaniam 2001). Suspended jobs wait, too,
-    /// also where they can resume on their own processors only.
+    /// were up × span) (Zhang, Franke, Moreira & Sivasubramaniam 2001). Suspended jobs count as
+    /// waiting, even where they can resume on their own processors only.
     pub loss_of_capacity: Option<f64>,
 }
 
@@ -299,13 +299,13 @@ impl Integrals {
 pub(super) struct QueueMeter {
     procs: Procs,
     last_submit: Time,
-    /// When the state below came about; `None` before the first instant.
+    /// Time at which the state below came about; `None` before the first instant.
     since: Option<Time>,
     free: Procs,
     down: Procs,
     jobs: u64,
     waiting: u64,
-    /// Whether every instant told the backlog.
+    /// True if every instant reported the backlog.
     backlog_known: bool,
     whole: Integrals,
     /// The integrals up to the last submit, once it has passed.

@@ -100,7 +100,7 @@ macro_rules! measures {
             /// All of them, in the order in which they are reported.
             pub const ALL: [Measure; [$(Measure::$measure),*].len()] = [$(Measure::$measure),*];
 
-            /// What people call it.
+            /// Returns the name for people.
             #[must_use]
             pub fn name(self) -> &'static str {
                 match self {
@@ -116,7 +116,7 @@ macro_rules! measures {
                 }
             }
 
-            /// What its values are in.
+            /// Returns the unit of its values.
             #[must_use]
             pub fn unit(self) -> Unit {
                 match self {
@@ -124,7 +124,7 @@ macro_rules! measures {
                 }
             }
 
-            /// Which jobs have it.
+            /// Returns the jobs that have it.
             #[must_use]
             pub fn defined(self) -> Defined {
                 match self {
@@ -180,7 +180,7 @@ measures! {
 /// Number of measures.
 pub(super) const MEASURES: usize = Measure::ALL.len();
 
-/// Which jobs have a measure.
+/// Jobs that have a measure.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Defined {
     /// All of them.
@@ -199,7 +199,7 @@ impl fmt::Display for Measure {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("unknown {what} '{word}', expected {expected}")]
 pub struct UnknownWord {
-    /// What was to be named, e.g. `measure`.
+    /// Kind of the name, e.g. `measure`.
     pub what: &'static str,
     /// The word given.
     pub word: String,

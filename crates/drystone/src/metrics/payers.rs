@@ -6,7 +6,7 @@ use super::report::Report;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How a class of jobs fared, by run time and processors ([`Scheme::Chiang`]).
+/// Results of a class of jobs, by run time and processors ([`Scheme::Chiang`]).
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct JobClass {
     /// Its key: class of run time × 5 + class of processors.
@@ -60,7 +60,7 @@ pub struct Payer {
     pub mean: (f64, f64),
     /// Longest wait under both, in seconds.
     pub longest: (f64, f64),
-    /// Whether the mean is clearly worse; else it is the longest wait that is.
+    /// True if the mean is clearly worse, false if only the longest wait is.
     pub by_mean: bool,
 }
 
@@ -75,8 +75,8 @@ const NOTICEABLE: f64 = 300.0;
 const LONG: f64 = 4.0 * 3_600.0;
 
 /// Classes whose mean wait is clearly longer than under the baseline, or whose longest wait is at
-/// least twice as long; those that lose most processor-seconds of waiting first. A class by width or
-/// by run time alone stands for those in it.
+/// least twice as long; those that lose most processor-seconds of waiting first. A class by width
+/// or by run time alone stands for those in it.
 #[must_use]
 pub fn payers(old: &Report, new: &Report, confidence: f64) -> Vec<Payer> {
     let all: f64 = old.classes.iter().map(|class| class.work).sum();

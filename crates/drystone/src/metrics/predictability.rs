@@ -1,5 +1,5 @@
-//! How far users can rely on what the scheduler tells them: reservations and predictions (Tsafrir
-//! et al. 2007).
+//! Reliability of the scheduler's announcements for users: reservations and predictions (Tsafrir et
+//! al. 2007).
 
 use super::measures::accuracy;
 use super::summary::{Distribution, Summary};
@@ -36,7 +36,7 @@ pub struct Predictability {
 #[derive(Clone, Debug)]
 pub(super) struct Promises {
     jobs: u64,
-    /// Whether any of them ran for any time.
+    /// True if any of them ran for any time.
     ran: bool,
     under_predicted: u64,
     learned: u64,
@@ -103,8 +103,8 @@ impl Promises {
     }
 }
 
-/// What accuracies come to. Where no job `ran` for any time, a prediction is right or worth
-/// nothing, however close it is: then there is no accuracy to speak of.
+/// Summarises accuracies. Where no job `ran` for any time, a prediction is right or worth nothing,
+/// however close it is: then there is no accuracy to speak of.
 pub(super) fn accuracies(all: Distribution, ran: bool) -> Summary {
     let summary = all.finish();
     if ran {

@@ -1,4 +1,4 @@
-//! Whether promised starts are kept: an audit of what a policy announced against what it did.
+//! Audit of promised starts: announcements of a policy against its decisions.
 
 use crate::engine::Observer;
 use crate::model::{JobId, Procs, Span, Time, Workload};
@@ -22,11 +22,11 @@ pub struct PromiseAudit {
 #[derive(Clone, Copy, Debug)]
 struct Promise {
     latest: Time,
-    /// Whether something has happened since that no policy could foresee.
+    /// True if an event has happened since that no policy could foresee.
     excused: bool,
 }
 
-/// What became of the promises.
+/// Summary of the promises.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct PromisesKept {
     /// Jobs that were promised a start: an announced one with a bound.
@@ -55,7 +55,7 @@ pub struct BrokenPromise {
     pub number: Option<i64>,
     /// The latest start that was first promised.
     pub promised: Time,
-    /// When it started.
+    /// Actual start.
     pub start: Time,
 }
 
@@ -76,7 +76,7 @@ impl PromiseAudit {
 }
 
 impl PromisesKept {
-    /// The same with the numbers that this workload gives to jobs.
+    /// Returns the audit with the numbers that this workload gives to jobs.
     #[must_use]
     pub fn of(self, workload: &Workload) -> PromisesKept {
         let number = |id: JobId| workload.truth().get(id.index()).map(|truth| truth.number);
@@ -196,8 +196,7 @@ mod tests {
         assert_eq!(worst.delay(), Span(10));
     }
 
-    /// What happens after a promise excuses that it is broken; what is promised after that is not
-    /// excused by it.
+    /// An event after a promise excuses a broken promise; it does not excuse later promises.
     #[test]
     fn what_nobody_could_foresee_is_an_excuse() {
         for (news, excused) in [(0, 0), (1, 0), (2, 1), (3, 1), (4, 1), (5, 1)] {

@@ -23,7 +23,7 @@ pub struct SlowdownRatios {
     pub excluded: u64,
 }
 
-/// Why two schedules cannot be compared job by job.
+/// Reason why two schedules cannot be compared job by job.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RatioError {

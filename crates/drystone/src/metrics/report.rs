@@ -1,4 +1,4 @@
-//! What a collector found, ready to print or to write to a file.
+//! Results of a collector, ready to print or to write to a file.
 
 use super::category::Scheme;
 use super::disruptions::Disruptions;
@@ -17,9 +17,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Report {
-    /// Which jobs count.
+    /// Selection of the jobs that count.
     pub selection: Selection,
-    /// How many jobs that were, and how many were dropped.
+    /// Number of these jobs, and of those dropped.
     pub trimmed: Trimmed,
     /// Wait, response and slowdowns over the jobs that count.
     pub measures: Measures,
@@ -31,14 +31,14 @@ pub struct Report {
     pub queue: Option<QueueUse>,
     /// Suspensions.
     pub suspensions: Suspensions,
-    /// What outages and circumstances did; `None` where there were none.
+    /// Effects of outages and circumstances; `None` where there were none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disruptions: Option<Disruptions>,
     /// Predictions and reservations; `None` where not asked for.
     pub predictability: Option<Predictability>,
     /// Waits beyond each threshold asked for.
     pub excessive: Vec<ExcessiveWait>,
-    /// How evenly slowdowns are spread; `None` where not asked for.
+    /// Spread of slowdowns; `None` unless requested.
     pub fairness: Option<Fairness>,
     /// The measures by category, for each scheme asked for.
     pub categories: Vec<Categorised>,
@@ -50,14 +50,14 @@ pub struct Report {
     /// One row per simulated job, in order of arrival, counted or not; `None` where not asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub jobs: Option<Vec<JobRow>>,
-    /// The same for jobs that outages ended for good, in order of arrival: no measure counts them.
-    /// Empty where rows were not asked for.
+    /// Rows of jobs that outages ended for good, in order of arrival: no measure counts them. Empty
+    /// where rows were not asked for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lost: Vec<JobRow>,
 }
 
 impl Report {
-    /// The same report without its rows of jobs.
+    /// Returns the report without its rows of jobs.
     #[must_use]
     pub fn without_jobs(mut self) -> Report {
         (self.jobs, self.lost) = (None, Vec::new());
@@ -80,7 +80,7 @@ impl Report {
 /// The job with the largest value of a measure.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct WorstCase {
-    /// Which measure.
+    /// Measure summarised.
     pub measure: Measure,
     /// Its value.
     pub value: f64,
@@ -90,7 +90,7 @@ pub struct WorstCase {
     pub number: i64,
 }
 
-/// How often jobs were suspended.
+/// Number of suspensions.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Suspensions {
     /// All suspensions of all jobs that count.
@@ -126,7 +126,7 @@ impl Categorised {
 pub struct Category {
     /// Its key: class number, user, group, queue, month or week number.
     pub key: i64,
-    /// What people call it.
+    /// Name for people.
     pub name: String,
     /// The measures of its jobs.
     pub measures: Measures,
@@ -157,7 +157,7 @@ impl Week {
     }
 }
 
-/// What became of one job, in a row.
+/// Outcome of one job, in a row.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct JobRow {
     /// Position in the order of arrival.
@@ -178,29 +178,29 @@ pub struct JobRow {
     pub procs: Procs,
     /// User, or −1.
     pub user: i32,
-    /// How often it was suspended.
+    /// Number of suspensions.
     pub suspensions: u32,
-    /// How long it was suspended.
+    /// Time spent suspended.
     pub suspended: Span,
-    /// What suspensions cost it on its processors.
+    /// Cost of the suspensions on its processors.
     pub overhead: Span,
     /// Start first reserved for it.
     pub first_reservation: Option<Time>,
     /// Prediction of its run time at arrival.
     pub first_prediction: Span,
-    /// How often its prediction was corrected.
+    /// Number of corrections of its prediction.
     pub corrections: u32,
     /// Accuracy of its predictions over its life.
     pub accuracy: Option<f64>,
-    /// Whether the selection counts it.
+    /// True if the selection counts it.
     pub counted: bool,
-    /// How often it was requeued; its start is that of the last attempt.
+    /// Number of requeues; its start is that of the last attempt.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub requeues: u32,
     /// For how long it was held back.
     #[serde(default, skip_serializing_if = "is_nothing")]
     pub held: Span,
-    /// How it ended. One that was lost with its processors is in [`Report::lost`].
+    /// Way in which it ended. One that was lost with its processors is in [`Report::lost`].
     #[serde(default, skip_serializing_if = "is_completed")]
     pub ended: How,
 }

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 
-/// Which jobs count. Part of an experiment's description; printed with its results.
+/// Selection of the jobs that count. Part of an experiment's description; printed with its results.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Selection {
@@ -90,8 +90,9 @@ impl FromStr for Selection {
 }
 
 impl Selection {
-    /// How many jobs of a workload can count: all that do, but for [`Selection::Tsafrir`], which
-    /// leaves out jobs that end late, and that is known only when simulated. Cost: O(n).
+    /// Returns an upper bound of the jobs of a workload that count: exact but for
+    /// [`Selection::Tsafrir`], which leaves out jobs that end late, known only after the
+    /// simulation. Cost: O(n).
     #[must_use]
     pub fn at_most(self, workload: &Workload) -> usize {
         let jobs = workload.len();
@@ -107,7 +108,7 @@ impl Selection {
     }
 }
 
-/// How many jobs were seen, how many count, and why the others do not.
+/// Number of jobs seen and counted, and of the others by reason.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Trimmed {
     /// Jobs that ended.
@@ -168,7 +169,7 @@ impl Selector {
         Selector { selection, rule, period, trimmed: Trimmed::default(), uncounted: BTreeSet::new() }
     }
 
-    /// The same without these jobs.
+    /// Returns the selector without these jobs.
     pub(super) fn without(self, uncounted: BTreeSet<JobId>) -> Selector {
         Selector { uncounted, ..self }
     }
@@ -200,7 +201,7 @@ impl Selector {
         }
     }
 
-    /// Whether this job counts.
+    /// Returns whether this job counts.
     #[inline]
     pub(super) fn keeps(&mut self, ended: &Ended<'_>) -> bool {
         self.trimmed.seen += 1;

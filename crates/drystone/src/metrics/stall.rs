@@ -9,7 +9,7 @@ use crate::policy::Why;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How much backfilled jobs delayed the jobs that had a reservation, judged by true run times.
+/// Delay that backfilled jobs caused to jobs with a reservation, judged by true run times.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Stalls {
     /// Share of stalled jobs among the jobs that waited and had a reservation: those from which a
@@ -34,9 +34,9 @@ pub struct HeelAndToe<'a> {
     free: i64,
     /// True ends of running jobs.
     running: BTreeSet<(Time, JobId)>,
-    /// The same, by job.
+    /// Ends by job.
     ends: BTreeMap<JobId, Time>,
-    /// How long suspended jobs have still to run.
+    /// Remaining run time of suspended jobs.
     left: BTreeMap<JobId, Span>,
     head: Option<JobId>,
     /// Earliest possible start when it first had a reservation, and thieves so far, of waiting jobs
@@ -67,7 +67,7 @@ impl<'a> HeelAndToe<'a> {
         }
     }
 
-    /// What was seen.
+    /// Returns the result.
     #[must_use]
     pub fn finish(self) -> Stalls {
         let stalled = self.stall.count() as f64;
@@ -78,7 +78,7 @@ impl<'a> HeelAndToe<'a> {
         }
     }
 
-    /// When the job could start by true ends if nothing else started before.
+    /// Returns the earliest start of the job by true ends if nothing else started before.
     fn earliest(&self, head: JobId) -> Time {
         let need = i64::from(self.workload.job(head).procs);
         let mut free = self.free;

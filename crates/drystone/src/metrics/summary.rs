@@ -3,14 +3,14 @@
 use super::histogram::Histogram;
 use serde::{Deserialize, Serialize};
 
-/// How many values a [`Distribution`] keeps before it folds them into a histogram.
+/// Number of values that a [`Distribution`] keeps before it folds them into a histogram.
 pub const EXACT_LIMIT: usize = 1 << 20;
 
 /// Values are folded into the moments in blocks of this many: small enough for the first-level
 /// cache.
 const BLOCK: usize = 128;
 
-/// How the percentiles of a [`Summary`] were found.
+/// Method that found the percentiles of a [`Summary`].
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Precision {
@@ -26,7 +26,7 @@ pub enum Precision {
     NotKept,
 }
 
-/// What became of a stream of values. Everything is `None` where there was no value.
+/// Summary of a stream of values. Everything is `None` where there was no value.
 ///
 /// Count, mean, deviation and extremes are always exact up to rounding. A percentile is the
 /// *nearest rank*: the smallest value such that at least p % of all values are not larger. The
@@ -56,7 +56,7 @@ pub struct Summary {
     pub p99: Option<f64>,
     /// Largest value.
     pub max: Option<f64>,
-    /// How the percentiles were found.
+    /// Method that found the percentiles.
     pub precision: Precision,
 }
 
@@ -207,7 +207,7 @@ impl Distribution {
     }
 }
 
-/// Whether a value is one that summaries are about. No range contains NaN.
+/// Returns whether a value is within the range of summaries. No range contains NaN.
 #[inline]
 fn defined(value: f64) -> bool {
     (0.0..f64::INFINITY).contains(&value)
@@ -262,7 +262,7 @@ fn select(values: &mut [f64], rank: usize) {
 struct Moments {
     count: u64,
     sum: f64,
-    /// What rounding has taken from `sum` (Neumaier's compensation).
+    /// Rounding error of `sum` (Neumaier's compensation).
     lost: f64,
     /// Sum of squared deviations from the mean.
     squares: f64,

@@ -1,4 +1,4 @@
-//! How each class of jobs fared week by week.
+//! Results of each class of jobs week by week.
 
 use super::category::lawson_class;
 use super::measures::slowdown;

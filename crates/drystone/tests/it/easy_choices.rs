@@ -44,10 +44,10 @@ fn greedy_has_an_order() {
     assert_eq!(starts(&w, "greedy(order=widest)"), [0, 0, 10, 9, 14]);
 }
 
-/// How extra processors are counted, by hand. Of 10 processors job 0 has 6 until 10, and job 1
-/// needs 7: it is due at 10, with 3 extra. Job 2 is backfilled on 2 and ends at 10 as well. Job 3
-/// is long and needs 2. All ends by 10 counted, 3 are extra still; but the walk that stops at the
-/// first sufficient end stops at job 0, whose processors leave 1.
+/// Extra processors, counted by hand. Of 10 processors job 0 has 6 until 10, and job 1 needs 7: it
+/// is due at 10, with 3 extra. Job 2 is backfilled on 2 and ends at 10 as well. Job 3 is long and
+/// needs 2. All ends by 10 counted, 3 are extra still; but the walk that stops at the first
+/// sufficient end stops at job 0, whose processors leave 1.
 #[test]
 fn extra_processors_after_a_backfill() {
     let w = workload(10, &[(0, 6, 10, 10), (1, 7, 10, 10), (2, 2, 8, 8), (3, 2, 100, 100)]);
@@ -141,11 +141,11 @@ fn who_does_not_fit_may_still_come_first() {
     assert_eq!(starts, [0, 100, 2, 1002, 1012]);
 }
 
-/// Ends before the prediction is made anew, and a correction that is due in the same second, come
-/// before the pass. When job 0 ends at 10, job 1 of the same user is predicted to run for 10 s,
-/// too, which are over: it is corrected to its estimate, and ends at 200. So job 3, which needs 5
-/// and has 3, is due at 200 with 1 extra: job 4 (100 s) is done by then and starts, and job 5 takes
-/// the extra one when job 4 has gone.
+/// Ends before the prediction is made again, and a correction that is due in the same second, come
+/// before the pass. When job 0 ends at 10, job 1 of the same user is also predicted to run for 10
+/// s, which are over: it is corrected to its estimate, and ends at 200. So job 3, which needs 5 and
+/// has 3, is due at 200 with 1 extra: job 4 (100 s) is done by then and starts, and job 5 takes the
+/// extra one when job 4 has gone.
 #[test]
 fn what_an_end_makes_due_comes_before_the_pass() {
     let jobs =
@@ -166,10 +166,10 @@ fn what_is_planned_for_now_is_taken() {
     }
 }
 
-/// What becomes of an overdue job, by hand. Of 4 processors job 0 has 3 until 100, though it was to
-/// end at 10; job 1 needs all of them, and job 2 one for 30 s. Counted as ending now, job 0 leaves
-/// job 2 no time. Put off by 1, 15, 30 and 60 minutes it is predicted to end at 70 when job 2 comes
-/// at 20, which is done by 50. Where it keeps its end, nothing can end in time.
+/// The fate of an overdue job, by hand. Of 4 processors job 0 has 3 until 100, though it was to end
+/// at 10; job 1 needs all of them, and job 2 one for 30 s. Counted as ending now, job 0 leaves job
+/// 2 no time. Put off by 1, 15, 30 and 60 minutes it is predicted to end at 70 when job 2 comes at
+/// 20, which is done by 50. Where it keeps its end, nothing can end in time.
 #[test]
 fn an_overdue_job_is_put_off_or_ends_now() {
     let w = workload(4, &[(0, 3, 10, 100), (20, 4, 50, 50), (20, 1, 30, 30)]);
@@ -204,7 +204,7 @@ fn who_runs_is_predicted_anew() {
 }
 
 /// Job 3 needs 7 more. The walk that stops at the first sufficient end counts job 2 (3 until 30)
-/// and stops at job 1 (7 until 40): 3 are extra. But at 30 job 2 is corrected to end at 40, too,
+/// and stops at job 1 (7 until 40): 3 are extra. But at 30 job 2 is corrected to end at 40 as well,
 /// behind job 1: nothing is extra now, and job 4 has to wait.
 ///
 /// In the other workload job 4 needs 6 more: 2 of job 1 at 30 and 4 of job 2 at 40. At 30 job 1 is
@@ -230,9 +230,9 @@ fn extra_processors_after_a_backfill_by_expansion() {
     assert_eq!(starts(&w, "easy(backfill=lxf,extra=first)"), [0, 20, 1, 20]);
 }
 
-/// Predictions from history are corrected to the estimate unless something else is asked for,
-/// before the origin of time, too. Job 1 is predicted to run for 10 s. At 30 it is corrected to 100
-/// s: job 2 is due at 120, and job 3 starts beside job 1.
+/// Predictions from history are corrected to the estimate unless something else is asked for, even
+/// before the origin of time. Job 1 is predicted to run for 10 s. At 30 it is corrected to 100 s:
+/// job 2 is due at 120, and job 3 starts beside job 1.
 #[test]
 fn learned_predictions_are_corrected_to_the_estimate() {
     for origin in [0, -1000] {
@@ -243,9 +243,9 @@ fn learned_predictions_are_corrected_to_the_estimate() {
     }
 }
 
-/// An end and a correction in one second. Job 3 ends at 1010, when job 4 (user 1, who ran for 10 s)
-/// is corrected, and who starts then on what the end gave back may leave less extra: corrections up
-/// to then must not be taken for nothing.
+/// An end and a correction in one second. Job 3 ends at 1010, when job 4 is corrected (the last run
+/// time of its user 1 was 10 s). A job that starts then on the processors of job 3 may leave fewer
+/// extra ones: corrections up to then must not be skipped.
 #[test]
 fn a_correction_beside_an_end() {
     let jobs = [

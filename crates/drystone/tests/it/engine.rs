@@ -47,7 +47,7 @@ fn early_ends_are_noticed_at_once_or_late() {
     assert_eq!(starts(&w, "conservative"), [0, 10, 40]);
     assert_eq!(starts(&w, "conservative(notice=late)"), [0, 40, 50]);
     assert_eq!(starts(&w, "easy"), [0, 10, 40]);
-    // An arrival is an event that was known beforehand for EASY, too; so is an estimated end.
+    // For EASY an arrival is also an event that was known beforehand; so is an estimated end.
     assert_eq!(starts(&w, "easy(notice=late)"), [0, 40, 50]);
     let w = workload(2, &[(0, 2, 100, 10), (1, 2, 10, 10)]);
     assert_eq!(starts(&w, "easy(notice=late)"), [0, 100]);
@@ -63,8 +63,8 @@ fn estimates_admit_what_predictions_put_in_order() {
     let w = workload(4, &[history[0], history[1], (10, 2, 100, 50), (10, 4, 20, 3), (11, 2, 90, 9), (12, 2, 120, 9)]);
     let of = |choice: &str| starts(&w, &format!("easy(backfill=sjf,predict=recent(2),{choice})"));
     assert_eq!(of("plan=estimate"), [0, 0, 10, 60, 11, 63]);
-    // By predictions A ends at 19, and C would end at 20. A is corrected to end at 110 then, and both C and D are predicted to
-    // end long before; D starts when C has ended, and runs until 37.
+    // By predictions A ends at 19, and C would end at 20. A is corrected to end at 110 then, and
+    // both C and D are predicted to end long before; D starts when C has ended, and runs until 37.
     assert_eq!(of("plan=prediction"), [0, 0, 10, 60, 19, 28]);
     assert_eq!(of("announce=estimate"), of("plan=prediction"));
 }
@@ -229,8 +229,9 @@ fn orders_by_hand() {
     assert_eq!(order("fcfs(order=sjf)"), [2, 4, 3, 1]);
     assert_eq!(order("fcfs(order=ljf)"), [1, 3, 2, 4]);
     assert_eq!(order("fcfs(order=smallest)"), [2, 4, 3, 1]);
-    // Expansion factors at 100: 1 + 99/30 = 4.3, 1 + 98/10 = 10.8, 1 + 97/20 = 5.85, 1 + 10/10 = 2. At 110 the others
-    // are 1 + 109/30 = 4.6, 1 + 107/20 = 6.35, 3; at 130: 1 + 129/30 = 5.3 and 1 + 40/10 = 5.
+    // Expansion factors at 100: 1 + 99/30 = 4.3, 1 + 98/10 = 10.8, 1 + 97/20 = 5.85, 1 + 10/10 = 2.
+    // At 110 the others are 1 + 109/30 = 4.6, 1 + 107/20 = 6.35, 3; at 130: 1 + 129/30 = 5.3 and 1
+    // + 40/10 = 5.
     assert_eq!(order("fcfs(order=lxf)"), [2, 3, 1, 4]);
     let wide = workload(2, &[(0, 2, 50, 50), (1, 1, 9, 9), (2, 2, 9, 9)]);
     assert_eq!(starts(&wide, "fcfs(order=widest)"), [0, 59, 50]);
@@ -260,7 +261,7 @@ fn jobs_without_run_time_and_crowds_at_one_instant() {
     assert_eq!(starts(&w, "fcfs"), [5, 5, 5, 15, 16]);
 }
 
-/// What a policy under test does, in order, at its decisions.
+/// Actions of a policy under test, in order, at its decisions.
 #[derive(Serialize, Deserialize, Clone, Default)]
 struct Script {
     decisions: Vec<Vec<Step>>,
@@ -361,11 +362,11 @@ fn impossible_actions_are_refused() {
     }
 }
 
-/// What a user's third job is believed to need, after two that ran for 10 s: 10 s, then 1 min more
-/// at 10, 15 min more at 70, and at 970 the estimate, 2000 s, as another 30 min would be beyond it
-/// (Tsafrir et al. 2007, section 3.2). It runs for 1000 s: accuracies of 1, 7, 97 and 50 % over 10,
-/// 60, 900 and 30 s. Nothing else happens meanwhile, or others end and arrive, but none waits: all
-/// three corrections are due.
+/// Predictions for a user's third job, after two that ran for 10 s: 10 s, then 1 min more at 10, 15
+/// min more at 70, and at 970 the estimate, 2000 s, as another 30 min would be beyond it (Tsafrir
+/// et al. 2007, section 3.2). It runs for 1000 s: accuracies of 1, 7, 97 and 50 % over 10, 60, 900
+/// and 30 s. Nothing else happens meanwhile, or others end and arrive, but none waits: all three
+/// corrections are due.
 #[test]
 fn corrections_that_nobody_waits_for_are_all_made() {
     struct Last(Option<(u32, Option<f64>, Time)>);

@@ -1,4 +1,4 @@
-//! What holds for every generated workload, whatever the parameters.
+//! Properties of every generated workload, whatever the parameters.
 
 use drystone::generate::{
     GenerateError, Habits, Length, Model, Params, deep_queue_params, default_params, default_workload, generate,

@@ -27,8 +27,8 @@ fn special_jobs_wait_less_whichever_user_has_them() {
 /// at 105 and takes 30 s: one waits for 5 s, the other for 35 s.
 ///
 /// Of 1000 s both have ended jobs: 100 and 10 processor-seconds, the equal share is 55, and the
-/// weights are ⌊1024·55/155⌋ = 363 and ⌊1024·55/65⌋ = 866: user 2 goes first. The last 10 s were
-/// all of user 2, who then weighs ⌊1024·5/15⌋ = 341 and user 1 1024: user 1 goes first.
+/// weights are ⌊1024·55/155⌋ = 363 and ⌊1024·55/65⌋ = 866: user 2 goes first. The last 10 s all
+/// belong to user 2, whose weight is ⌊1024·5/15⌋ = 341 and that of user 1 1024: user 1 goes first.
 #[test]
 fn all_that_ended_in_the_window_counts() {
     let w = workload(1, &[(0, 1, 100, 100), (50, 1, 10, 10), (105, 1, 30, 30), (105, 1, 30, 30)]);
@@ -54,8 +54,8 @@ fn the_last_best_path_is_the_order_of_branches() {
     assert_eq!(with("seed"), [0, 10, 60, 30]);
 }
 
-/// How many paths each decision visits with 4 nodes. At 0 both orders of jobs 0 and 1. At 10 the
-/// heuristic path takes 3 nodes, and no other fits; what the decision before left, job 1 and
+/// Number of paths that each decision visits with 4 nodes. At 0 both orders of jobs 0 and 1. At 10
+/// the heuristic path takes 3 nodes, and no other fits; what the decision before left, job 1 and
 /// newcomers behind it, is the same path. At 30 the heuristic path is 3, 2; the other one, 2, 3,
 /// takes 2 nodes more. It is also what the decision before left, and is then visited twice: as a
 /// path to try, and in its turn, where its nodes are placed already.
@@ -76,9 +76,9 @@ fn the_last_best_path_is_visited_first() {
 /// more), and at 70 to 970 (15 minutes more). Job 1 is wide and arrives at 80; job 2 is narrow,
 /// arrives at 81, and takes 100 s.
 ///
-/// Who knows the correction plans job 1 for 970 and lets job 2 go before; job 1 starts at 500, when
-/// job 0 ends. Who does not finds job 0 overdue by 70 s at 80 and gives it as long again: job 1 is
-/// planned for 150, and job 2 has no room before.
+/// A policy that knows the correction plans job 1 for 970 and lets job 2 go before; job 1 starts at
+/// 500, when job 0 ends. A policy that does not know it finds job 0 overdue by 70 s at 80 and gives
+/// it as long again: job 1 is planned for 150, and job 2 has no room before.
 #[test]
 fn corrected_ends_are_believed() {
     let w = workload(2, &[(0, 1, 10, 500), (80, 2, 50, 50), (81, 1, 100, 100)]);
@@ -89,7 +89,7 @@ fn corrected_ends_are_believed() {
     }
 }
 
-/// Two processors. Job 0 runs for 10 s, which is then predicted of job 1, too; it says 1000 s and
+/// Two processors. Job 0 runs for 10 s, which is then also predicted of job 1; it says 1000 s and
 /// takes 500. At 20 its prediction is corrected to 70 s. Job 2 is wide and arrives at 30; job 3 is
 /// narrow, arrives at 31 and says 100 s.
 ///

@@ -69,8 +69,9 @@ fn the_objective_decides_who_goes_first() {
     // Least slowdown: all short ones before the long one, as in the shop whose shortest job goes
     // first.
     assert_eq!(starts(&w, "goal(lexical(avgX))"), [0, 220, 100, 100, 160]);
-    // No job may wait longer than the oldest has waited at each decision, 99 s at 100: any order exceeds that in total by at
-    // least as much as wide first exceeds it: the three short jobs 599 + 598 + 657 = 1854 beyond; short ones first 120 + 57.
+    // No job may wait longer than the oldest has waited at each decision, 99 s at 100: any order
+    // exceeds that in total by at least as much as wide first exceeds it: the three short jobs 599
+    // + 598 + 657 = 1854 beyond; short ones first 120 + 57.
     assert_eq!(starts(&w, "goal(lexical(Tw))"), [0, 220, 100, 100, 160]);
     // The longest wait: wide last gives 219, wide first 756. One pair first, then wide, then the
     // last: 159 and 756.
@@ -79,12 +80,13 @@ fn the_objective_decides_who_goes_first() {
     assert_eq!(starts(&w, "goal(lexical(maxW),nodes=0,search=dds-fcfs)"), [0, 100, 700, 700, 760]);
 }
 
-/// What is equally good in exact fractions is no improvement: the schedule found first stays.
+/// Schedules that are equally good in exact fractions are no improvement: the one found first
+/// stays.
 #[test]
 fn equal_schedules_are_equal_whatever_is_rounded() {
     // At 0 the heuristic starts the first and the third: only the second waits, for 366 s, and
-    // 366/183 = 2. With the second first the two others wait 183 s: 183/366 + 183/122 = 2, too. No
-    // job has waited yet: Tw is the sum of waits, 366 for both.
+    // 366/183 = 2. With the second first the two others wait 183 s: 183/366 + 183/122 = 2 as well.
+    // No job has waited yet: Tw is the sum of waits, 366 for both.
     let w = workload(2, &[(0, 1, 366, 366), (0, 2, 183, 183), (0, 1, 122, 122)]);
     assert_eq!(starts(&w, "goal"), [0, 366, 0]);
     // At 35 a change by 14/49 + 1/3 − 7/21 − 14/49 is none, though in floating point it is not 0.
@@ -139,8 +141,8 @@ fn texts_are_read_printed_and_refused() {
     }
 }
 
-/// What each search did is told: here a full machine, then three jobs at one instant, and three
-/// ends.
+/// The effort of each search is noted: here a full machine, then three jobs at one instant, and
+/// three ends.
 #[test]
 fn searches_are_noted() {
     let w = workload(2, &[(0, 2, 10, 10), (1, 2, 10, 10), (1, 2, 20, 20), (1, 2, 30, 30)]);
@@ -202,7 +204,7 @@ fn time_is_spent_only_where_somebody_could_start() {
     assert!(looks > 0);
 }
 
-/// The same search under a stopwatch that never rings is the search without one.
+/// A search under a stopwatch that never rings is the search without one.
 #[test]
 fn a_generous_budget_is_no_limit() {
     let jobs: Vec<_> =

@@ -36,7 +36,8 @@ fn visited(traversal: Traversal, nodes: Option<u64>) -> (Found, Vec<String>) {
     trace(&four(), &settings)
 }
 
-/// What is found, and the paths on the way, the jobs numbered from 1 in the order of their arrival.
+/// Returns the result, and the paths on the way, the jobs numbered from 1 in the order of their
+/// arrival.
 fn trace(task: &Task, settings: &Settings) -> (Found, Vec<String>) {
     let (found, paths) = Search::default().trace(task, settings);
     let print = |path: Vec<u32>| path.iter().map(|place| (place + 1).to_string()).collect();
@@ -100,7 +101,7 @@ fn an_empty_queue_and_a_single_job() {
     assert_eq!((found.starts, found.effort.nodes, found.exhausted), (vec![3], 1, true));
 }
 
-/// Where every job can start at once nothing can be better, and nothing is searched.
+/// If every job can start at once nothing can be better, and nothing is searched.
 #[test]
 fn an_idle_machine_needs_no_search() {
     let task =
@@ -111,9 +112,8 @@ fn an_idle_machine_needs_no_search() {
     assert!(found.starts.iter().all(|&s| s == 0));
 }
 
-/// One processor, jobs of 100, 10 and 1 minutes that arrived in this order just now: the least
-/// total wait is reached by the shortest first, 0 + 1 + 11; the least maximum wait, too: 11 beats
-/// 101 and 110.
+/// One processor, jobs of 100, 10 and 1 minutes that arrived in this order just now. Shortest first
+/// has the least total wait, 0 + 1 + 11, and also the least maximum wait: 11 beats 101 and 110.
 #[test]
 fn shortest_first_by_hand() {
     let task = one_at_a_time(&[100, 10, 1].map(|m| 60 * m));
@@ -144,10 +144,10 @@ fn one_to_zero_and_one_from_zero_leave_it_to_the_third() {
 /// A processor that is busy for 100 s, and jobs of 10, 20 and 50 s. DDS visits 123, 213, 312, 132,
 /// 231, 321, which share nothing: 18 nodes. The best is 123; its waits are 100 + 110 + 130 = 340.
 ///
-/// By the jobs placed nothing is pruned before the third job. With at least 100 s for every other job, 31 has
-/// 100 + 150 + 100 and 32 the same: 312 and 321 end there, 2 nodes less. With what the others would have as the next ones,
-/// 2 has 100 + 120 + 120, 3 has 100 + 150 + 150, and 13 has 100 + 110 + 160: they end as soon as they are placed, and
-/// 3 + 1 + 1 + 2 + 1 + 1 nodes are left.
+/// By the jobs placed nothing is pruned before the third job. With at least 100 s for every other
+/// job, 31 has 100 + 150 + 100 and 32 the same: 312 and 321 end there, 2 nodes less. With what the
+/// others would have as the next ones, 2 has 100 + 120 + 120, 3 has 100 + 150 + 150, and 13 has 100
+/// + 110 + 160: they end as soon as they are placed, and 3 + 1 + 1 + 2 + 1 + 1 nodes are left.
 #[test]
 fn pruned_nodes_by_hand() {
     let busy = Task { free: 0, running: vec![(Time(100), 1)], ..one_at_a_time(&[10, 20, 50]) };
@@ -161,7 +161,7 @@ fn pruned_nodes_by_hand() {
 /// The first job must not wait, and then the sum of waits counts: of jobs of 10, 30 and 20 s, 132
 /// is the best. All nodes are kept for the local search, which starts from 123. No pair with the
 /// first place helps: 213; of 1 and 3 the later one before, the earlier one behind, and both
-/// exchanged, 312, 231, 321. 132 is better and taken at once; its pair comes anew, which is 123;
+/// exchanged, 312, 231, 321. 132 is better and taken at once; its pair comes again, which is 123;
 /// then the pairs with the first place: 312; 213, 321, 231.
 #[test]
 fn local_search_tries_pairs_in_order() {
@@ -390,8 +390,8 @@ proptest! {
         }
     }
 
-    /// Pruned and unpruned searches to the end agree on queues that are searched for a long time,
-    /// too, and no pruned one places more nodes.
+    /// Pruned and unpruned searches to the end agree even on queues that are searched for a long
+    /// time, and no pruned one places more nodes.
     #[test]
     fn pruning_changes_nothing_but_the_effort((task, _) in moments(8), (settings, _) in goals()) {
         let mut search = Search::default();
@@ -417,8 +417,8 @@ proptest! {
         prop_assert_eq!(&values, &short.values);
         let heuristic = search.run(&task, &Settings { nodes: Some(0), ..settings.clone() }, None);
         prop_assert!(short.values == heuristic.values || short.effort.improvements > 0);
-        // A local search from there takes better paths only, within the limit; what it ends with is
-        // sound, too.
+        // A local search from there takes better paths only, within the limit; its result is also
+        // sound.
         let local = search.run(&task, &Settings { nodes: Some(limit), local: 40, ..settings.clone() }, None);
         let order: Vec<usize> = local.path.iter().map(|&place| place as usize).collect();
         let starts: Vec<i64> = local.starts.iter().map(|s| s + problem.now).collect();
@@ -536,8 +536,8 @@ proptest! {
     }
 }
 
-/// What DDS finds within a limit, on one thread as on several, where `n` equal jobs follow each
-/// other, no path is better than the first one, and nothing is pruned.
+/// Returns the result of DDS within a limit, on one thread as on several, where `n` equal jobs
+/// follow each other, no path is better than the first one, and nothing is pruned.
 fn on_any_threads(n: usize, limit: u64) -> Found {
     let task = one_at_a_time(&vec![100; n]);
     let settings = Settings { branching: Branching::Fcfs, prune: Prune::Never, ..settings(Objective::default()) };

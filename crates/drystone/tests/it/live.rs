@@ -25,7 +25,7 @@ fn starts(session: &mut Session, now: i64) -> Vec<u32> {
     actions.iter().filter_map(|a| if let Action::Start { job, .. } = a { Some(job.0) } else { None }).collect()
 }
 
-/// When the driver of the session looks, where something happens at `then`.
+/// Times at which the driver of the session looks, where something happens at `then`.
 #[derive(Clone, Copy, Debug)]
 enum Clock {
     /// So many seconds late, by turns.
@@ -48,7 +48,7 @@ struct Cluster {
     session: Session,
     run: Vec<i64>,
     procs: Vec<u32>,
-    /// Which jobs run, since when.
+    /// Running jobs, with their starts.
     running: BTreeMap<u32, i64>,
     done: usize,
 }
@@ -241,7 +241,7 @@ fn a_decision_that_nobody_needs_changes_nothing() {
     }
 }
 
-/// Between a wake-up and the decision that it leads to, too.
+/// A session saved between a wake-up and the decision that it leads to decides as well.
 #[test]
 fn a_session_restored_after_a_wake_up_decides() {
     let mut s = session("conservative");

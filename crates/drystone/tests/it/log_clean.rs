@@ -105,7 +105,7 @@ fn records_are_dropped_by_the_first_rule_that_says_so() {
     assert_eq!(jobs(&default).iter().map(|j| j.0).collect::<Vec<_>>(), [1, 3, 5, 6]);
     let kept = (Rule::KeptNegativeSubmit, 1);
     assert_eq!(counts(&default.audit), [(Rule::NegativeRun, 1), (Rule::TooWide, 1), kept]);
-    // A submit that is missing is one, too.
+    // A missing submit is also one.
     let missing = good(&[[1, -1, 3, 1, 1, 9, 1]], Options { list: true, ..Options::default() });
     let mut csv = Vec::new();
     missing.audit.write_csv(&mut csv).expect("memory takes all");

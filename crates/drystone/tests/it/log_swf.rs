@@ -365,7 +365,7 @@ fn several_gzip_members_are_one_file() {
     assert_eq!(loaded.workload.len(), 40_000);
 }
 
-/// Nothing need be missing, so it is not called cut off: what stands there is told.
+/// Nothing need be missing, so it is not called truncated; the trailing data is reported.
 #[test]
 fn what_stands_behind_gzip_is_told() {
     let (_, whole) = compressed("gz");

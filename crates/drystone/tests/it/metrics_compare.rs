@@ -67,7 +67,7 @@ fn one_odd_week_is_no_proof() {
     assert!(low < -0.04 && high > 0.0, "{low} {high}");
 }
 
-/// What is the same in every week is no noise; an equal mean over all of them may be.
+/// A difference that is zero in every week is no noise; an equal mean over all of them may be.
 #[test]
 fn the_same_is_not_unclear() {
     let a = weekly(30, 5, |w, j| 100 + w * j);
@@ -143,9 +143,9 @@ fn intervals_cover_the_truth_about_as_often_as_they_say() {
     assert!((367..=398).contains(&covered), "{covered} of {trials}");
 }
 
-/// Ten weeks of two jobs each: one of 1 processor, one of 100 that does nearly all of the work. Under
-/// the new policy the wide ones wait an hour longer, the others not at all: the wide ones pay, though
-/// half of the jobs are narrow.
+/// Ten weeks of two jobs each: one of 1 processor, one of 100 that does nearly all of the work.
+/// Under the new policy the wide ones wait an hour longer, the others not at all: the wide ones
+/// pay, though half of the jobs are narrow.
 #[test]
 fn those_who_pay_are_named() {
     let weeks = |wide: i64| {

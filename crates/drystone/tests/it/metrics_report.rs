@@ -46,7 +46,8 @@ fn measures_by_hand() {
     }
 }
 
-/// What is not asked for is left out, and changes nothing else; by week, everything is wanted.
+/// Measures that are not requested are left out, which changes nothing else; by week, everything is
+/// wanted.
 #[test]
 fn few_measures_are_those_of_all() {
     let asked = [Measure::BoundedSlowdown, Measure::Wait];
@@ -444,8 +445,8 @@ proptest! {
     }
 }
 
-/// A log that leaps by 30,000 years: only the weeks with jobs are told, and nothing is kept for the
-/// others.
+/// A log that leaps by 30,000 years: only the weeks with jobs are reported, and nothing is kept for
+/// the others.
 #[test]
 fn weeks_without_number_are_not_told_one_by_one() {
     let far = 1_000_000_000_000;

@@ -7,7 +7,7 @@ use drystone::engine::{Observer, Replay, Session, Simulation};
 use drystone::model::{Job, JobId, Machine, Procs, Span, Time, Workload};
 use drystone::policy::{Action, Gauge};
 
-/// What a policy announces: when, to whom, which start; and when, which gauge, which value.
+/// Announcements of a policy: time, job and start; and time, gauge and value.
 #[derive(Default)]
 struct Told {
     promises: Vec<(i64, u32, i64)>,
@@ -31,7 +31,8 @@ fn told(workload: &Workload, withdrawn: &[(Time, JobId)], policy: &str) -> Told 
     told
 }
 
-/// How queues change at the tenth of ten arrivals, one a second, none of which has to wait.
+/// Returns the changes of queues at the tenth of ten arrivals, one a second, none of which has to
+/// wait.
 fn changes_of_the_tenth(runs: [i64; 10], policy: &str) -> Vec<(Gauge, i64)> {
     let jobs = runs.iter().zip(0..).map(|(&run, at)| (at, 1, run, run));
     let gauges = told(&workload(10, &jobs.collect::<Vec<_>>()), &[], policy).gauges;
@@ -124,8 +125,8 @@ fn the_end_of_a_delay_behind_the_pivot() {
     }
 }
 
-/// The same where no job is seen before: job 0 appears at 60, for none runs. Job 1 appears at 160,
-/// or at the next event, the arrival of job 2 at 300; and job 2 at 360, or when job 0 ends.
+/// No job is visible before: job 0 appears at 60, for none runs. Job 1 appears at 160, or at the
+/// next event, the arrival of job 2 at 300; and job 2 at 360, or when job 0 ends.
 #[test]
 fn the_end_of_a_delay_in_hiding() {
     let w = workload(2, &[(0, 1, 1_000, 1_000), (100, 1, 10, 10), (300, 1, 10, 10)]);
@@ -174,7 +175,7 @@ fn who_was_hidden_deposes_the_pivot() {
 
 /// Job 4 is promised 3,060, when job 5 ends, and job 6, which needs all ten, the end of job 4 at
 /// 23,060. At 1,525 job 2 deposes job 4 and is promised 3,060. Job 6 might come 1,000 s earlier
-/// now, but its promise stays, also when that of job 2 is kept; so job 4 starts at 3,060, too, and
+/// now, but its promise stays, even when that of job 2 is kept; so job 4 also starts at 3,060, and
 /// ends in time. Job 7 would end after that and has nothing of what job 4 gave up.
 #[test]
 fn promises_behind_a_deposed_pivot_stay() {
@@ -224,7 +225,7 @@ fn a_promise_takes_nothing_from_the_next() {
 
 /// Job 2 is promised 100 and job 3 would still run then. Job 0 outlives its 100 s. At 102 it is
 /// taken to end at 103, as job 1 will, so job 2 is put off to 103, where it leaves four: job 3
-/// takes three of them, before the newcomer, for whom one is not enough. Job 2 starts when job 0
+/// takes three of them, before the newcomer, for which one is not enough. Job 2 starts when job 0
 /// ends at 120, and job 4 after it.
 #[test]
 fn where_a_promise_is_put_off_the_oldest_come_first() {
@@ -287,7 +288,7 @@ fn an_overdue_job_keeps_what_others_might_borrow() {
     assert_eq!(starts(&w, "multiqueue(bounds=100,own=split)"), [0, 0, 150, 250, 260, 260]);
 }
 
-/// Where a pivot is deposed, a job that was refused because of its promise is looked at again with
+/// If a pivot is deposed, a job that was refused because of its promise is considered again with
 /// the next event. Job 8 is promised 3021, beside job 4, which leaves nothing for job 5 (2,500 s).
 /// At 1525 the delay of job 6 is over, which takes the place of job 8 and starts; 2 processors stay
 /// free. Job 9 arrives at 1600: job 5 starts, for at 3021 job 4 leaves 3 now.
@@ -318,7 +319,7 @@ fn a_change_that_is_just_tolerated() {
     assert_eq!(starts(&w, policy), [0, 10, 1025]);
 }
 
-/// With `promise=arrival`, too, a delayed job behind the pivot waits for the end of its delay,
+/// With `promise=arrival` a delayed job behind the pivot also waits for the end of its delay,
 /// though processors are free.
 #[test]
 fn a_delay_behind_a_pivot_that_was_promised_at_arrival() {
@@ -335,7 +336,7 @@ fn who_waits_behind_a_pivot_is_predicted_anew() {
     assert_eq!(starts(&workload(4, &jobs), policy), [0, 0, 1000, 100]);
 }
 
-/// A pivot is predicted anew with another promise behind it: job 2 for 50 s from 200 on, so that
+/// A pivot is predicted again with another promise behind it: job 2 for 50 s from 200 on, so that
 /// job 3 follows at 250.
 #[test]
 fn a_pivot_is_predicted_anew() {
@@ -400,8 +401,8 @@ fn borders_may_move_before_the_first_pass() {
     }
 }
 
-/// Where the end of a delay is no event, it is none either for a job that looks at the present
-/// delay: job 1 starts when job 0 ends.
+/// If the end of a delay is no event, it is none either for a job that looks at the present delay:
+/// job 1 starts when job 0 ends.
 #[test]
 fn without_events_of_its_own_a_delay_is_seen_at_the_next_one() {
     let jobs = [(0, 1, 9_000, 9_000), (0, 1, 20_000, 20_000)];

@@ -22,7 +22,7 @@ impl drystone::engine::Observer for Rows {
     }
 }
 
-/// What became of every job, and how many started after their promise.
+/// Returns the outcome of every job, and the number that started after their promise.
 fn run(workload: &Workload, policy: &str) -> (Vec<JobRow>, u64) {
     let config = Config { keep_jobs: true, ..Config::light() };
     let mut observer = (Rows(Collector::new(Scope::of(workload), config)), PromiseAudit::default());
@@ -93,7 +93,7 @@ const FOUND: [Found; 10] = [
     ),
 ];
 
-/// Whether a number is one noted with three significant digits.
+/// Returns whether a number equals one noted with three significant digits.
 fn noted(ours: f64, noted: f64) -> bool {
     let digit = if noted.abs() >= 9.99 && noted.fract() == 0.0 {
         0.1

@@ -1,4 +1,4 @@
-//! What multiple queues guarantee, on made-up workloads: promises are kept, partitions sum to the
+//! Guarantees of multiple queues, on made-up workloads: promises are kept, partitions sum to the
 //! machine, no job starves, whatever the predictions.
 
 use crate::common::{spec, starts, workload};
@@ -103,8 +103,8 @@ struct Overlooked<'a> {
     promised: BTreeMap<JobId, Time>,
     running: BTreeMap<JobId, Time>,
     found: Option<(Time, JobId)>,
-    /// Whether the end of a job that outlives its estimate is put off, by a minute, then 15, 30
-    /// minutes and so on; else it is taken to end in the next second.
+    /// True if the end of a job that outlives its estimate is put off, by a minute, then 15, 30
+    /// minutes and so on; otherwise it is taken to end in the next second.
     extended: bool,
 }
 
@@ -215,7 +215,7 @@ proptest! {
         prop_assert_eq!(starts(&workload, "multiqueue(bounds=none)"), starts(&workload, "easy"));
     }
 
-    /// Where jobs end early, and borders or not move, promises only become better.
+    /// Promises only become better when jobs end early, and borders or not move.
     #[test]
     fn early_ends_keep_every_promise(raw in raw()) {
         let workload = made(&raw, false, false);
@@ -325,7 +325,7 @@ fn a_job_as_wide_as_the_machine_does_not_starve() {
 fn a_schedule_by_hand() {
     let jobs = [(0, 3, 60, 60), (10, 4, 200, 200), (20, 1, 50, 50), (20, 1, 40, 40), (25, 1, 20_000, 20_000)];
     let workload = workload(4, &jobs);
-    // Job 2 is the pivot of class 1, promised 260; job 3 overtakes it; job 4 is promised 260, too.
+    // Job 2 is the pivot of class 1, promised 260; job 3 overtakes it; job 4 is also promised 260.
     assert_eq!(starts(&workload, "multiqueue"), [0, 60, 260, 20, 260]);
     let promised = [(1, 60), (2, 260), (4, 260)].map(|(id, at)| (JobId(id), vec![Time(at)]));
     assert_eq!(watch(&workload, "multiqueue").promised, BTreeMap::from(promised));

@@ -1,5 +1,5 @@
-//! What watches a simulation: everything is told, in order, through references and pairs as well;
-//! what is made of it, by hand.
+//! Observers of a simulation receive everything in order, through references and pairs as well; the
+//! results are computed by hand.
 
 use crate::common::{Outcomes, spec, workload};
 use drystone::engine::{
@@ -10,7 +10,7 @@ use drystone::parts::predict::Forecast;
 use drystone::policy::{Action, Actions, Event, Gauge, Moved, Pass, Policy, View, Why};
 use serde::{Deserialize, Serialize};
 
-/// A policy that does at its decisions what it was told to.
+/// A policy that follows a script at its decisions.
 #[derive(Serialize, Deserialize, Clone)]
 struct Script(Vec<Vec<Do>>);
 
@@ -65,7 +65,7 @@ impl Policy for Usher {
     }
 }
 
-/// Everything that an observer is told, a line each.
+/// Every event of an observer, a line each.
 #[derive(Default)]
 struct Diary(Vec<String>);
 
@@ -164,7 +164,7 @@ fn watch(observer: &mut impl Observer) {
             Do::StartOn(0, 0, 3),
             note(7),
         ],
-        // What is explained is told when everything is done.
+        // Explanations come when everything is done.
         vec![Do::Explain(moved), Do::Act(Action::Suspend(JobId(0))), start(1, Why::Planned)],
         vec![Do::Act(Action::Repredict { job: JobId(1), prediction: Span(60) })],
         vec![Do::ResumeOn(0, 1, 4), note(3)],
@@ -253,8 +253,8 @@ fn first_reservations_by_hand() {
     assert_eq!(reserved("ss"), [(0, None), (0, None), (10, None), (5, None)]);
     // EASY announces at 1 that job 2 is due at 10.
     assert_eq!(reserved("easy"), [(0, None), (0, None), (10, Some(10)), (5, None)]);
-    // One of 4 processors is free until 10: job 1 is told so at 1. Job 2 is the head only when it
-    // has started, and so starts too.
+    // One of 4 processors is free until 10, and job 1 is announced for 10 when it arrives at 1. Job 2
+    // becomes the head only when job 1 has started, and so starts at 10 as well.
     let w = workload(4, &[(0, 3, 10, 10), (1, 2, 10, 10), (2, 2, 20, 20)]);
     let seen: Vec<_> = outcomes(&w, "easy").iter().map(|o| (o.start.0, o.first_reservation.map(|t| t.0))).collect();
     assert_eq!(seen, [(0, None), (10, Some(10)), (10, Some(10))]);

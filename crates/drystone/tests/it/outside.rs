@@ -10,7 +10,7 @@ fn generated() -> Workload {
     generate(&Params { seed: 5, ..Params::new(64, 400) }).expect("sound parameters")
 }
 
-/// Everything that observers are told of starts, promises and ends, and between instants.
+/// Every start, promise, end, and event between instants that observers receive.
 #[derive(Default, PartialEq, Debug)]
 struct Told(Vec<(Time, &'static str, u32, i64)>);
 
@@ -120,7 +120,7 @@ fn it_is_saved_at_a_pass_as_well() {
     }
 }
 
-/// What cannot be is refused: actions between passes, and jobs that do not fit. Doing nothing
+/// Impossible actions are refused: actions between passes, and jobs that do not fit. Doing nothing
 /// leaves jobs for ever.
 #[test]
 fn what_is_impossible_outside_is_refused() {

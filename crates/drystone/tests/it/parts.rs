@@ -39,7 +39,7 @@ fn agrees(set: &RunningSet, jobs: &mut [Running], missing: Procs, time: i64) -> 
     Ok(())
 }
 
-/// What is done to a tree: numbers that mean another job in each state.
+/// Changes of a tree: numbers that mean another job in each state.
 fn changes() -> impl Strategy<Value = Vec<(u8, u32, i64, u32)>> {
     prop::collection::vec((0u8..8, any::<u32>(), 0i64..600, 1u32..50), 300)
 }
@@ -143,7 +143,7 @@ proptest! {
         queue_agrees(&queue, &mut list, &fits)?;
     }
 
-    /// The same of queues that one leaf holds, where every change is looked at.
+    /// Queues that one leaf holds behave as a sorted list, after every change.
     #[test]
     fn a_short_queue_is_a_sorted_list(
         jobs in prop::collection::vec((0i64..20, 1u32..20, 0i64..500, -300i64..300), 2..70),
@@ -201,9 +201,9 @@ fn queue_agrees(queue: &WaitQueue, list: &mut [Waiting], fits: &[(u32, i64, u32)
     Ok(())
 }
 
-/// Where everything fits, the first job is found, however long it runs: a machine wider than any
-/// class of sizes, all the time there is, and predictions at and beyond the 31 bits that summaries
-/// keep of them.
+/// If everything fits, the first job is found, however long it runs: a machine wider than any class
+/// of sizes, all the time there is, and predictions at and beyond the 31 bits that summaries keep
+/// of them.
 #[test]
 fn the_longest_jobs_are_found_on_the_widest_machines() {
     let long = i64::from(i32::MAX);
@@ -248,7 +248,7 @@ fn expansion_factors_by_hand() {
     );
 }
 
-/// What was done to a profile while nothing was marked is not remembered: equally free is equal.
+/// Changes of a profile while nothing was marked are not remembered: equally free is equal.
 #[test]
 fn an_unmarked_profile_has_no_past() {
     let with = |procs| {
@@ -312,7 +312,7 @@ fn one_order_changes_with_time() {
     assert_eq!(dynamic, [Order::Lxf]);
 }
 
-/// By arrival or width a job keeps its place when it is predicted anew. Names can be set in
+/// By arrival or width a job keeps its place when its prediction changes. Names can be set in
 /// columns.
 #[test]
 fn orders_that_follow_predictions() {

@@ -15,7 +15,7 @@ impl Observer for Told {
     }
 }
 
-/// When a job was told its planned start, and which.
+/// Returns the announcements of a job: time and planned start.
 fn told(w: &Workload, policy: &str, job: u32) -> Vec<(i64, i64)> {
     let mut told = Told(JobId(job), Vec::new());
     Simulation::new(w.machine(), spec(policy).scheduler(), Replay::new(w)).run(&mut told).expect(policy);
@@ -60,10 +60,10 @@ fn no_job_is_overdue_before_another_waits() {
 }
 
 /// One rule in all families: a job that outlives its estimate has its end put off by a minute, then
-/// by 15, 30 minutes. A asks for 10 s and runs for 1,000: it is expected to end at 70 from 10 on, at
-/// 970 from 70 on, at 2,770 from 970 on. B needs the whole machine and comes at 30. C comes at 40 for
-/// one processor and 600 s: it would delay B, which is promised 70 then, and so waits; at 70 B is
-/// promised 970, and C ends by then.
+/// by 15, 30 minutes. A asks for 10 s and runs for 1,000: it is expected to end at 70 from 10 on,
+/// at 970 from 70 on, at 2,770 from 970 on. B needs the whole machine and comes at 30. C comes at
+/// 40 for one processor and 600 s: it would delay B, which is promised 70 then, and so waits; at 70
+/// B is promised 970, and C ends by then.
 #[test]
 fn every_family_puts_off_the_end_of_a_job_that_outlives_its_estimate() {
     let w = workload(2, &[(0, 1, 10, 1_000), (30, 2, 20, 20), (40, 1, 600, 600)]);

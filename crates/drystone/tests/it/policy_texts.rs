@@ -1,4 +1,4 @@
-//! What policy texts take, at the borders of every range that their parameters name.
+//! Values that policy texts accept, at the borders of every range that their parameters name.
 
 use drystone::policy::{PolicySpec, Priorities};
 

@@ -9,7 +9,7 @@ fn job(estimate: i64) -> Job {
     Job::new(Time(0), 1, Span(estimate)).by(3)
 }
 
-/// What is predicted to a job of this estimate after jobs of (estimate, run time).
+/// Returns the prediction for a job of this estimate after jobs of (estimate, run time).
 fn predicted(predictor: &str, history: &[(i64, i64)], estimate: i64) -> Prediction {
     let mut p = forecast(predictor).unwrap_or_else(|e| panic!("{e}")).predictor;
     for (at, &(estimate, run)) in history.iter().enumerate() {
@@ -18,8 +18,8 @@ fn predicted(predictor: &str, history: &[(i64, i64)], estimate: i64) -> Predicti
     p.predict(JobId(history.len() as u32), &job(estimate), None)
 }
 
-/// What history foretells may be as long as the estimate, not longer: then the estimate is taken,
-/// and nothing was learned.
+/// A prediction from history may be as long as the estimate, not longer: then the estimate is
+/// taken, and nothing was learned.
 #[test]
 fn predictions_above_the_estimate() {
     let history = [(200, 100), (200, 100)];
@@ -87,7 +87,7 @@ fn steps_count_from_what_was_outlived() {
 }
 
 /// Job 2 is predicted to run for 10 s, as job 1 did, and outlives 70, 310, 910, 1,810 and 3,610 s.
-/// Job 3 is predicted anew, to run for 6,000 s like job 2, before it starts: 1, 5 and 15 minutes
+/// Job 3 is predicted again, to run for 6,000 s like job 2, before it starts: 1, 5 and 15 minutes
 /// more than that are enough for 6,500 s.
 #[test]
 fn steps_count_from_a_prediction_that_was_made_anew() {

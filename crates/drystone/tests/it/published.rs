@@ -153,9 +153,9 @@ fn heel_and_toe() {
     });
 }
 
-/// What another implementation of the same semantics found, per log ([`SP2`], [`CTC`], [`KTH`],
-/// [`BLUE`]): wait in minutes and bounded slowdown; and what the paper prints, of tables 2, 3, 6,
-/// 7, 8 and 9.
+/// Results of another implementation of the same semantics, per log ([`SP2`], [`CTC`], [`KTH`],
+/// [`BLUE`]): wait in minutes and bounded slowdown; and the printed values of the paper, of tables
+/// 2, 3, 6, 7, 8 and 9.
 type Averages = (&'static str, [[f64; 2]; 4], [[f64; 2]; 4]);
 
 const AVERAGES: [Averages; 16] = [
@@ -243,7 +243,7 @@ const AVERAGES: [Averages; 16] = [
     ),
 ];
 
-/// The same of tables 4 and 5: rate in percent, mean, median and deviation in minutes of |start −
+/// Results of tables 4 and 5: rate in percent, mean, median and deviation in minutes of |start −
 /// first reservation|, then of delays beyond it.
 const RESERVATIONS: [(&str, [[f64; 8]; 4]); 3] = [
     (
@@ -275,7 +275,7 @@ const RESERVATIONS: [(&str, [[f64; 8]; 4]); 3] = [
     ),
 ];
 
-/// The same of tables 2, 3 and 8: accuracy and share of jobs predicted from history, in percent.
+/// Results of tables 2, 3 and 8: accuracy and share of jobs predicted from history, in percent.
 const PREDICTIONS: [(&str, [[f64; 2]; 4]); 2] = [
     ("easy++ predict=recent(2,window=immediate)", [[55.6, 58.9], [58.5, 62.7], [57.8, 39.0], [59.3, 69.8]]),
     ("easy++", [[60.2, 89.4], [62.3, 90.2], [60.6, 83.8], [61.9, 90.3]]),

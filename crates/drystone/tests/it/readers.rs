@@ -1,4 +1,4 @@
-//! What is fuzzed, in short: every input of the kept corpora has the properties that the fuzzer
+//! Short form of the fuzzing: every input of the kept corpora has the properties that the fuzzer
 //! looks for, and so have random changes of it. Cases that the fuzzer found are kept in the
 //! corpora.
 

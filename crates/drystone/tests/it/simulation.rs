@@ -1,6 +1,6 @@
-//! What the simulated machine does, by hand: withdrawals of jobs that were suspended at a price,
-//! limits of what a machine may charge, workloads that a policy cannot be simulated on, actions
-//! that are refused, and why each job starts.
+//! Behaviour of the simulated machine, by hand: withdrawals of jobs that were suspended at a price,
+//! limits of what a machine may charge, workloads that a policy cannot be simulated on, refused
+//! actions, and the reason for each start.
 
 use crate::common::{spec, workload};
 use drystone::engine::{Observer, Platform, Replay, Schedule, Scheduler, Simulation, SimulationError, Unfit};
@@ -198,7 +198,7 @@ impl Policy for Rash {
     }
 }
 
-/// What is broken is found out when it is, and the first job concerned is named.
+/// A breach of contract is found when it happens, and the first job concerned is named.
 #[test]
 fn broken_contracts_are_found_out() {
     let error = |procs: u32, jobs: &[(i64, u32, i64, i64)], then: u32, pass: Pass| {
@@ -223,8 +223,8 @@ fn broken_contracts_are_found_out() {
     );
 }
 
-/// Why each job starts. Of 3 processors job 0 holds 2 until 10, job 1 needs all, and job 2 is short
-/// and narrow.
+/// The reason for each start. Of 3 processors job 0 holds 2 until 10, job 1 needs all, and job 2 is
+/// short and narrow.
 #[test]
 fn reasons_by_hand() {
     let w = workload(3, &[(0, 2, 10, 10), (1, 3, 10, 10), (2, 1, 5, 5)]);

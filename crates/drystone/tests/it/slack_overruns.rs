@@ -142,7 +142,7 @@ fn as_many_orders_are_priced_as_was_asked_for() {
     }
 }
 
-/// Times before the origin are times like any other: E moves up there, too.
+/// Times before the origin are times like any other: E also moves up there.
 #[test]
 fn jobs_move_up_before_time_zero() {
     assert_eq!(serial(-1_000, "exhaustive(2)"), serial(0, "exhaustive(2)"));

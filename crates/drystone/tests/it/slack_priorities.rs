@@ -47,7 +47,7 @@ fn an_average_wait_of_nothing_is_refused() {
     }
 }
 
-/// What is announced: when, of which job, its planned and its latest start.
+/// Announcements: time, job, planned start and latest start.
 #[derive(Default)]
 struct Told(Vec<(i64, u32, i64, i64)>);
 
@@ -119,8 +119,9 @@ fn who_has_gone_leaves_the_quota() {
     assert_eq!(told(&w, "slack(awt=95)", quota, &[]), [(20, 2, 115, 352)]);
 }
 
-/// Two places are equally cheap, and the one that moves fewer jobs is taken. Job 3, the newcomer, costs 60 at 24, behind all; 4 + 24 +
-/// 24 = 52 at 10, where jobs 1 and 2 are both delayed; and 28 + 24 = 52 at 16, where only job 2 is.
+/// Two places are equally cheap, and the one that moves fewer jobs is taken. Job 3, the newcomer,
+/// costs 60 at 24, behind all; 4 + 24 + 24 = 52 at 10, where jobs 1 and 2 are both delayed; and 28
+/// + 24 = 52 at 16, where only job 2 is.
 #[test]
 fn of_equally_cheap_places_the_one_that_moves_fewer() {
     let w = workload(4, &[(0, 4, 10, 10), (1, 3, 6, 6), (2, 3, 8, 8), (9, 4, 8, 8)]);

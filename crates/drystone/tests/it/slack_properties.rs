@@ -47,7 +47,7 @@ fn importance() -> impl Strategy<Value = Vec<(f64, f64)>> {
     prop_oneof![Just(vec![(0.0, 0.0); 40]), prop::collection::vec((one(), political), 40)]
 }
 
-/// The same priorities as a file.
+/// Returns the priorities as a file.
 fn priorities(importance: &[(f64, f64)], workload: &Workload) -> Priorities {
     let rule = |(truth, (up, pp)): (&Truth, &(f64, f64))| {
         format!("[[job]]\nnumber = {}\nup = {up:?}\npp = {pp:?}\n", truth.number)
@@ -153,7 +153,7 @@ proptest! {
         prop_assert_eq!(audit.kept().broken, 0, "{}: {:?}", policy, audit.kept());
     }
 
-    /// They are kept by a machine that kills or prices extensions, too, where jobs outlive their
+    /// Even a machine that kills or prices extensions keeps them, where jobs outlive their
     /// estimates.
     #[test]
     fn a_tick_strategy_keeps_promises(

@@ -62,8 +62,8 @@ fn a_factor_of_one_alternates_with_the_granularity_of_the_routine() {
     assert_eq!((all, found[0].end.0, found[1].end.0), (8, 540, 600));
 }
 
-/// The same, but task 0 is withdrawn at 60, when it would be suspended: it ends there and then, and
-/// task 1 has the machine.
+/// Task 0 is withdrawn at 60, when it would be suspended: it ends there and then, and task 1 has
+/// the machine.
 #[test]
 fn who_is_withdrawn_is_not_suspended_instead() {
     let w = workload(4, &[(0, 4, 300, 300), (0, 4, 300, 300)]);
@@ -97,10 +97,11 @@ fn who_is_withdrawn_while_suspended_never_goes_on() {
 /// suspended one owns.
 #[test]
 fn owned_processors_are_not_taken_by_hand() {
-    // 4 processors. Job 0 runs on 0-2 from 0 (estimate 6000). Job 1 (4 wide, 60 s) arrives at 0: tau reaches 2 at 60.
-    // Then job 0 is suspended, job 1 runs on 0-3 from 60 to 120. At 120 job 0 resumes on 0-2.
-    // Job 2 (2 wide) arrives at 70: at 120 only processor 3 is not owned, so it waits for job 0's end: 6060, or until its own
-    // factor suffices: (w + 600) / 600 >= 2 · (60 + 6000) / 6000 = 2.02, w >= 612, from 682 on: the tick 720.
+    // 4 processors. Job 0 runs on 0-2 from 0 (estimate 6000). Job 1 (4 wide, 60 s) arrives at 0:
+    // tau reaches 2 at 60. Then job 0 is suspended, job 1 runs on 0-3 from 60 to 120. At 120 job 0
+    // resumes on 0-2. Job 2 (2 wide) arrives at 70: at 120 only processor 3 is not owned, so it
+    // waits for job 0's end: 6060, or until its own factor suffices: (w + 600) / 600 >= 2 · (60 +
+    // 6000) / 6000 = 2.02, w >= 612, from 682 on: the tick 720.
     let w = workload(4, &[(0, 3, 6_000, 6_000), (0, 4, 60, 60), (70, 2, 600, 600)]);
     let found = outcomes(&w, "ss");
     let spans: Vec<_> = found.iter().map(|o| (o.start.0, o.end.0, o.suspensions)).collect();
@@ -255,7 +256,7 @@ proptest! {
     }
 }
 
-/// Where every suspension costs more than is run between two, no job would ever end: that is said,
+/// If every suspension cost more than is run between two, no job would ever end: that is reported,
 /// not computed for ever.
 #[test]
 fn endless_thrashing_is_found_out() {
@@ -268,7 +269,7 @@ fn endless_thrashing_is_found_out() {
     assert!(found.iter().all(|o| o.suspensions <= 3));
 }
 
-/// What suspension costs, by hand: job 0 is suspended at 60 and goes on at 120. 200 MB at 2 MB/s
+/// The cost of suspension, by hand: job 0 is suspended at 60 and continues at 120. 200 MB at 2 MB/s
 /// take 100 s.
 #[test]
 fn overhead_by_hand() {

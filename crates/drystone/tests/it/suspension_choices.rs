@@ -7,7 +7,7 @@ use drystone::engine::{Observer, Replay, Simulation};
 use drystone::model::{JobId, Time};
 use drystone::policy::Why;
 
-/// Why each job started, in order of arrival.
+/// Reason for each start, in order of arrival.
 #[derive(Default)]
 struct Reasons(Vec<(JobId, Why)>);
 
@@ -18,11 +18,13 @@ impl Observer for Reasons {
     }
 }
 
-/// Job 0 has run on 0-2 until 60, when job 1, as long as it has waited, took all 4 processors until 119. Job 2 needs 2: its
-/// expansion factor is (49 + 600) / 600 = 1.08 then and that of job 0 (59 + 6,000) / 6,000 = 1.01. It may take what job 0
-/// owns where that does not matter, and where it need only be as urgent; not where it has to be twice as urgent, nor where none may
-/// outside of the preemption routine, which runs every minute. There it suspends job 0 at 720: (650 + 600) / 600 is more than
-/// twice 1.01, and (590 + 600) / 600 is not. Either way job 0 is off its processors for 59 and 600 s.
+/// Job 0 has run on 0-2 until 60, when job 1, as long as it has waited, took all 4 processors until
+/// 119. Job 2 needs 2: its expansion factor is (49 + 600) / 600 = 1.08 then and that of job 0 (59 +
+/// 6,000) / 6,000 = 1.01. It may take what job 0 owns where that does not matter, and where it need
+/// only be as urgent; not where it has to be twice as urgent, nor where none may outside of the
+/// preemption routine, which runs every minute. There it suspends job 0 at 720: (650 + 600) / 600
+/// is more than twice 1.01, and (590 + 600) / 600 is not. Either way job 0 is off its processors
+/// for 59 and 600 s.
 #[test]
 fn whose_processors_a_newcomer_may_take() {
     let w = workload(4, &[(0, 3, 6_000, 6_000), (0, 4, 59, 59), (70, 2, 600, 600)]);
@@ -99,9 +101,9 @@ fn owned_processors_are_had_at_the_next_tick() {
     assert_eq!(starts(&with_g, "ss(place=never)")[3], 1140);
 }
 
-/// The same where the next that may suspend a job is the owner itself: X, whose 60 s are wrong,
-/// takes V's place at the tick of 120, (119 + 60) / 60, and V has to wait for almost 5,000 s to be
-/// twice as urgent again. F is there at 130.
+/// The next job that may suspend another is the owner itself: X, whose 60 s are wrong, takes V's
+/// place at the tick of 120, (119 + 60) / 60, and V has to wait for almost 5,000 s to be twice as
+/// urgent again. F is there at 130.
 #[test]
 fn owned_processors_are_had_while_their_owner_has_to_wait() {
     let w = workload(10, &[(0, 10, 1_000, 20_000), (1, 5, 60, 20_000), (130, 3, 100_000, 100_000)]);

@@ -1,5 +1,5 @@
-//! When suspending policies look again: by hand, at the borders of what they compute beforehand;
-//! and SF as it follows the number of suspensions.
+//! Passes of suspending policies: by hand, at the borders of what they compute beforehand; and SF
+//! as it follows the number of suspensions.
 
 use crate::common::{parts, starts, workload};
 

@@ -37,8 +37,8 @@ fn driven<O: Observer>(workload: &Workload, policy: &str, observer: O) -> O {
     }
 }
 
-/// Ends with all that is told of them, levels left out: a session is also asked where a simulation
-/// sees that nothing is to be done.
+/// Ends with all their data, levels left out: a session is also asked where a simulation sees that
+/// nothing is to be done.
 #[derive(Default, PartialEq, Debug)]
 struct Outcomes(Vec<(u32, drystone::model::Outcome)>);
 

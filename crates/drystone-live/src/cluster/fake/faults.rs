@@ -1,4 +1,4 @@
-//! What goes wrong.
+//! Faults of the made-up cluster.
 
 /// Faults, drawn from a seed.
 #[derive(Clone, Debug, Default)]
@@ -26,7 +26,7 @@ impl Faults {
         self.idle.iter().any(|&(from, until)| (from..until).contains(&now))
     }
 
-    /// Whether the next order is carried out, and whether that is said.
+    /// Returns whether the next order is carried out, and whether the answer says so.
     pub(super) fn next(&mut self) -> (bool, bool) {
         let draw = (self.draw() % 1_000) as u32;
         match draw {

@@ -1,8 +1,8 @@
-//! What the made-up controller does.
+//! Behaviour of the made-up controller.
 
 use super::{Controller, Ending, FakeCluster, NodeState, Order, Reason, State};
 
-/// How often the controller looks for jobs to start, and saves its state, in milliseconds.
+/// Interval at which the controller looks for jobs to start and saves its state, in milliseconds.
 const SCHEDULES: i64 = 500;
 const SAVES: i64 = 5_000;
 

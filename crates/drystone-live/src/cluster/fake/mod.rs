@@ -23,13 +23,13 @@ use std::time::Duration;
 pub struct Asked {
     /// Its processors.
     pub procs: u32,
-    /// How long it runs, in seconds.
+    /// Run time, in seconds.
     pub run: i64,
     /// Its time limit in seconds.
     pub limit: i64,
-    /// Who submits it.
+    /// Submitting user.
     pub user: String,
-    /// Whether the user holds it.
+    /// True if the user holds it.
     pub user_hold: bool,
 }
 
@@ -58,11 +58,11 @@ pub(super) struct Job {
     started: i64,
     ran: i64,
     ended: i64,
-    /// When it was released, to start in that order.
+    /// Sequence number of the release; jobs start in that order.
     released: u64,
 }
 
-/// What a test may want to know.
+/// Record of events for tests.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Record {
     /// Every start that there was.
@@ -82,15 +82,15 @@ pub struct FakeCluster {
     jobs: BTreeMap<u64, Job>,
     next: u64,
     releases: u64,
-    /// Whether the hook holds new jobs.
+    /// True if the hook holds new jobs.
     hook: bool,
-    /// What the controller saved last, and when.
+    /// Last saved state of the controller, and the time of saving.
     saved: (i64, Box<Controller>),
     faults: Faults,
     record: Record,
 }
 
-/// What is lost when the controller is killed.
+/// State that is lost when the controller is killed.
 #[derive(Clone, Debug, Default)]
 struct Controller {
     jobs: BTreeMap<u64, Job>,
@@ -121,7 +121,7 @@ impl FakeCluster {
         self
     }
 
-    /// Whether the hook holds new jobs from now on.
+    /// Switches the hook, which holds new jobs.
     pub fn set_hook(&mut self, on: bool) {
         self.hook = on;
     }
@@ -132,7 +132,7 @@ impl FakeCluster {
         self.now
     }
 
-    /// What has happened.
+    /// Returns the record of events.
     #[must_use]
     pub fn record(&self) -> &Record {
         &self.record
@@ -205,19 +205,19 @@ impl FakeCluster {
         }
     }
 
-    /// Whether every job is over.
+    /// Returns whether every job is over.
     #[must_use]
     pub fn is_done(&self) -> bool {
         self.jobs.values().all(|job| matches!(job.state, State::Ended(_)))
     }
 
-    /// What a job does.
+    /// Returns the state of a job.
     #[must_use]
     pub fn state(&self, number: u64) -> Option<State> {
         self.jobs.get(&number).map(|job| job.state)
     }
 
-    /// Whether a job is held.
+    /// Returns whether a job is held.
     #[must_use]
     pub fn is_held(&self, number: u64) -> bool {
         self.jobs.get(&number).is_some_and(|job| job.held && job.state == State::Pending)

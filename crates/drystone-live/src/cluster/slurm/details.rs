@@ -1,4 +1,4 @@
-//! What the ordinary listing does not show, asked for once per record: the hook's mark, restarts,
+//! Details beyond the ordinary listing, requested once per record: the hook's mark, restarts,
 //! requests.
 
 use super::jobs::WHOLE;
@@ -12,7 +12,7 @@ const HELD: &str = "drystone:held";
 const USER: &str = "drystone:user";
 /// Between fields.
 const SEPARATOR: char = '\x1f';
-/// What is asked for, by place, and how wide.
+/// Fields requested, by place, with their widths.
 const FIELDS: [(&str, u32); 12] = [
     ("ArrayJobID", 20),
     ("ArrayTaskID", 20),
@@ -28,7 +28,7 @@ const FIELDS: [(&str, u32); 12] = [
     ("tres-alloc", 96),
 ];
 
-/// What does not change while a record has its name.
+/// Facts that do not change while a record keeps its name.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Details {
     mark: Mark,
@@ -136,7 +136,7 @@ fn read_places(said: &str, found: &mut BTreeMap<u64, Vec<Place>>) {
     }
 }
 
-/// Whether places are those of a job: its nodes, and as many processors as it has.
+/// Returns whether places are consistent with a job: its nodes, and its number of processors.
 pub(super) fn are_sound(places: &[Place], fact: &JobFact) -> bool {
     let mut nodes: Vec<&str> = places.iter().map(|place| place.node.as_str()).collect();
     let mut own: Vec<&str> = fact.places.iter().map(|place| place.node.as_str()).collect();

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 /// The hook, with a line of settings to be filled in.
 const JOB_SUBMIT: &str = include_str!("../../../assets/job_submit.lua");
-/// What tells the daemon of ends.
+/// Script that notifies the daemon of ends.
 const WAKE: &str = include_str!("../../../assets/wake.sh");
 /// Begins the line of settings.
 const SETTINGS: &str = "local SETTINGS = ";
@@ -14,12 +14,12 @@ const SETTINGS: &str = "local SETTINGS = ";
 /// For how long the daemon may be silent before the hook lets jobs pass, in seconds.
 pub const SILENCE: u64 = 60;
 
-/// What the hook has to know.
+/// Settings of the hook.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct HookSettings<'a> {
     /// The daemon's heartbeat.
     pub heartbeat: &'a Path,
-    /// Where the hook says that something happened.
+    /// File in which the hook reports events.
     pub wake: &'a Path,
     /// The daemon's user.
     pub daemon: u32,
@@ -46,13 +46,13 @@ pub fn job_submit(settings: &HookSettings<'_>) -> String {
     lines.join("\n") + "\n"
 }
 
-/// What a hook that is in place was told: the line of its settings, if it is ours.
+/// Returns the settings line of an installed hook, if the hook is ours.
 #[must_use]
 pub fn settings_of(hook: &str) -> Option<&str> {
     hook.lines().find(|line| line.starts_with(SETTINGS) && line.contains("heartbeat"))
 }
 
-/// Whether a hook that is in place reads this heartbeat.
+/// Returns whether an installed hook reads this heartbeat.
 #[must_use]
 pub fn reads(hook: &str, heartbeat: &Path) -> bool {
     settings_of(hook)
@@ -126,8 +126,8 @@ fn quoted(text: &str) -> String {
     quoted + "\""
 }
 
-/// What a line of the wake file says, if it says more than "look". A user cannot write into it;
-/// what is not understood only wakes.
+/// Parses a line of the wake file, if it says more than "look". A user cannot write to the file; an
+/// unknown line only wakes the daemon.
 #[must_use]
 pub fn told(line: &str) -> Option<Told> {
     let (verb, number) = line.split_once(' ')?;

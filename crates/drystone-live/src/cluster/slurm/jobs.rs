@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 /// Between fields: no value has it.
 const SEPARATOR: char = '\x1f';
-/// What is asked for, by place. Neither names nor comments: these may contain anything.
+/// Fields requested, by place. Names and comments are left out, because they may contain anything.
 const FORMAT: [&str; 25] = [
     "%A", "%F", "%K", "%i", "%t", "%r", "%C", "%D", "%l", "%M", "%V", "%S", "%e", "%Q", "%N", "%u", "%g", "%P", "%q",
     "%E", "%f", "%b", "%W", "%v", "%h",

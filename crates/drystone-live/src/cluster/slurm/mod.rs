@@ -22,7 +22,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// How often the controller's clock is asked for, in looks.
+/// Number of looks between two readings of the controller's clock.
 const CLOCK_EVERY: u32 = 100;
 /// slurmctld's own part in answering, beside the client's (measured: 0.2 to 0.5 of it).
 const CONTROLLERS_PART: f64 = 1.4;
@@ -35,14 +35,14 @@ pub struct SlurmCli {
     details: BTreeMap<RecordId, Details>,
     /// Processors of multi-node jobs by node, by record and start.
     places: BTreeMap<(RecordId, i64), Vec<super::Place>>,
-    /// What the controller's clock is ahead of ours, in seconds.
+    /// Lead of the controller's clock over ours, in seconds.
     ahead: i64,
     looks: u32,
     /// Processors come in multiples of this.
     unit: u32,
     /// Processors of a node, where jobs get whole nodes.
     whole: Option<u32>,
-    /// Whether memory is counted.
+    /// True if memory is counted.
     memory: bool,
     /// The clock of this machine, in seconds since 1970.
     clock: fn() -> i64,
@@ -66,7 +66,7 @@ impl SlurmCli {
         }
     }
 
-    /// What the site's configuration says.
+    /// Reads the site's configuration.
     ///
     /// # Errors
     /// Slurm does not answer, or is not there.

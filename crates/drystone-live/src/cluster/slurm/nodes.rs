@@ -4,7 +4,7 @@ use super::run::Runner;
 use crate::cluster::{ClusterError, NodeFact, NodeState};
 use std::collections::BTreeSet;
 
-/// What is asked for, by place, and how wide.
+/// Fields requested, by place, with their widths.
 const FIELDS: [(&str, u32); 5] =
     [("NodeList", 120), ("StateCompact", 20), ("CPUsState", 40), ("Memory", 20), ("AllocMem", 20)];
 
@@ -37,9 +37,9 @@ fn parse(said: &str) -> Result<Vec<NodeFact>, ClusterError> {
     Ok(nodes)
 }
 
-/// Whether jobs start on such a node. The sign behind a state says more: `*` does not answer, `$`
-/// is reserved for maintenance, `@` and `^` will be or is rebooted, `%` and `!` will be or is
-/// switched off; `~` and `#` are nodes that Slurm switches on.
+/// Returns whether jobs start on such a node. The sign behind a state says more: `*` does not
+/// answer, `$` is reserved for maintenance, `@` and `^` will be or is rebooted, `%` and `!` will be
+/// or is switched off; `~` and `#` are nodes that Slurm switches on.
 fn state(text: &str) -> NodeState {
     let base = text.trim_end_matches(|c: char| !c.is_ascii_alphabetic());
     let signs = &text[base.len()..];

@@ -8,7 +8,8 @@ use std::time::Duration;
 
 /// Jobs in one command.
 const CHUNK: usize = 500;
-/// How often, and after what pause, a change is tried that is refused while a job is cleaned up.
+/// Number of tries, and the pause between them, for a change that is refused while a job is cleaned
+/// up.
 const PATIENCE: u32 = 60;
 const PAUSE: Duration = Duration::from_millis(250);
 
@@ -32,7 +33,7 @@ pub(super) fn act(run: &Runner, orders: &[Order], may: &mut dyn FnMut() -> bool)
     outcomes
 }
 
-/// What can be one command.
+/// Returns the kind of an order; orders of one kind can share a command.
 fn kind(order: &Order) -> &'static str {
     match order {
         Order::Pin { .. } | Order::Unpin(_) => "update",
@@ -55,8 +56,8 @@ fn command(run: &Runner, batch: &[Order]) -> Option<Vec<Outcome>> {
     outcomes(said, &keys)
 }
 
-/// What a command about these jobs came to. Jobs that its complaints name were refused; without a
-/// name it is not known which.
+/// Returns the outcomes of a command about these jobs. Jobs named in its complaints were refused; a
+/// complaint without a name leaves the outcome unknown.
 fn outcomes(said: Result<Said, Mute>, keys: &[Key]) -> Option<Vec<Outcome>> {
     let said = match said {
         Ok(said) => said,

@@ -9,7 +9,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::Duration;
 
-/// How long a command may take.
+/// Time limit of a command.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Runs commands, and knows what they cost.
@@ -21,7 +21,7 @@ pub(super) struct Runner {
     asked: std::cell::Cell<Duration>,
 }
 
-/// What a command said.
+/// Output of a command.
 #[derive(Debug)]
 pub(super) struct Said {
     pub(super) status: ExitStatus,
@@ -29,7 +29,7 @@ pub(super) struct Said {
     pub(super) err: String,
 }
 
-/// Why a command said nothing.
+/// Reason why a command gave no output.
 #[derive(Debug)]
 pub(super) enum Mute {
     /// It cannot be started.

@@ -1,4 +1,4 @@
-//! What a site's configuration says, and what of it forbids to drive: each with the line to change.
+//! Remarks on a site's configuration, with each line that must change before driving.
 
 use super::run::Runner;
 use crate::cluster::{ClusterError, Remark};
@@ -15,18 +15,18 @@ pub struct Partition {
     pub name: String,
     /// Its nodes, as Slurm writes them.
     pub nodes: String,
-    /// Whether jobs share processors or get nodes for themselves: `OverSubscribe`.
+    /// Sharing of nodes, `OverSubscribe`: jobs share processors or get whole nodes.
     pub sharing: String,
 }
 
-/// Who the daemon is to Slurm.
+/// Rights of the daemon in Slurm.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Rights {
     /// Root, `SlurmUser`, or an operator by the accounting.
     Operator,
     /// An ordinary user.
     User,
-    /// The accounting, which knows who is an operator, does not answer.
+    /// The accounting, which knows the operators, does not answer.
     Unknown,
 }
 
@@ -42,7 +42,7 @@ pub struct Site {
     pub default_partition: Option<String>,
     /// Threads per core and processors of nodes, by name.
     nodes: BTreeMap<String, (u32, u32)>,
-    /// Who asks.
+    /// Rights of the daemon's user.
     pub rights: Rights,
     /// The name of this host.
     host: String,
@@ -114,7 +114,7 @@ impl Site {
         self.slurm_user()
     }
 
-    /// What is to be done so that the hook can write its file, if anything.
+    /// Returns the change that is needed so that the hook can write its file, if any.
     #[must_use]
     pub fn about_wake_file(&self, wake: &Path) -> Option<Remark> {
         use std::os::unix::fs::MetadataExt;
@@ -151,13 +151,13 @@ impl Site {
         self.get("ClusterName")
     }
 
-    /// Where `slurm.conf` is.
+    /// Returns the path of `slurm.conf`.
     #[must_use]
     pub fn conf(&self) -> PathBuf {
         PathBuf::from(self.get("SLURM_CONF"))
     }
 
-    /// Where the hook has to be.
+    /// Returns the required path of the hook.
     #[must_use]
     pub fn hook(&self) -> PathBuf {
         self.conf().parent().unwrap_or(Path::new("/etc/slurm")).join("job_submit.lua")
@@ -169,7 +169,7 @@ impl Site {
         self.get("MinJobAge").split(' ').next().and_then(|text| text.parse().ok()).unwrap_or(300)
     }
 
-    /// Whether a plain user sees nothing of others' jobs.
+    /// Returns whether a plain user sees nothing of others' jobs.
     #[must_use]
     pub fn hides(&self, what: &str) -> bool {
         self.get("PrivateData").split(',').any(|private| private == what)
@@ -188,7 +188,7 @@ impl Site {
             .unwrap_or(1)
     }
 
-    /// Whether nodes run out of memory as they do of processors.
+    /// Returns whether nodes run out of memory as they do of processors.
     pub(super) fn counts_memory(&self) -> bool {
         self.get("SelectTypeParameters").to_ascii_uppercase().contains("MEMORY")
     }
@@ -210,7 +210,7 @@ impl Site {
         lists.filter_map(|list| drystone_slurm::conf::expand_hostlist(list).ok()).flatten().collect()
     }
 
-    /// What a shadow has to know, and what forbids even that.
+    /// Returns remarks on shadow mode, and obstacles even to that.
     #[must_use]
     pub fn for_shadow(&self, partitions: &[String]) -> Vec<Remark> {
         let mut remarks = self.about_partitions(partitions);
@@ -227,9 +227,9 @@ impl Site {
         remarks
     }
 
-    /// What driving has to know, and what forbids it. `hook`: the text of `job_submit.lua` that is
-    /// in place, `heartbeat`: the file that it has to read; `suspends`: whether the policy suspends
-    /// jobs.
+    /// Returns remarks on driving, and obstacles to it. `hook`: text of the installed
+    /// `job_submit.lua`; `heartbeat`: file that it must read; `suspends`: true if the policy
+    /// suspends jobs.
     #[must_use]
     pub fn for_drive(
         &self,

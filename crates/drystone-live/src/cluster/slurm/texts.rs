@@ -1,4 +1,4 @@
-//! How Slurm writes numbers, times and sets.
+//! Slurm's notation of numbers, times and sets.
 
 use crate::cluster::{After, Depends};
 
@@ -23,13 +23,13 @@ pub(super) fn time(text: &str) -> Option<i64> {
     text.parse().ok()
 }
 
-/// Whether a field says nothing.
+/// Returns whether a field is empty in Slurm's notation.
 pub(super) fn is_nothing(text: &str) -> bool {
     matches!(text, "" | "(null)" | "N/A" | "none" | "NONE")
 }
 
-/// Whether a list of trackable resources names a device: `gres:gpu:1`, `gres/gpu=2`. Since 23.11
-/// processors for each task stand there as well: `cpu:4`.
+/// Returns whether a list of trackable resources names a device: `gres:gpu:1`, `gres/gpu=2`. Since
+/// 23.11 processors for each task stand there as well: `cpu:4`.
 pub(super) fn names_devices(text: &str) -> bool {
     !is_nothing(text)
         && text.split(',').any(|item| {

@@ -28,7 +28,7 @@ pub(super) struct Log {
     pub(super) records: Vec<Record>,
 }
 
-/// What a source begins with.
+/// Format at the beginning of a source.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Begins {
     Json,
@@ -39,7 +39,7 @@ enum Begins {
 /// The first words of `jobs.csv`, in every version.
 const JOBS: [&[u8]; 2] = [b"job_id,workload_name", b"jobID,workload_name"];
 
-/// Whether the first line of a table is that of `jobs.csv`.
+/// Returns whether the first line of a table is that of `jobs.csv`.
 pub(super) fn is_jobs(line: &[u8]) -> bool {
     JOBS.iter().any(|begin| line.starts_with(begin))
 }

@@ -1,4 +1,4 @@
-//! How long the profiles of a workload run.
+//! Run times of a workload's profiles.
 
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -6,12 +6,12 @@ use std::collections::BTreeMap;
 /// Profiles in profiles no deeper than this.
 const DEEPEST: usize = 32;
 
-/// What a profile comes to.
+/// Result of a profile.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Ran {
     /// Seconds.
     pub(super) seconds: f64,
-    /// Whether it returns 0.
+    /// True if it returns 0.
     pub(super) succeeds: bool,
 }
 
@@ -26,7 +26,7 @@ impl<'a> Profiles<'a> {
         Profiles { all, known: BTreeMap::new() }
     }
 
-    /// How long a profile runs, or why that is not known.
+    /// Returns the run time of a profile, or the reason why it is unknown.
     pub(super) fn of(&mut self, name: &str) -> Result<Ran, String> {
         self.within(name, 0)
     }

@@ -64,7 +64,7 @@ pub(super) fn workload(text: &[u8], name: &Arc<str>) -> Result<Log, LogError> {
     Ok(Log { header, records })
 }
 
-/// Which job, for messages.
+/// Returns the name of a job for messages.
 fn who(job: &Value, at: usize) -> String {
     match job.get("id") {
         Some(id) => format!("job {id}: "),

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::io::{self, Write};
 
-/// What a rule does to a record.
+/// Effect of a rule on a record.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Effect {
@@ -47,13 +47,13 @@ macro_rules! rules {
                 match self { $(Rule::$rule => $name,)+ }
             }
 
-            /// What it does.
+            /// Returns the effect of the rule.
             #[must_use]
             pub fn effect(self) -> Effect {
                 match self { $(Rule::$rule => Effect::$effect,)+ }
             }
 
-            /// What it says, in words.
+            /// Returns the meaning of the rule, in words.
             #[must_use]
             pub fn meaning(self) -> &'static str {
                 match self { $(Rule::$rule => $meaning,)+ }
@@ -105,9 +105,9 @@ pub struct Entry {
     pub number: i64,
     /// The field that mattered.
     pub field: Field,
-    /// What stood there.
+    /// Original value.
     pub before: Decimal,
-    /// What it became; `None` where the record was dropped or nothing was changed.
+    /// New value; `None` where the record was dropped or nothing was changed.
     pub after: Option<i64>,
 }
 
@@ -118,7 +118,7 @@ pub struct Audit {
     pub records: u64,
     /// Jobs made of them.
     pub jobs: u64,
-    /// How many records each rule touched, in the order of [`Rule::ALL`].
+    /// Number of records that each rule touched, in the order of [`Rule::ALL`].
     counts: Vec<u64>,
     /// Work of the records that were dropped as too wide, in processor-seconds.
     #[serde(default)]
@@ -128,13 +128,13 @@ pub struct Audit {
     pub entries: Vec<Entry>,
     /// The malformed lines, where reading was lenient: the first 100,000 of them.
     pub malformed: Vec<Malformed>,
-    /// What lines of the log have beyond the fields of its format, for people.
+    /// Data in the log's lines beyond the fields of its format, for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub beyond: Option<String>,
 }
 
 impl Audit {
-    /// How many records `rule` touched.
+    /// Returns the number of records that `rule` touched.
     #[must_use]
     pub fn count(&self, rule: Rule) -> u64 {
         self.counts.get(rule as usize).copied().unwrap_or(0)
@@ -145,7 +145,7 @@ impl Audit {
         Rule::ALL.iter().map(|rule| (*rule, self.count(*rule))).filter(|(_, count)| *count > 0)
     }
 
-    /// How many records were dropped, by whatever rule.
+    /// Returns the number of records dropped by any rule.
     #[must_use]
     pub fn dropped(&self) -> u64 {
         self.counts().filter(|(rule, _)| rule.effect() == Effect::Dropped).map(|(_, count)| count).sum()

@@ -27,7 +27,7 @@ pub struct Cleaner {
     records: Vec<Record>,
     audit: Audit,
     parts: Parts,
-    /// How many records rules were applied to.
+    /// Number of records to which rules were applied.
     turn: u64,
     /// The largest number of a job so far.
     largest_number: i64,
@@ -332,8 +332,8 @@ impl Cleaner {
         }
     }
 
-    /// Whether the record is to become a job as far as its number goes. Unknown numbers (−1) are
-    /// not compared.
+    /// Returns whether the record's number is new, so that the record may become a job. Unknown
+    /// numbers (−1) are not compared.
     fn is_new(&mut self, record: &Record) -> Result<bool, LogError> {
         let number = record.number;
         if number > self.largest_number {

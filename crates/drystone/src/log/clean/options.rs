@@ -1,4 +1,4 @@
-//! How a log's records become jobs: every choice by name.
+//! Choices in the conversion of a log's records to jobs, each with its name.
 
 use super::study::Study;
 use crate::log::transform::Factor;
@@ -11,11 +11,11 @@ use std::str::FromStr;
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{option} cannot be `{given}`; expected {expected}")]
 pub struct OptionError {
-    /// Which option.
+    /// Name of the option.
     pub option: &'static str,
-    /// What was given.
+    /// Given value.
     pub given: String,
-    /// What is possible.
+    /// Allowed values.
     pub expected: String,
 }
 
@@ -70,7 +70,7 @@ macro_rules! choices {
     };
 }
 choices! {
-    /// Which field gives a job's size.
+    /// Field that gives a job's size.
     SizeField, "size" {
         /// Requested processors (field 8), else allocated ones (field 5).
         #[default]
@@ -89,7 +89,7 @@ choices! {
 }
 
 choices! {
-    /// What happens to a job that outlives its estimate.
+    /// Treatment of a job that outlives its estimate.
     Overrun, "overrun" {
         /// It keeps its logged run time, as logs show.
         #[default]
@@ -104,7 +104,7 @@ choices! {
 }
 
 choices! {
-    /// What becomes of records of a certain kind.
+    /// Treatment of records of a certain kind.
     Keep, "this option" {
         /// They become jobs.
         #[default]
@@ -115,7 +115,7 @@ choices! {
 }
 
 choices! {
-    /// What becomes of a record with a negative run time.
+    /// Treatment of a record with a negative run time.
     NegativeRun, "negative-run" {
         /// It is dropped.
         #[default]
@@ -126,7 +126,7 @@ choices! {
 }
 
 choices! {
-    /// What becomes of a job wider than the machine.
+    /// Treatment of a job wider than the machine.
     TooWide, "too-wide" {
         /// It is dropped.
         #[default]
@@ -139,7 +139,7 @@ choices! {
 }
 
 choices! {
-    /// What becomes of a record whose job number was used before.
+    /// Treatment of a record whose job number was used before.
     Duplicates, "duplicates" {
         /// It becomes a job of its own; it is counted.
         #[default]
@@ -151,7 +151,7 @@ choices! {
     }
 }
 
-/// What stands for a missing estimate (field 9 not positive).
+/// Substitute for a missing estimate (field 9 not positive).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum MissingEstimate {
@@ -164,8 +164,8 @@ pub enum MissingEstimate {
     Drop,
     /// A number of seconds.
     Seconds(Span),
-    /// `factor(F)`: F times the run time, in thousandths: a model of users who know their run times
-    /// and ask for more.
+    /// `factor(F)`: F times the run time, in thousandths: a model of users with known run times who
+    /// ask for more.
     Factor(u32),
     /// `user-mean`: the mean run time of the user's earlier jobs that had ended by the submit, of
     /// all users' where the user has none, and an hour where there are none at all. Waits that the
@@ -177,8 +177,8 @@ pub enum MissingEstimate {
 }
 
 impl MissingEstimate {
-    /// Whether what stands there is the run time itself, so that whoever plans with it knows the
-    /// future.
+    /// Returns whether the substitute is the run time itself, so that any policy that plans with it
+    /// knows the future.
     #[must_use]
     pub fn is_run(self) -> bool {
         matches!(self, MissingEstimate::Run | MissingEstimate::RunMin1)
@@ -243,8 +243,8 @@ impl From<MissingEstimate> for String {
     }
 }
 
-/// How a log's records become jobs. [`Options::default`] is Drystone's own way; [`Study::options`]
-/// are those of papers.
+/// Conversion of a log's records to jobs. [`Options::default`] is Drystone's own way;
+/// [`Study::options`] are those of papers.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Options {
@@ -253,33 +253,33 @@ pub struct Options {
     pub study: Option<Study>,
     /// Size of the machine; else the study's, else the header's `MaxProcs`, else its `MaxNodes`.
     pub procs: Option<Procs>,
-    /// Which field gives a job's size.
+    /// Field that gives a job's size.
     pub size: SizeField,
-    /// What stands for a missing estimate.
+    /// Substitute for a missing estimate.
     pub missing_estimate: MissingEstimate,
-    /// Whether records with run time 0 become jobs.
+    /// Treatment of records with run time 0: kept as jobs, or dropped.
     pub zero_run: Keep,
-    /// What becomes of records with a negative run time.
+    /// Treatment of records with a negative run time.
     pub negative_run: NegativeRun,
-    /// Whether records with a negative submit become jobs.
+    /// Treatment of records with a negative submit: kept as jobs, or dropped.
     pub negative_submit: Keep,
-    /// What becomes of jobs wider than the machine.
+    /// Treatment of jobs wider than the machine.
     pub too_wide: TooWide,
-    /// What becomes of records that repeat a job number.
+    /// Treatment of records that repeat a job number.
     pub duplicates: Duplicates,
-    /// What happens to a job that outlives its estimate.
+    /// Treatment of a job that outlives its estimate.
     pub overrun: Overrun,
     /// Only the first so many jobs, in order of arrival.
     pub take: Option<usize>,
     /// Submit times are divided by this.
     pub load: Option<Factor>,
-    /// Whether times are shifted so that the first submit is 0.
+    /// True if times are shifted so that the first submit is 0.
     pub shift: bool,
-    /// Whether malformed lines are skipped and counted instead of being errors.
+    /// True if malformed lines are skipped and counted; otherwise they are errors.
     pub lenient: bool,
-    /// Whether each record dropped or changed is listed in the audit, not only counted.
+    /// True if each record dropped or changed is listed in the audit, not only counted.
     pub list: bool,
-    /// Whether the original records are kept beside the workload, to write it as a log again.
+    /// True if the original records are kept beside the workload, to write it as a log again.
     pub records: bool,
 }
 

@@ -8,7 +8,7 @@
 
 use crate::log::swf::{Decimal, Record};
 
-/// What a record is to the job that it belongs to.
+/// Role of a record in the job that it belongs to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Part {
     /// A job by itself.
@@ -26,12 +26,12 @@ pub(super) enum Part {
 pub(super) struct Parts {
     /// Number of the last record.
     last: Option<i64>,
-    /// What the parts of a job without a whole come to so far.
+    /// Sum of the parts so far of a job without a whole.
     joined: Option<Record>,
 }
 
 impl Parts {
-    /// What this record is. A part is joined to those before it.
+    /// Returns the role of this record. A part is joined to those before it.
     pub(super) fn take(&mut self, record: &Record) -> Part {
         let again = self.last.replace(record.number) == Some(record.number);
         if !matches!(record.status, 2..=4) {

@@ -46,7 +46,7 @@ impl Study {
         }
     }
 
-    /// How it turned records into jobs.
+    /// Returns the conversion of the study.
     ///
     /// Not set, because no study used it throughout: Kettimuthu et al. simulated the first 5,000
     /// jobs in most tables (`take`) and also user estimates (`overrun` `raise`); Talby and
@@ -91,7 +91,7 @@ impl Study {
         }
     }
 
-    /// Which jobs its averages leave out.
+    /// Returns the jobs that its averages leave out.
     #[must_use]
     pub fn trim(self) -> Trim {
         match self {
@@ -131,7 +131,7 @@ impl From<Study> for String {
     }
 }
 
-/// Which jobs averages leave out, though they are simulated.
+/// Jobs that averages leave out, though they are simulated.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub enum Trim {
     /// None.

@@ -1,15 +1,15 @@
-//! What jobs of a user usually run for, as far as was known when another one came.
+//! Usual run times of a user's jobs, as known when another one came.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
-/// What stands where no job has ended yet, in seconds.
+/// Run time assumed before any job has ended, in seconds.
 const UNKNOWN: i64 = 3_600;
 
 /// Run times of the jobs that had ended, by user.
 #[derive(Debug, Default)]
 pub(super) struct UsualRuns {
-    /// When jobs end that have not been counted: end, user, run time.
+    /// Ends of jobs not counted yet: end, user, run time.
     running: BinaryHeap<Reverse<(i64, i64, i64)>>,
     /// Sum and number, by user.
     users: HashMap<i64, (i64, i64)>,

@@ -35,7 +35,7 @@ impl Decimal {
         self.digits
     }
 
-    /// How many of the digits stand after the point.
+    /// Returns the number of digits after the point.
     #[must_use]
     pub fn decimals(self) -> u8 {
         self.decimals
@@ -53,7 +53,7 @@ impl Decimal {
         if 2 * rest.abs() >= power { whole + rest.signum() } else { whole }
     }
 
-    /// Whether it is a whole number.
+    /// Returns whether it is a whole number.
     #[must_use]
     pub fn is_whole(self) -> bool {
         self.digits % self.power() == 0

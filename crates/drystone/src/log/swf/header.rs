@@ -35,7 +35,7 @@ const KEYS: [&str; 27] = [
     "Copyright",
 ];
 
-/// What every field says of the unknown.
+/// Value of an unknown field.
 const UNKNOWN: i64 = -1;
 
 /// Starts of logs: from 1970, before which there was no log, to the last year that calendars have.
@@ -49,11 +49,11 @@ const OFFSET: RangeInclusive<i64> = -86_400..=86_400;
 pub struct Comment {
     /// The line verbatim, from its semicolon (and any blanks before it) on, without its line end.
     pub text: Vec<u8>,
-    /// How many records stand before it: 0 in the header.
+    /// Number of records before it: 0 in the header.
     pub after: u64,
 }
 
-/// Whether and how jobs were preempted.
+/// Use and kind of preemption.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Preemption {
     /// Jobs run to completion.
@@ -118,9 +118,9 @@ impl Header {
         }
     }
 
-    /// What a workload's settings leave of its log's times: `StartTime` not where they were
-    /// shifted, `EndTime` not where the jobs are some of the log's, or at other times, and no
-    /// calendar where the load was scaled.
+    /// Removes header times that a workload's settings invalidate: `StartTime` where times were
+    /// shifted, `EndTime` where the jobs are some of the log's, or at other times, and the calendar
+    /// where the load was scaled.
     pub fn retire_times(&mut self, settings: &[Setting]) {
         let has = |names: &[&str]| settings.iter().any(|setting| names.contains(&setting.name.as_str()));
         if has(&["shift"]) {
@@ -135,7 +135,8 @@ impl Header {
         }
     }
 
-    /// What arrivals that come faster or slower than they did leave of a calendar: nothing.
+    /// Removes the calendar, which has no meaning once arrivals come faster or slower than they
+    /// did.
     pub fn retire_calendar(&mut self) {
         for key in ["UnixStartTime", "TimeZone", "TimeZoneString"] {
             self.retire(key, "before the load was scaled");
@@ -194,8 +195,8 @@ impl Header {
         self.fields().filter(|(k, _)| k.eq_ignore_ascii_case(key)).map(|(_, value)| value).collect()
     }
 
-    /// The whole number that the field's value begins with: `338 (batch partition; 512 total)` is 338. None where it goes on
-    /// as if it were part of another: `1,152`, `12.5`, `8.5e8`, `1 152`.
+    /// The whole number that the field's value begins with: `338 (batch partition; 512 total)` is
+    /// 338. None where it goes on as if it were part of another: `1,152`, `12.5`, `8.5e8`, `1 152`.
     #[must_use]
     pub fn number(&self, key: &str) -> Option<i64> {
         let text = self.text(key)?;
@@ -276,7 +277,7 @@ impl Header {
         self.texts("Information")
     }
 
-    /// `Conversion`: who brought the log into this format, and when.
+    /// `Conversion`: author and date of the log's conversion into this format.
     #[must_use]
     pub fn conversion(&self) -> Option<String> {
         self.text("Conversion")

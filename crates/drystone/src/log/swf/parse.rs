@@ -7,7 +7,7 @@ use crate::model::TIME_LIMIT;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// How many bytes of a wrong line are shown.
+/// Number of bytes of a wrong line shown.
 const SHOWN: usize = 24;
 
 /// A line that is not a record: where, what was expected, what was found.
@@ -17,9 +17,9 @@ pub struct Malformed {
     pub line: u64,
     /// The column in bytes, from 1.
     pub column: u64,
-    /// What should stand there.
+    /// Expected text.
     pub expected: String,
-    /// What stands there.
+    /// Text found.
     pub found: String,
 }
 
@@ -73,7 +73,7 @@ pub(super) fn careful(text: &[u8], line: u64) -> Result<(Record, Beyond), Malfor
     Ok((Record::from_values(&values, line), beyond))
 }
 
-/// What a line has that a record has not.
+/// Data of a line beyond a record.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Beyond {
     /// Fields behind the eighteenth.
@@ -82,8 +82,8 @@ pub(super) struct Beyond {
     pub(super) words: u64,
 }
 
-/// Whether a field can be without a number where a word stands: averages of use, memory, the job
-/// before and the time after it. Numbers in another form are mistakes all the same.
+/// Returns whether a word may stand in a field instead of a number: averages of use, memory, the
+/// job before and the time after it. Numbers in another form are mistakes all the same.
 fn may_be_a_word(field: Field, word: &[u8]) -> bool {
     let optional = matches!(
         field,
@@ -163,7 +163,7 @@ fn form(word: &[u8], example: &str) -> String {
     }
 }
 
-/// What parts fields; a carriage return stands before the line end.
+/// Returns whether a byte separates fields; a carriage return precedes the line end.
 #[inline]
 pub(super) fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\r')

@@ -118,26 +118,26 @@ impl<R: Read> Reader<R> {
         &self.name
     }
 
-    /// How many lines have been read, comments and blank lines included.
+    /// Returns the number of lines read, comments and blank lines included.
     #[must_use]
     pub fn lines(&self) -> u64 {
         self.line
     }
 
-    /// How many records have been read.
+    /// Returns the number of records read.
     #[must_use]
     pub fn records(&self) -> u64 {
         self.records
     }
 
-    /// How many malformed lines were skipped, and the first 100,000 of them.
+    /// Returns the number of malformed lines skipped, and the first 100,000 of them.
     #[must_use]
     pub fn malformed(&self) -> (u64, &[Malformed]) {
         (self.malformed_count, &self.malformed)
     }
 
-    /// What lines have beyond the eighteen fields, for people: named once, and left out. `None`
-    /// where there is nothing.
+    /// Returns the data of lines beyond the eighteen fields, for people: named once, and left out.
+    /// `None` where there is nothing.
     #[must_use]
     pub fn beyond(&self) -> Option<String> {
         let (lines, most, words) = self.beyond;

@@ -5,7 +5,7 @@ use crate::model::{Job, Span, Truth};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// How many fields a record has.
+/// Number of fields of a record.
 pub const FIELDS: usize = 18;
 
 /// One line of a log, exactly as it stands there. −1 means "unknown" in every field.
@@ -51,7 +51,7 @@ pub struct Record {
     pub preceding: i64,
     /// Field 18: time between that job's end and this one's submit.
     pub think_time: Decimal,
-    /// Where it stands in the log, from 1; 0 for a record that comes from no log.
+    /// Line in the log, from 1; 0 for a record that comes from no log.
     pub line: u64,
 }
 
@@ -259,7 +259,7 @@ impl Field {
         self.index() + 1
     }
 
-    /// What it holds, in words.
+    /// Returns the meaning of the field, in words.
     #[must_use]
     pub fn name(self) -> &'static str {
         const NAMES: [&str; FIELDS] = [
@@ -285,13 +285,13 @@ impl Field {
         NAMES[self.index()]
     }
 
-    /// Whether it may have a fraction.
+    /// Returns whether it may have a fraction.
     #[must_use]
     pub fn is_decimal(self) -> bool {
         self.is_time() || matches!(self, Field::UsedMemory | Field::RequestedMemory)
     }
 
-    /// Whether it is a time in seconds.
+    /// Returns whether it is a time in seconds.
     #[must_use]
     pub fn is_time(self) -> bool {
         matches!(

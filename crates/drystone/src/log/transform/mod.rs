@@ -25,7 +25,7 @@ pub fn scale_load(workload: Workload, factor: Factor) -> Result<Workload, Worklo
     Ok(scaled)
 }
 
-/// The same jobs at other times: submits, and whatever else is known of them.
+/// Returns the jobs at other times: submits, and all other known times.
 fn at_times(workload: Workload, times: impl Fn(Time) -> Time) -> Result<Workload, WorkloadError> {
     let circumstances = workload.circumstances().cloned();
     let (machine, mut jobs, truth, provenance) = workload.into_parts();

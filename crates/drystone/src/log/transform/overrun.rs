@@ -2,7 +2,7 @@
 
 use crate::model::{Adopted, Circumstances, JobId, Setting, Span, Workload, WorkloadError};
 
-/// What becomes of jobs that outlive their estimates.
+/// Treatment of jobs that outlive their estimates.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Overrunning {
     /// Their run times are cut at their estimates, as a machine does that enforces limits.
@@ -37,7 +37,7 @@ pub fn overrunning(workload: Workload, how: Overrunning) -> Result<Workload, Wor
     }
 }
 
-/// What a job has run by the first instant.
+/// Returns the run time of a job before the first instant.
 fn had(circumstances: Option<&Circumstances>, at: usize) -> Span {
     let adopted = circumstances.and_then(|c| Some((c.here.get(&JobId(at as u32))?, c.begin?)));
     match adopted {

@@ -1,4 +1,4 @@
-//! What several tests share: finding logs and independent schedules, simulating, comparing.
+//! Shared parts of several tests: finding logs and independent schedules, simulating, comparing.
 #![allow(dead_code, unreachable_pub, reason = "each test file uses a part of it")]
 
 use drystone::engine::{Observer, Replay, Schedule, Segments, Simulation};
@@ -110,14 +110,14 @@ pub fn workload(procs: Procs, jobs: &[(i64, Procs, i64, i64)]) -> Workload {
     Workload::new(Machine::new(procs), list.collect(), truth.collect(), Provenance::default()).expect("sound")
 }
 
-/// The same workload with each job changed, given its place in the order of arrival.
+/// Returns the workload with each job changed, given its place in the order of arrival.
 pub fn with_jobs(workload: Workload, mut change: impl FnMut(usize, &mut Job)) -> Workload {
     let (machine, mut jobs, truth, provenance) = workload.into_parts();
     jobs.iter_mut().enumerate().for_each(|(at, job)| change(at, job));
     Workload::new(machine, jobs, truth, provenance).expect("sound")
 }
 
-/// The same jobs, belonging to these users.
+/// Returns the jobs with these users.
 pub fn owned(plain: &Workload, users: &[i32]) -> Workload {
     with_jobs(plain.clone(), |at, job| job.user = users[at])
 }

@@ -78,7 +78,7 @@ pub(crate) fn report(procs: Procs, jobs: &[Done], config: Config) -> Report {
     collector.finish()
 }
 
-/// Whether two numbers agree up to rounding.
+/// Returns whether two numbers agree up to rounding.
 pub(crate) fn close(a: f64, b: f64) -> bool {
     (a - b).abs() <= 1e-9 * a.abs().max(b.abs()).max(1.0)
 }

@@ -86,7 +86,7 @@ pub fn watch(policy: &str, workload: &Workload, cancelled: &[(Time, JobId)], obs
     run_with(policy, None, workload, cancelled, observer);
 }
 
-/// The same with priorities.
+/// Runs with priorities.
 pub fn run_with(
     policy: &str,
     priorities: Option<Priorities>,
