@@ -6,6 +6,7 @@ mod given;
 mod limits;
 mod read;
 mod recorded;
+#[cfg_attr(not(feature = "sites"), path = "input/scene_absent.rs")]
 mod scene;
 mod synthetic;
 
@@ -23,11 +24,7 @@ use drystone::log::swf::{Header, Record};
 use drystone::metrics::{Calendar, Selection};
 use drystone::model::{JobId, Outages, Workload};
 use drystone::policy::{PolicySpec, Priorities};
-use drystone_slurm::conf::SlurmConf;
-use drystone_slurm::policy::SLURM;
-use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::path::Path;
 
 pub(crate) use cut::Parts;
 pub(crate) use files::{Files, platform, priorities};
@@ -117,7 +114,7 @@ impl Input {
     /// A policy as it is simulated here.
     pub(crate) fn policy(&self, spec: &PolicySpec) -> Result<PolicySpec, Failure> {
         let spec = self.site.as_ref().map_or_else(|| Ok(spec.clone()), |site| site.policy(spec))?;
-        tell_remarks([&spec]);
+        crate::site::tell_remarks([&spec]);
         Ok(spec)
     }
 
@@ -244,26 +241,6 @@ pub(crate) fn job(workload: &Workload, number: i64) -> Result<JobId, Failure> {
 pub(crate) fn takes(spec: &PolicySpec, priorities: &Priorities, workload: &Workload) -> Result<(), Failure> {
     let taken = spec.scheduler().policy.prioritise(priorities.clone().placed(workload));
     taken.map_err(|error| Failure::usage(format_args!("policy {spec}: {error}")))
-}
-
-/// Tells once for each `slurm.conf` that policies name what is worth knowing about it.
-pub(crate) fn tell_remarks<'a>(specs: impl IntoIterator<Item = &'a PolicySpec>) {
-    for spec in specs.into_iter().filter(|spec| spec.kind().name == SLURM.name) {
-        let conf = spec.parameters().into_iter().find(|(name, value)| *name == "conf" && value != "none");
-        if let Some((_, path)) = conf {
-            remarks_of(Path::new(&path));
-        }
-    }
-}
-
-/// Tells once what is worth knowing about a `slurm.conf`. One that does not read is an error
-/// elsewhere.
-pub(crate) fn remarks_of(path: &Path) {
-    static TOLD: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
-    let first = TOLD.lock().is_ok_and(|mut told| told.insert(path.to_path_buf()));
-    if let (true, Ok(conf)) = (first, SlurmConf::read(path)) {
-        conf.remarks.iter().for_each(|remark| message::warning(&remark.to_string()));
-    }
 }
 
 /// Whether these policies can be simulated on the workload.

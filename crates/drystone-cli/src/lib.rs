@@ -29,6 +29,7 @@ mod output;
 mod parallel;
 mod progress;
 mod real;
+#[cfg_attr(not(feature = "sites"), path = "site_absent.rs")]
 mod site;
 mod waiting;
 

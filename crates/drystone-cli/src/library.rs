@@ -6,8 +6,12 @@
 //! back as text.
 
 mod more;
+#[cfg(feature = "sites")]
+mod sites;
 
-pub use self::more::{Said, fidelity, foresee, gantt, headroom, import, predict, when};
+pub use self::more::{Said, gantt, headroom, predict};
+#[cfg(feature = "sites")]
+pub use self::sites::{fidelity, foresee, import, when};
 use crate::args::{Cli, Command, CompareArgs, ExplainArgs, RunArgs, SimulationArgs, SourceArgs};
 use crate::commands::compare::{Judged, judged};
 use crate::commands::explain::story;
@@ -331,7 +335,7 @@ pub fn explain(input: &Input, options: &[String]) -> Result<Told<(String, String
 pub fn register_policies() -> Result<(), Failure> {
     static DONE: OnceLock<Result<(), String>> = OnceLock::new();
     drystone::log::source::register(crate::site::as_log);
-    let done = DONE.get_or_init(|| drystone_slurm::policy::register().map_err(|error| error.to_string()));
+    let done = DONE.get_or_init(|| crate::site::register_policies());
     done.clone().map_err(Failure::usage)
 }
 

@@ -103,10 +103,12 @@ impl Progress {
 
 /// Names what is being done, one thing after the other, of work that nothing counts. Each is shown
 /// once it takes long enough.
+#[cfg(feature = "sites")]
 pub(crate) struct Phases {
     bar: ProgressBar,
 }
 
+#[cfg(feature = "sites")]
 impl Phases {
     pub(crate) fn new() -> Phases {
         Phases { bar: ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden()) }
@@ -138,6 +140,7 @@ impl Phases {
     }
 }
 
+#[cfg(feature = "sites")]
 impl Drop for Phases {
     fn drop(&mut self) {
         self.bar.finish_and_clear();

@@ -2,20 +2,25 @@
 
 use crate::exit::Failure;
 use crate::meta::FileMeta;
+use crate::output::file::Output;
 use crate::output::message;
 use crate::output::number::{count, plural};
 use crate::progress::{Counted, Progress};
 use drystone::experiment::Division;
-use drystone::log::LogError;
 use drystone::log::source::Source;
 use drystone::log::swf::Record;
+use drystone::log::{LogError, title as log_title};
 use drystone::metrics::Selection;
 use drystone::model::Outages;
 use drystone::policy::PolicySpec;
-use drystone_site::{Site, is_site};
-use std::io;
+pub(crate) use drystone_site::is_site;
+use drystone_site::{Kind, Site};
+use drystone_slurm::conf::SlurmConf;
+use drystone_slurm::policy::SLURM;
+use std::collections::BTreeSet;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 /// What an input has beyond its jobs where it is a site.
 #[derive(Clone, Debug)]
@@ -176,6 +181,12 @@ impl SiteInput {
         conf.is_file().then(|| (conf, names.filter(|names| names.is_file())))
     }
 
+    /// The recorded wait of a job that ran, in seconds.
+    pub(crate) fn recorded_wait(&self, at: usize) -> Option<i64> {
+        let job = self.site.job(*self.places.get(at)? as usize);
+        job.wait().filter(|_| job.kind == Kind::Ran)
+    }
+
     /// What is assumed of the machine, for people.
     pub(crate) fn assumed(&self) -> String {
         let pools = &self.site.manifest.pools;
@@ -209,4 +220,61 @@ pub(crate) fn counted(path: &Path) -> Option<Result<Source, LogError>> {
         let progress = Progress::new("reading", "bytes", None);
         Source { bytes: Box::new(Counted { input: source.bytes, progress }), name: source.name }
     }))
+}
+
+/// Tells once for each `slurm.conf` that policies name what is worth knowing about it.
+pub(crate) fn tell_remarks<'a>(specs: impl IntoIterator<Item = &'a PolicySpec>) {
+    for spec in specs.into_iter().filter(|spec| spec.kind().name == SLURM.name) {
+        let conf = spec.parameters().into_iter().find(|(name, value)| *name == "conf" && value != "none");
+        if let Some((_, path)) = conf {
+            remarks_of(Path::new(&path));
+        }
+    }
+}
+
+/// Tells once what is worth knowing about a `slurm.conf`. One that does not read is an error
+/// elsewhere.
+pub(crate) fn remarks_of(path: &Path) {
+    static TOLD: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+    let first = TOLD.lock().is_ok_and(|mut told| told.insert(path.to_path_buf()));
+    if let (true, Ok(conf)) = (first, SlurmConf::read(path)) {
+        conf.remarks.iter().for_each(|remark| message::warning(&remark.to_string()));
+    }
+}
+
+/// Registers Slurm's own schedulers as policies.
+pub(crate) fn register_policies() -> Result<(), String> {
+    drystone_slurm::policy::register().map_err(|error| error.to_string())
+}
+
+/// Refuses no folder: this build reads sites.
+pub(crate) fn refuse_folder(_path: &Path) -> Result<(), Failure> {
+    Ok(())
+}
+
+/// Writes what a log cannot hold of a site into tables beside the log.
+pub(crate) fn beside(log: &Path, out: &Path) -> Result<(), Failure> {
+    if out.as_os_str() == "-" || folder(log).is_none() {
+        return Ok(());
+    }
+    let (site, pool) = open(log)?;
+    if site.manifest.swf.is_some() {
+        return Ok(());
+    }
+    let beside = site.beside(pool.unwrap_or_else(|| busiest(&site))).map_err(Failure::usage)?;
+    let stem = log_title(out);
+    let tables = [("outages", beside.outages), ("circumstances", beside.circumstances)];
+    let mut options = Vec::new();
+    for (name, table) in tables {
+        let Some(table) = table else { continue };
+        let path = out.with_file_name(format!("{stem}.{name}.csv"));
+        let mut file = Output::create(&path)?;
+        file.write_all(&table).map_err(|error| Failure::write(file.name(), &error))?;
+        file.finish()?;
+        options.push(format!("--{name} {}", path.display()));
+    }
+    if !options.is_empty() {
+        message::note(&format!("what the log cannot hold stands beside it: {}", options.join(" ")));
+    }
+    Ok(())
 }

@@ -1,16 +1,20 @@
 //! The command line: one file per command.
 
+#[cfg(feature = "sites")]
 mod advise;
 mod compare;
 mod cut;
 #[cfg(feature = "evolve")]
 mod evolve;
 mod explain;
+#[cfg(feature = "sites")]
 mod fidelity;
+#[cfg(feature = "sites")]
 mod foresee;
 mod gantt;
 mod headroom;
 mod help;
+#[cfg(feature = "sites")]
 mod import;
 #[cfg(all(unix, feature = "live"))]
 mod live;
@@ -31,21 +35,27 @@ mod sweep;
 #[cfg(feature = "sweep")]
 mod tasks;
 mod values;
+#[cfg(feature = "sites")]
 mod waits;
+#[cfg(feature = "sites")]
 mod when;
 mod workload;
 
+#[cfg(feature = "sites")]
 pub(crate) use advise::{AdviseArgs, Only};
 pub(crate) use compare::CompareArgs;
 pub(crate) use cut::CutArgs;
 #[cfg(feature = "evolve")]
 pub(crate) use evolve::{EvolveArgs, Method};
 pub(crate) use explain::{ExplainArgs, StoryFormat};
+#[cfg(feature = "sites")]
 pub(crate) use fidelity::FidelityArgs;
+#[cfg(feature = "sites")]
 pub(crate) use foresee::ForeseeArgs;
 pub(crate) use gantt::GanttArgs;
 pub(crate) use headroom::{Grid, HeadroomArgs};
 pub(crate) use help::{asks_for_all, command};
+#[cfg(feature = "sites")]
 pub(crate) use import::{ImportArgs, ImportFormat};
 #[cfg(all(unix, feature = "live"))]
 pub(crate) use live::{
@@ -72,7 +82,9 @@ pub(crate) use sweep::{
 };
 #[cfg(feature = "sweep")]
 pub(crate) use tasks::{CancelArgs, DivideArgs, GatherArgs, RecipeArgs, SlurmArgs, TaskArgs};
+#[cfg(feature = "sites")]
 pub(crate) use waits::WaitsArgs;
+#[cfg(feature = "sites")]
 pub(crate) use when::WhenArgs;
 pub(crate) use workload::{
     CleanArgs, ConvertArgs, GenerateArgs, HitArg, InfoArgs, InfoFormat, ModelArg, OutagesArgs, RewriteArgs, ScaleArgs,
@@ -111,7 +123,14 @@ Examples:
 `drystone COMMAND -h` fits on a screen, --help explains, --help-all lists all.";
 
 /// Arguments of a command that this build has not.
-#[cfg(not(all(feature = "evolve", feature = "live", feature = "reproduce", feature = "shell", feature = "sweep")))]
+#[cfg(not(all(
+    feature = "evolve",
+    feature = "live",
+    feature = "reproduce",
+    feature = "shell",
+    feature = "sites",
+    feature = "sweep"
+)))]
 #[derive(clap::Args, Debug)]
 pub(crate) struct AbsentArgs {
     /// Whatever is given.
@@ -131,7 +150,11 @@ pub(crate) enum Command {
     /// Explain why a job started when it did.
     Explain(Box<ExplainArgs>),
     /// Recommend Slurm settings, judged on weeks held out.
+    #[cfg(feature = "sites")]
     Advise(Box<AdviseArgs>),
+    /// Not in this build: it was made without the feature `sites`.
+    #[cfg(not(feature = "sites"))]
+    Advise(AbsentArgs),
     /// Search for better orders of the queue.
     #[cfg(feature = "evolve")]
     Evolve(Box<EvolveArgs>),
@@ -145,9 +168,17 @@ pub(crate) enum Command {
     /// Judge predictors of run times on a log.
     Predict(Box<PredictArgs>),
     /// Judge answers to "when will my job start?" on a log.
+    #[cfg(feature = "sites")]
     Foresee(Box<ForeseeArgs>),
+    /// Not in this build: it was made without the feature `sites`.
+    #[cfg(not(feature = "sites"))]
+    Foresee(AbsentArgs),
     /// Tell when waiting jobs of a Slurm cluster will start.
+    #[cfg(feature = "sites")]
     When(Box<WhenArgs>),
+    /// Not in this build: it was made without the feature `sites`.
+    #[cfg(not(feature = "sites"))]
+    When(AbsentArgs),
     /// Repeat published tables, cell by cell.
     #[cfg(feature = "reproduce")]
     Reproduce(ReproduceArgs),
@@ -157,11 +188,23 @@ pub(crate) enum Command {
     /// List policies, their parameters, variants and sources.
     Policies(PoliciesArgs),
     /// Convert a site's accounting into a workload.
+    #[cfg(feature = "sites")]
     Import(Box<ImportArgs>),
+    /// Not in this build: it was made without the feature `sites`.
+    #[cfg(not(feature = "sites"))]
+    Import(AbsentArgs),
     /// Check a simulation against what really happened.
+    #[cfg(feature = "sites")]
     Fidelity(Box<FidelityArgs>),
+    /// Not in this build: it was made without the feature `sites`.
+    #[cfg(not(feature = "sites"))]
+    Fidelity(AbsentArgs),
     /// Show the recorded waits of a site, without a simulation.
+    #[cfg(feature = "sites")]
     Waits(WaitsArgs),
+    /// Not in this build: it was made without the feature `sites`.
+    #[cfg(not(feature = "sites"))]
+    Waits(AbsentArgs),
     /// Inspect, clean, convert and generate workloads.
     Workload(WorkloadArgs),
     /// Simulate thousands of configurations and rank them.

@@ -1,6 +1,6 @@
 //! `drystone explain`: why a job started when it did.
 
-use super::passes;
+use super::passes::{self, Said};
 use super::told::SiteWords;
 use super::why_not::{Watch, WhyNot};
 use crate::args::{ExplainArgs, StoryFormat};
@@ -11,7 +11,6 @@ use crate::output::{self, file, message, stdout};
 use crate::progress::{Ends, Progress};
 use drystone::engine::explain::{ExplainError, Explanation, Stage, WhatIf, explain as tell};
 use drystone::experiment::scheduler;
-use drystone_slurm::policy::{SLURM, Said, listen};
 use serde::Serialize;
 
 /// A story for machines, with everything that determined it.
@@ -98,10 +97,9 @@ pub(crate) fn story(args: &ExplainArgs, input: &Input) -> Result<Story, Failure>
         }
     }
     let mut said = Vec::new();
-    if spec.kind().name == SLURM.name {
-        let mut watch = (Watch::new(workload, id), &mut counted);
-        let work = || stage.simulate(workload, new(), &mut watch, |watch| watch.0.is_over());
-        let (done, heard) = listen(id.0, work);
+    let mut watch = (Watch::new(workload, id), &mut counted);
+    let work = || stage.simulate(workload, new(), &mut watch, |watch| watch.0.is_over());
+    if let Some((done, heard)) = passes::heard(&spec, id, work) {
         done.map_err(|error| Failure::simulation(spec.text(), error))?;
         said = heard;
     }

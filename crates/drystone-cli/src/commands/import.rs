@@ -2,7 +2,6 @@
 
 use crate::args::{ImportArgs, ImportFormat};
 use crate::exit::{DONE, Failure, Outcome};
-use crate::input;
 use crate::interrupt;
 use crate::output::{self, message, stdout};
 use crate::progress::{Counted, Phases, Progress};
@@ -61,7 +60,7 @@ pub(crate) fn imported(args: &ImportArgs, out: &Path, stop: &AtomicBool) -> Resu
         let is_one = |path: &&std::path::PathBuf| {
             SlurmConf::read(path).is_ok_and(|conf| !conf.nodes.is_empty() && !conf.partitions.is_empty())
         };
-        args.machine.iter().filter(is_one).for_each(|path| input::remarks_of(path));
+        args.machine.iter().filter(is_one).for_each(|path| crate::site::remarks_of(path));
     }
     if let Some(key) = &args.anonymise {
         anonymise(&mut site, key, args)?;

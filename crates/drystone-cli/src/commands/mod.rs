@@ -1,19 +1,24 @@
 //! What the commands do: one file per command.
 
+#[cfg(feature = "sites")]
 mod advise;
 pub(crate) mod compare;
 #[cfg(feature = "evolve")]
 mod evolve;
 pub(crate) mod explain;
+#[cfg(feature = "sites")]
 pub(crate) mod fidelity;
+#[cfg(feature = "sites")]
 pub(crate) mod foresee;
 pub(crate) mod gantt;
 pub(crate) mod headroom;
+#[cfg(feature = "sites")]
 pub(crate) mod import;
 #[cfg(all(unix, feature = "live"))]
 mod live;
 mod orders;
 mod parameters;
+#[cfg_attr(not(feature = "sites"), path = "passes_absent.rs")]
 mod passes;
 mod policies;
 pub(crate) mod predict;
@@ -27,8 +32,11 @@ pub(crate) mod run;
 mod shell;
 #[cfg(feature = "sweep")]
 mod sweep;
+#[cfg_attr(not(feature = "sites"), path = "told_absent.rs")]
 mod told;
+#[cfg(feature = "sites")]
 mod waits;
+#[cfg(feature = "sites")]
 pub(crate) mod when;
 mod why_not;
 pub(crate) mod workload;
@@ -43,24 +51,42 @@ pub(crate) fn run(cli: Cli) -> Outcome {
         Command::Run(args) => run::run(&args),
         Command::Report(args) => report::report(&args),
         Command::Explain(args) => explain::explain(&args),
+        #[cfg(feature = "sites")]
         Command::Advise(args) => advise::advise(&args),
+        #[cfg(not(feature = "sites"))]
+        Command::Advise(_) => Err(crate::output::format::without("drystone advise", "sites")),
         #[cfg(feature = "evolve")]
         Command::Evolve(args) => evolve::evolve(&args),
         #[cfg(not(feature = "evolve"))]
         Command::Evolve(_) => Err(crate::output::format::without("drystone evolve", "evolve")),
         Command::Gantt(args) => gantt::gantt(&args),
         Command::Headroom(args) => headroom::headroom(&args),
+        #[cfg(feature = "sites")]
         Command::Foresee(args) => foresee::foresee(&args),
+        #[cfg(not(feature = "sites"))]
+        Command::Foresee(_) => Err(crate::output::format::without("drystone foresee", "sites")),
+        #[cfg(feature = "sites")]
         Command::When(args) => when::when(&args),
+        #[cfg(not(feature = "sites"))]
+        Command::When(_) => Err(crate::output::format::without("drystone when", "sites")),
         Command::Predict(args) => predict::predict(&args),
         #[cfg(feature = "reproduce")]
         Command::Reproduce(args) => reproduce::reproduce_studies(&args),
         #[cfg(not(feature = "reproduce"))]
         Command::Reproduce(_) => Err(crate::output::format::without("drystone reproduce", "reproduce")),
         Command::Policies(args) => policies::policies(&args),
+        #[cfg(feature = "sites")]
         Command::Import(args) => import::import(&args),
+        #[cfg(not(feature = "sites"))]
+        Command::Import(_) => Err(crate::output::format::without("drystone import", "sites")),
+        #[cfg(feature = "sites")]
         Command::Fidelity(args) => fidelity::fidelity(&args),
+        #[cfg(not(feature = "sites"))]
+        Command::Fidelity(_) => Err(crate::output::format::without("drystone fidelity", "sites")),
+        #[cfg(feature = "sites")]
         Command::Waits(args) => waits::waits(&args),
+        #[cfg(not(feature = "sites"))]
+        Command::Waits(_) => Err(crate::output::format::without("drystone waits", "sites")),
         Command::Workload(args) => workload::workload(args),
         #[cfg(feature = "sweep")]
         Command::Sweep(args) => sweep::sweep(*args),

@@ -1,11 +1,20 @@
 //! What the passes of Slurm's two schedulers said of a job, in words.
 
 use crate::output::number::{duration, plural};
-use drystone::model::Time;
-use drystone_slurm::policy::{Reason, Said};
+use drystone::model::{JobId, Time};
+use drystone::policy::PolicySpec;
+use drystone_slurm::policy::{Reason, SLURM, listen};
+
+pub(super) use drystone_slurm::policy::Said;
 
 /// Most lines.
 const MOST: usize = 40;
+
+/// Does the work of a simulation, and returns what passes said of the job; `None` where the policy
+/// is not Slurm's, and the work was not done.
+pub(super) fn heard<R>(spec: &PolicySpec, job: JobId, work: impl FnOnce() -> R) -> Option<(R, Vec<Said>)> {
+    (spec.kind().name == SLURM.name).then(|| listen(job.0, work))
+}
 
 /// Lines for people; empty where no pass said anything. `submit` is when the job came.
 pub(super) fn text(said: &[Said], submit: Time) -> String {

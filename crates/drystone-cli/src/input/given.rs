@@ -1,8 +1,8 @@
 //! Files and folders of the wrong kind: names what was given and the command that takes it.
 
 use crate::exit::Failure;
+use crate::site::is_site;
 use drystone::log::{Foreign, source};
-use drystone_site::is_site;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;

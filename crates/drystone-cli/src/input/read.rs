@@ -17,6 +17,7 @@ use std::path::Path;
 
 /// Opens a log and counts what is read of it.
 pub(crate) fn open(path: &Path) -> Result<source::Source, Failure> {
+    site::refuse_folder(path)?;
     Given::refuse(path, &[Given::Log, Given::Site])?;
     if let Some(opened) = site::counted(path) {
         return Ok(opened?);
@@ -69,6 +70,7 @@ impl Input {
     }
 
     /// The whole of a log or a site, all pools side by side.
+    #[cfg(feature = "sites")]
     pub(crate) fn whole(
         path: Option<&Path>,
         args: (&LogArgs, &CutArgs, &RealArgs),

@@ -60,7 +60,7 @@ pub(crate) fn compare(args: &CompareArgs) -> Outcome {
     let report_file = common.report.as_deref().map(ReportFile::open).transpose()?;
     let _folder = common.plots.as_deref().map(plots::prepare).transpose()?;
     let specs = policies::asked(args)?;
-    input::tell_remarks(&specs);
+    crate::site::tell_remarks(&specs);
     let mut input = Input::simulated(common, true, !args.loads.is_empty())?;
     input.site.iter_mut().for_each(|site| site.localise(&specs));
     let as_logged = input.site.is_none() && common.log.load.is_none() && common.real.warm_start.is_none();

@@ -4,7 +4,6 @@
 use crate::output::number::{count, duration, fixed, percent};
 use crate::site::SiteInput;
 use drystone::metrics::{Comparison, JobRow, Measure, Metric, Verdict};
-use drystone_site::Kind;
 use serde::Serialize;
 
 /// Run times below this count as this much in bounded slowdowns, as in every report.
@@ -56,9 +55,7 @@ impl Replay {
         let (mut wait, mut response, mut slowdown) = (Miss::default(), Miss::default(), Miss::default());
         let (mut jobs, mut near) = (0_u64, 0_u64);
         for row in rows.iter().filter(|row| row.counted) {
-            let Some(&place) = site.places.get(row.id.index()) else { continue };
-            let job = site.site.job(place as usize);
-            let (Kind::Ran, Some(recorded)) = (job.kind, job.wait()) else { continue };
+            let Some(recorded) = site.recorded_wait(row.id.index()) else { continue };
             let (recorded, simulated, run) = (recorded as f64, (row.start - row.submit).as_f64(), row.ran.as_f64());
             let bounded = |wait: f64| ((wait + run) / run.max(BOUND)).max(1.0);
             wait.add(recorded, simulated);

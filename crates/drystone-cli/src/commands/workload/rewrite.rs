@@ -3,16 +3,14 @@
 use crate::args::{ConvertArgs, RewriteArgs, ScaleArgs, SliceArgs};
 use crate::exit::{DONE, Failure, Outcome};
 use crate::input;
-use crate::output::file::{self, Output};
+use crate::output::file;
 use crate::output::format::Target;
 use crate::output::logs::{Log, Logs};
 use crate::output::{message, number};
 use crate::site;
 use drystone::log::swf::{Header, Record};
-use drystone::log::{self, Records, title as log_title, transform};
+use drystone::log::{self, Records, transform};
 use drystone::model::{Provenance, Time};
-use std::io::Write;
-use std::path::Path;
 
 /// A log as it stands.
 struct Raw {
@@ -121,33 +119,6 @@ pub(super) fn slice(args: &SliceArgs) -> Outcome {
 
 pub(super) fn convert(args: &ConvertArgs) -> Outcome {
     let done = read(&args.rewrite)?.write(None)?;
-    beside(&args.rewrite.log, &args.rewrite.out)?;
+    site::beside(&args.rewrite.log, &args.rewrite.out)?;
     Ok(done)
-}
-
-/// Of a site: what the log cannot hold goes into tables beside it.
-fn beside(log: &Path, out: &Path) -> Result<(), Failure> {
-    if out.as_os_str() == "-" || site::folder(log).is_none() {
-        return Ok(());
-    }
-    let (site, pool) = site::open(log)?;
-    if site.manifest.swf.is_some() {
-        return Ok(());
-    }
-    let beside = site.beside(pool.unwrap_or_else(|| site::busiest(&site))).map_err(Failure::usage)?;
-    let stem = log_title(out);
-    let tables = [("outages", beside.outages), ("circumstances", beside.circumstances)];
-    let mut options = Vec::new();
-    for (name, table) in tables {
-        let Some(table) = table else { continue };
-        let path = out.with_file_name(format!("{stem}.{name}.csv"));
-        let mut file = Output::create(&path)?;
-        file.write_all(&table).map_err(|error| Failure::write(file.name(), &error))?;
-        file.finish()?;
-        options.push(format!("--{name} {}", path.display()));
-    }
-    if !options.is_empty() {
-        message::note(&format!("what the log cannot hold stands beside it: {}", options.join(" ")));
-    }
-    Ok(())
 }

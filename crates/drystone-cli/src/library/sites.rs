@@ -1,0 +1,71 @@
+//! Imports, fidelity and starts foreseen, for programs.
+
+use super::{Failure, Input, Said, Told, command, overheard};
+use crate::args::Command;
+use crate::commands::fidelity::held;
+use crate::commands::foresee::scores;
+use crate::commands::import::imported;
+use crate::commands::when::answers;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+
+/// Answers to "when will my job start?" scored on a log; `None` where it was told to stop.
+/// `options` are those of `drystone foresee`.
+///
+/// # Errors
+/// Options that are wrong, a policy that knows true run times.
+pub fn foresee(input: &Input, options: &[String], stop: &AtomicBool) -> Result<Option<Told<Said>>, Failure> {
+    let Command::Foresee(args) = command("foresee", &[], options)? else {
+        return Err(Failure::usage("no options of a score of answers"));
+    };
+    let told = overheard(|| scores(&args, input, stop))?;
+    Ok(told.what.map(|found| Told { what: Said(Box::new(found)), messages: told.messages }))
+}
+
+/// When waiting jobs of a cluster will start, as text and as JSON; `options` are those of
+/// `drystone when`.
+///
+/// # Errors
+/// A folder that holds no state, a job that does not wait, options that are wrong.
+pub fn when(state: &Path, options: &[String]) -> Result<Told<(String, String)>, Failure> {
+    let Command::When(mut args) = command("when", &["--state", "."], options)? else {
+        return Err(Failure::usage("no options of an answer"));
+    };
+    args.state = Some(state.to_path_buf());
+    overheard(|| answers(&args).map(|(text, json)| (text, String::from_utf8_lossy(&json).into_owned())))
+}
+
+/// A simulation of a site held against what happened there; `None` where it was told to stop.
+/// `options` are those of `drystone fidelity`.
+///
+/// # Errors
+/// A folder that is no site, options that are wrong, nothing to compare.
+pub fn fidelity(site: &Path, options: &[String], stop: &AtomicBool) -> Result<Option<Told<Said>>, Failure> {
+    let Command::Fidelity(mut args) = command("fidelity", &["."], options)? else {
+        return Err(Failure::usage("no options of fidelity"));
+    };
+    args.site = site.to_path_buf();
+    let told = overheard(|| held(&args, stop))?;
+    Ok(told.what.map(|found| Told { what: Said(Box::new(found)), messages: told.messages }))
+}
+
+/// Makes a site of accounting, in a folder; answers the account of it, as text and as JSON, or
+/// `None` where it was told to stop. `options` are those of `drystone import`.
+///
+/// # Errors
+/// Files that are no accounting, options that are wrong, a folder that is there and no site.
+pub fn import(
+    files: &[PathBuf],
+    out: &Path,
+    options: &[String],
+    stop: &AtomicBool,
+) -> Result<Option<Told<(String, String)>>, Failure> {
+    let Command::Import(mut args) = command("import", &["--out=.", "."], options)? else {
+        return Err(Failure::usage("no options of an import"));
+    };
+    args.files = files.to_vec();
+    let told = overheard(|| imported(&args, out, stop))?;
+    let Some(manifest) = told.what else { return Ok(None) };
+    let json = String::from_utf8_lossy(&crate::output::json(&manifest)?).into_owned();
+    Ok(Some(Told { what: (drystone_site::report(&manifest), json), messages: told.messages }))
+}

@@ -1,0 +1,104 @@
+//! Sites in a build without the feature `sites`: no path names one.
+
+use crate::exit::Failure;
+use crate::meta::FileMeta;
+use crate::output::format::without;
+use drystone::experiment::Division;
+use drystone::log::LogError;
+use drystone::log::source::Source;
+use drystone::log::swf::Record;
+use drystone::metrics::Selection;
+use drystone::model::Outages;
+use drystone::policy::PolicySpec;
+use std::convert::Infallible;
+use std::path::{Path, PathBuf};
+
+/// Data of an input that is a site: no value exists.
+#[derive(Clone, Debug)]
+pub(crate) struct SiteInput {
+    pub(crate) selection: Selection,
+    pub(crate) places: Vec<u32>,
+    pub(crate) plain: bool,
+    never: Infallible,
+}
+
+/// Returns `false`: a folder is never taken for a site.
+pub(crate) fn is_site(_path: &Path) -> bool {
+    false
+}
+
+/// Returns `None`: no path names a site.
+pub(crate) fn folder(_path: &Path) -> Option<(PathBuf, Option<String>)> {
+    None
+}
+
+/// Returns `None`: no path names a site.
+pub(crate) fn as_log(_path: &Path) -> Option<Result<Source, LogError>> {
+    None
+}
+
+/// Returns `None`: no path names a site.
+pub(crate) fn counted(_path: &Path) -> Option<Result<Source, LogError>> {
+    None
+}
+
+/// Returns the places of jobs in their site, none.
+pub(crate) fn places(_records: &[Record]) -> Vec<u32> {
+    Vec::new()
+}
+
+/// Prints no remarks: policies of a `slurm.conf` are not in this build.
+pub(crate) fn tell_remarks<'a>(_specs: impl IntoIterator<Item = &'a PolicySpec>) {}
+
+/// Does nothing: policies of other crates are not in this build.
+pub(crate) fn register_policies() -> Result<(), String> {
+    Ok(())
+}
+
+/// Refuses the folder of a site, which this build cannot read.
+pub(crate) fn refuse_folder(path: &Path) -> Result<(), Failure> {
+    match path.join("site.json").is_file() {
+        true => Err(without(&path.display().to_string(), "sites")),
+        false => Ok(()),
+    }
+}
+
+/// Does nothing: no log is a site.
+pub(crate) fn beside(_log: &Path, _out: &Path) -> Result<(), Failure> {
+    Ok(())
+}
+
+impl SiteInput {
+    /// Returns the proof that no site exists.
+    pub(crate) fn never(&self) -> Infallible {
+        match self.never {}
+    }
+
+    pub(crate) fn outages(&self) -> Result<(Outages, Option<FileMeta>, Option<FileMeta>), Failure> {
+        match self.never {}
+    }
+
+    pub(crate) fn lacks(&self) -> bool {
+        match self.never {}
+    }
+
+    pub(crate) fn division(&self) -> Option<&Division> {
+        match self.never {}
+    }
+
+    pub(crate) fn localise<'a>(&mut self, _specs: impl IntoIterator<Item = &'a PolicySpec>) {
+        match self.never {}
+    }
+
+    pub(crate) fn policy(&self, _spec: &PolicySpec) -> Result<PolicySpec, Failure> {
+        match self.never {}
+    }
+
+    pub(crate) fn recorded_wait(&self, _at: usize) -> Option<i64> {
+        match self.never {}
+    }
+
+    pub(crate) fn assumed(&self) -> String {
+        match self.never {}
+    }
+}
