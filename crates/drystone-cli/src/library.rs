@@ -335,7 +335,7 @@ pub fn explain(input: &Input, options: &[String]) -> Result<Told<(String, String
 pub fn register_policies() -> Result<(), Failure> {
     static DONE: OnceLock<Result<(), String>> = OnceLock::new();
     drystone::log::source::register(crate::site::as_log);
-    let done = DONE.get_or_init(|| crate::site::register_policies());
+    let done = DONE.get_or_init(crate::site::register_policies);
     done.clone().map_err(Failure::usage)
 }
 
