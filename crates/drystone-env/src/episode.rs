@@ -2,7 +2,7 @@
 
 use crate::options::{EnvError, Options};
 use drystone::engine::{Incoming, Replay, Schedule, Simulation, Source};
-use drystone::model::{Job, Time, Truth, Workload};
+use drystone::model::{Job, ResourceTable, Time, Truth, Workload};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
@@ -192,5 +192,9 @@ impl Source for Stream {
     // They are jobs of a workload, in order.
     fn is_checked(&self) -> bool {
         true
+    }
+
+    fn resources(&self) -> Option<Arc<ResourceTable>> {
+        self.workload.resources().cloned()
     }
 }

@@ -270,8 +270,9 @@ impl Site {
         let (machine, jobs) = (found.workload.machine(), found.workload.jobs().to_vec());
         let mut beside = Beside::default();
         if let Some(known) = found.workload.circumstances() {
+            let (resources, provenance) = (found.workload.resources().cloned(), found.workload.provenance.clone());
             let numbered =
-                Workload::new(machine, jobs, truth, found.workload.provenance.clone())?.with(known.clone())?;
+                Workload::with_resources(machine, resources, jobs, truth, provenance)?.with(known.clone())?;
             let mut table = Vec::new();
             circumstances::write(&numbered, &mut table).map_err(wrong)?;
             beside.circumstances = Some(table);

@@ -2,7 +2,7 @@
 
 use crate::log::circumstances;
 use crate::metrics::Calendar;
-use crate::model::Workload;
+use crate::model::{ResourceTable, Workload};
 
 /// BLAKE3 of the machine and of every job in order of arrival, each number as eight bytes,
 /// little-endian, and of the time zone where it is another than UTC: of everything in a workload
@@ -42,6 +42,9 @@ pub fn fingerprint(workload: &Workload) -> String {
         let _ = circumstances::write(workload, &mut table);
         hasher.update(&table);
     }
+    if let Some(table) = workload.resources() {
+        hash_resources(workload, table, &mut hasher);
+    }
     // Whose days and months these are; most workloads that are no logs have none.
     let first = workload.submits().unwrap_or_default().0;
     let zone = Calendar::new(first, &workload.provenance).zone();
@@ -50,6 +53,29 @@ pub fn fingerprint(workload: &Workload) -> String {
     }
     // 128 bits are enough to tell workloads apart, and short enough to be read.
     format!("blake3:{}", &hasher.finalize().to_hex()[..32])
+}
+
+/// Resources by name, and what each job asks for of them: the numbers of demands do not count.
+fn hash_resources(workload: &Workload, table: &ResourceTable, hasher: &mut blake3::Hasher) {
+    for resource in table.resources() {
+        hasher.update(resource.name.as_bytes());
+        hasher.update(&[0, u8::from(resource.stays)]);
+        hasher.update(&resource.total.to_le_bytes());
+    }
+    for job in workload.jobs() {
+        let totals = table.totals(job.demand);
+        hasher.update(&(totals.len() as u64).to_le_bytes());
+        for (id, amount) in totals {
+            hasher.update(&id.0.to_le_bytes());
+            hasher.update(&amount.to_le_bytes());
+        }
+        if let Some(shape) = table.shape(job.demand) {
+            hasher.update(format!("{shape:?}").as_bytes());
+        }
+    }
+    if !table.classes().is_empty() {
+        hasher.update(format!("{:?}", table.classes()).as_bytes());
+    }
 }
 
 #[cfg(test)]

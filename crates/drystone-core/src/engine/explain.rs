@@ -296,6 +296,7 @@ impl WhatIf {
     /// A change that is impossible on the machine.
     pub fn apply(self, workload: &Workload, id: JobId) -> Result<Workload, WorkloadError> {
         let circumstances = workload.circumstances().cloned();
+        let resources = workload.resources().cloned();
         let (machine, mut jobs, truth, provenance) = workload.clone().into_parts();
         if let Some(job) = jobs.get_mut(id.index()) {
             match self {
@@ -303,7 +304,7 @@ impl WhatIf {
                 WhatIf::Procs(procs) => job.procs = procs,
             }
         }
-        let changed = Workload::new(machine, jobs, truth, provenance)?;
+        let changed = Workload::with_resources(machine, resources, jobs, truth, provenance)?;
         match circumstances {
             None => Ok(changed),
             Some(circumstances) => changed.with(circumstances),

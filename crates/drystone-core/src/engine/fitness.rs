@@ -9,6 +9,12 @@ use crate::policy::Requirement;
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Unfit {
+    /// The machine has resources beyond processors, and the policy does not count them.
+    #[error(
+        "the workload has resources beyond processors, and this policy counts processors only; use a policy that counts them \
+         (`drystone policies` marks them), or leave the resources out (`--resources none`)"
+    )]
+    Uncounted,
     /// Jobs outlive what the policy takes for certain.
     #[error(
         "it counts a job as gone when its prediction is over, but {outliving} of {jobs} jobs outlive theirs, first job \
@@ -38,6 +44,9 @@ impl Scheduler {
     ///
     /// Cost: nothing for a policy without requirements, else O(n).
     pub fn fits(&self, workload: &Workload) -> Result<(), Unfit> {
+        if workload.resources().is_some() && !self.policy.counts_resources() {
+            return Err(Unfit::Uncounted);
+        }
         let forecast = &self.forecast;
         match self.policy.requires() {
             Requirement::Nothing => Ok(()),

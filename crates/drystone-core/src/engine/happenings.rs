@@ -4,11 +4,14 @@
 mod capacity;
 
 use super::source::{Incoming, Source};
-use crate::model::{Adopted, After, Circumstances, How, Job, JobId, Outages, Then, Time, Truth, Withdrawal, Workload};
+use crate::model::{
+    Adopted, After, Circumstances, How, Job, JobId, Outages, ResourceTable, Then, Time, Truth, Withdrawal, Workload,
+};
 use crate::snapshot::SnapshotError;
 use capacity::Timetable;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
 
 /// The jobs of a workload in its [`Circumstances`], on a machine with outages.
 ///
@@ -335,6 +338,10 @@ impl<'a> Happenings<'a> {
 
 impl Source for Happenings<'_> {
     const NEWS: bool = true;
+
+    fn resources(&self) -> Option<Arc<ResourceTable>> {
+        self.workload.resources().cloned()
+    }
 
     fn peek(&self) -> Option<Time> {
         if !self.s.opened {

@@ -8,6 +8,7 @@ mod expire;
 mod news;
 mod origin;
 mod outcome;
+mod pools;
 mod refused;
 mod saving;
 mod scheduler;
@@ -18,7 +19,7 @@ use crate::model::{FURTHEST, Job, JobId, Machine, ProcSet, Span, Time, Window};
 use crate::parts::by_user::ByUser;
 use crate::parts::predict::{Correction, Propagation};
 use crate::parts::{Running, RunningSet};
-use crate::policy::{Actions, Entry, Event, Known, Phase, Stopwatch, View, World};
+use crate::policy::{Actions, Entry, Event, Known, Phase, Portion, Stopwatch, View, World};
 use crate::snapshot::SnapshotError;
 use capacity::Capacity;
 use news::Beyond;
@@ -164,6 +165,7 @@ impl Session {
                 oldest: JobId::default(),
                 running: RunningSet::default(),
                 outlook: None,
+                resources: None,
                 named: BTreeMap::new(),
             },
             waiting: 0,
@@ -211,10 +213,10 @@ impl Session {
     ///
     /// # Errors
     /// A job that is impossible on this machine: without processors, wider than the machine, with a
-    /// negative estimate, or with a submit time or an estimate beyond ±2⁴⁰ s. The session is then
-    /// unchanged.
+    /// negative estimate, with a submit time or an estimate beyond ±2⁴⁰ s, or with a demand beyond
+    /// the machine's resources. The session is then unchanged.
     pub fn arrive(&mut self, now: Time, job: &Job, oracle: Option<Span>) -> Result<JobId, ImpossibleJob> {
-        match job.problem(self.s.world.machine) {
+        match self.problem_of(job) {
             None => Ok(self.admit(now, job, oracle)),
             Some(problem) => Err(ImpossibleJob(problem)),
         }
@@ -291,6 +293,7 @@ impl Session {
         if self.learns && teaches {
             self.scheduler.forecast.predictor.learn(id, job, entry.ran, now);
         }
+        self.give_resources(id, Portion::Whole);
         self.s.unname(id);
         if !self.s.killed.is_empty() {
             self.note_killed(id);
@@ -365,10 +368,14 @@ impl Session {
             }
             Phase::Running | Phase::Done => return false,
         }
+        let suspended = entry.phase == Phase::Suspended;
         let known = entry.phase != Phase::Held && !(entry.phase == Phase::Suspended && self.s.foreign.remove(&id));
         entry.phase = Phase::Done;
         self.s.world.named.remove(&id);
         self.scheduler.forecast.predictor.withdrawn(id, job);
+        if suspended {
+            self.give_resources(id, Portion::Staying);
+        }
         if known {
             self.observe(Event::Cancelled(id));
         }

@@ -125,11 +125,19 @@ impl<S: Source> Simulation<S> {
         let starts = (scheduler.pass == Pass::Pyss).then_some(0);
         let mut session = Session::new(machine, scheduler);
         session.keep_accuracy();
+        let (mut impossible, mut now) = (None, Time::MIN);
+        if let Some(table) = source.resources() {
+            if !session.counts_resources() {
+                // The first step finds itself in the past, and says why.
+                (impossible, now) = (Some(SimulationError::Uncounted), Time::MAX);
+            }
+            session.set_resources(table);
+        }
         Simulation {
             source,
             session,
             transfer: None,
-            impossible: None,
+            impossible,
             s: State {
                 truth: Window::default(),
                 ends: Ends::default(),
@@ -139,7 +147,7 @@ impl<S: Source> Simulation<S> {
                 stale: false,
                 gone: false,
                 next_arrival,
-                now: Time::MIN,
+                now,
                 at: At::Rest,
             },
         }

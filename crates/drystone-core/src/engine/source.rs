@@ -1,8 +1,9 @@
 //! Where arrivals come from.
 
-use crate::model::{Adopted, Hit, How, Job, JobId, ProcSet, Time, Truth, Workload};
+use crate::model::{Adopted, Hit, How, Job, JobId, ProcSet, ResourceTable, Time, Truth, Workload};
 use crate::policy::Loss;
 use crate::snapshot::SnapshotError;
+use std::sync::Arc;
 
 /// Something that comes in from outside.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -82,6 +83,12 @@ pub trait Source {
     /// Whether all jobs are known to be possible: then they are not looked at one by one.
     fn is_checked(&self) -> bool {
         false
+    }
+
+    /// What the machine has beyond processors, where its jobs ask for more. A simulation asks once,
+    /// at its beginning.
+    fn resources(&self) -> Option<Arc<ResourceTable>> {
+        None
     }
 
     /// What it has to keep beside its position to go on from there.
@@ -201,6 +208,10 @@ impl Source for Replay<'_> {
 
     fn is_checked(&self) -> bool {
         true
+    }
+
+    fn resources(&self) -> Option<Arc<ResourceTable>> {
+        self.workload.resources().cloned()
     }
 
     fn position(&self) -> u64 {

@@ -1,7 +1,7 @@
 //! What a scheduler may know of a job, and, apart from it, what only the machine knows.
 
 use super::workload::TIME_LIMIT;
-use super::{Machine, Span, Time};
+use super::{DemandId, Machine, Span, Time};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -60,6 +60,9 @@ pub struct Job {
     /// Memory per processor in kilobytes, requested or else used; [`UNKNOWN`] where the log has
     /// neither.
     pub memory_kb: i64,
+    /// What it asks for beyond processors, in the machine's
+    /// [`ResourceTable`](super::ResourceTable).
+    pub demand: DemandId,
 }
 
 impl Job {
@@ -76,6 +79,7 @@ impl Job {
             queue: UNKNOWN,
             partition: UNKNOWN,
             memory_kb: i64::from(UNKNOWN),
+            demand: DemandId::NONE,
         }
     }
 
@@ -84,6 +88,14 @@ impl Job {
     pub fn by(mut self, user: i32) -> Job {
         self.user = user;
         self
+    }
+
+    /// Why this job is impossible on a machine that has nothing but processors; `None` if it is
+    /// possible.
+    #[inline]
+    pub(crate) fn unserved(&self) -> Option<String> {
+        (self.demand != DemandId::NONE)
+            .then(|| "asks for resources beyond processors, of which the machine has none".to_string())
     }
 
     /// Why this job is impossible on the machine; `None` if it is possible.

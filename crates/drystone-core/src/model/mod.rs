@@ -5,6 +5,7 @@
 //! that a policy can reach holds a `Truth`.
 
 mod circumstances;
+mod demand;
 mod job;
 mod outage;
 mod outcome;
@@ -14,6 +15,10 @@ mod window;
 mod workload;
 
 pub use circumstances::{Adopted, After, CircumstanceError, Circumstances, How, Then, Throttle, Withdrawal};
+pub use demand::{
+    AMOUNT_LIMIT, Demand, DemandId, DeviceDemand, DevicePer, NodeClass, NodeMemory, NodeShape, Resource, ResourceError,
+    ResourceId, ResourceTable, ResourceTableBuilder, ResourceUnit,
+};
 pub use job::{Job, JobId, Procs, Status, Truth, UNKNOWN};
 pub use outage::{Field as OutageField, Hit, Outage, OutageError, Outages, Which};
 pub use outcome::{Ended, Outcome};

@@ -1,8 +1,9 @@
 //! A workload: jobs in order of arrival, the truth about each, the machine, and where all of it
 //! came from.
 
-use super::{CircumstanceError, Circumstances, Job, JobId, Procs, Time, Truth};
+use super::{CircumstanceError, Circumstances, Job, JobId, Procs, ResourceTable, Time, Truth};
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// The machine: `procs` identical processors.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -51,6 +52,8 @@ pub struct Workload {
     machine: Machine,
     jobs: Vec<Job>,
     truth: Vec<Truth>,
+    /// What the machine has beyond processors; most have nothing that is counted.
+    resources: Option<Arc<ResourceTable>>,
     /// What is known beyond; most workloads have none.
     circumstances: Option<Box<Circumstances>>,
     /// Where it came from.
@@ -104,9 +107,29 @@ impl Workload {
     /// negative estimate or run time, or with a time beyond ±2⁴⁰ s; unequal numbers of jobs and
     /// truths; more than `u32::MAX` jobs.
     ///
+    /// A job that asks for more than processors: such jobs come with a table
+    /// ([`Workload::with_resources`]).
+    ///
     /// Cost: O(n log n), O(n) when already in order.
     pub fn new(
         machine: Machine,
+        jobs: Vec<Job>,
+        truth: Vec<Truth>,
+        provenance: Provenance,
+    ) -> Result<Workload, WorkloadError> {
+        Workload::with_resources(machine, None, jobs, truth, provenance)
+    }
+
+    /// The same on a machine with resources beyond processors, if a table is given.
+    ///
+    /// # Errors
+    /// As [`Workload::new`]; a job that asks for more of a resource than the machine has, or for a
+    /// demand that the table does not have.
+    ///
+    /// Cost: as [`Workload::new`].
+    pub fn with_resources(
+        machine: Machine,
+        resources: Option<Arc<ResourceTable>>,
         jobs: Vec<Job>,
         truth: Vec<Truth>,
         provenance: Provenance,
@@ -120,13 +143,17 @@ impl Workload {
         if u32::try_from(jobs.len()).is_err() {
             return Err(WorkloadError::TooManyJobs(jobs.len()));
         }
+        let beyond = |job: &Job| match &resources {
+            None => job.unserved(),
+            Some(table) => table.problem(job.demand),
+        };
         for (job, truth) in jobs.iter().zip(&truth) {
-            if let Some(problem) = job.problem(machine).or_else(|| truth.problem()) {
+            if let Some(problem) = job.problem(machine).or_else(|| truth.problem()).or_else(|| beyond(job)) {
                 return Err(WorkloadError::BadJob { number: truth.number, problem });
             }
         }
         let (jobs, truth) = in_arrival_order(jobs, truth);
-        Ok(Workload { machine, jobs, truth, circumstances: None, provenance })
+        Ok(Workload { machine, jobs, truth, resources, circumstances: None, provenance })
     }
 
     /// The same jobs in these circumstances, instead of those that they had.
@@ -147,6 +174,13 @@ impl Workload {
     #[must_use]
     pub fn circumstances(&self) -> Option<&Circumstances> {
         self.circumstances.as_deref()
+    }
+
+    /// What the machine has beyond processors, and the demands of the jobs; `None` where processors
+    /// are all that is counted.
+    #[must_use]
+    pub fn resources(&self) -> Option<&Arc<ResourceTable>> {
+        self.resources.as_ref()
     }
 
     /// The machine.
@@ -201,8 +235,9 @@ impl Workload {
         (span > 0.0).then(|| work / (span * f64::from(self.machine.procs)))
     }
 
-    /// Takes the workload apart, to build a changed one with [`Workload::new`]. What it
-    /// [has beyond](Workload::circumstances) is not among the parts.
+    /// Takes the workload apart, to build a changed one with [`Workload::new`], or with
+    /// [`Workload::with_resources`] where it has [resources](Workload::resources). These, and what
+    /// it [has beyond](Workload::circumstances), are not among the parts.
     #[must_use]
     pub fn into_parts(self) -> (Machine, Vec<Job>, Vec<Truth>, Provenance) {
         (self.machine, self.jobs, self.truth, self.provenance)

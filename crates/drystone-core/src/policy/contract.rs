@@ -462,6 +462,13 @@ pub trait Policy: Snapshot + Send + Sync {
         false
     }
 
+    /// Whether it counts resources beyond processors ([`View::resources`]): it starts no job for
+    /// which too little of one is free, and its plans reserve them. A policy that does not is
+    /// refused where a workload has such resources ([`crate::engine::Scheduler::fits`]).
+    fn counts_resources(&self) -> bool {
+        false
+    }
+
     /// What it takes for granted about the jobs.
     fn requires(&self) -> Requirement {
         Requirement::Nothing

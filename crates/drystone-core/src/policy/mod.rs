@@ -3,6 +3,7 @@
 mod backfill;
 mod conservative;
 mod contract;
+mod free_resources;
 pub mod goal;
 mod kind;
 mod kinds;
@@ -22,6 +23,8 @@ pub use crate::text::{Args, Call, Condition, Form, Level, Needs, Param, Register
 pub use backfill::{Arrive, Backfill, Choices, Guard, Overdue};
 pub use conservative::Conservative;
 pub use contract::{Abilities, Action, Actions, Event, Gauge, Moved, Pass, Placement, Policy, Requirement, Why};
+pub use free_resources::FreeResources;
+pub(crate) use free_resources::Portion;
 pub use goal::Goal;
 pub use kind::{Alias, Build, Kind, Variant};
 pub use kinds::{ALIASES, COMMON};

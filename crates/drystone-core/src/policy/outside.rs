@@ -26,4 +26,8 @@ impl Policy for Outside {
     fn hears(&self) -> bool {
         true
     }
+
+    fn counts_resources(&self) -> bool {
+        true
+    }
 }

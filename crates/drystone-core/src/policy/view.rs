@@ -1,6 +1,6 @@
 //! What a policy may see: the jobs it was told of, and the machine.
 
-use super::Outlook;
+use super::{FreeResources, Outlook};
 use crate::model::{Job, JobId, Machine, ProcSet, Procs, Span, Time, Window};
 use crate::parts::RunningSet;
 use crate::parts::predict::Expired;
@@ -115,6 +115,8 @@ pub struct World {
     /// What is known of processors that are out or will be; `None` while all are up and nothing is
     /// announced.
     pub(crate) outlook: Option<Box<Outlook>>,
+    /// What is free beyond processors; `None` on a machine that has nothing else that is counted.
+    pub(crate) resources: Option<Box<FreeResources>>,
     /// Processors of jobs that were started on named ones, running or suspended.
     pub(crate) named: BTreeMap<JobId, ProcSet>,
 }
@@ -299,6 +301,14 @@ impl<'a> View<'a> {
     #[must_use]
     pub fn outlook(&self) -> Option<&'a Outlook> {
         self.world.outlook.as_deref()
+    }
+
+    /// What is free beyond processors, before anything that is being decided now; `None` on a machine
+    /// that has nothing else that is counted. Processors that fail take none of it with them.
+    #[inline]
+    #[must_use]
+    pub fn resources(&self) -> Option<&'a FreeResources> {
+        self.world.resources.as_deref()
     }
 
     /// The processors of a running or suspended job, where they have names.

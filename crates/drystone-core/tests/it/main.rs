@@ -3,4 +3,5 @@
 mod circumstances;
 mod news;
 mod outages;
+mod resources;
 mod world;

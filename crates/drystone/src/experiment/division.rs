@@ -142,8 +142,9 @@ impl Division {
         let truth = ids.iter().map(|&id| whole.truth()[id.index()].clone());
         let wrong = |source| DivisionError::Workload { pool: share.name.clone(), source };
         let machine = Machine::new(share.procs);
+        let (resources, provenance) = (whole.resources().cloned(), whole.provenance.clone());
         let mut workload =
-            Workload::new(machine, jobs.collect(), truth.collect(), whole.provenance.clone()).map_err(wrong)?;
+            Workload::with_resources(machine, resources, jobs.collect(), truth.collect(), provenance).map_err(wrong)?;
         if let Some(known) = whole.circumstances() {
             let place = |id: JobId| ids.binary_search(&id).ok().map(|at| JobId(at as u32));
             let known: Circumstances = known.only(place);

@@ -87,6 +87,7 @@ impl Treatment {
         records: &[Record],
         options: &Options,
     ) -> Result<Workload, Failure> {
+        let resources = workload.resources().cloned();
         let (machine, mut jobs, mut truth, provenance) = workload.clone().into_parts();
         for ((job, truth), record) in jobs.iter_mut().zip(&mut truth).zip(records) {
             match self {
@@ -95,7 +96,7 @@ impl Treatment {
                 Treatment::Raise => job.estimate = job.estimate.min(stated(record, options).unwrap_or(job.estimate)),
             }
         }
-        Workload::new(machine, jobs, truth, provenance).map_err(Failure::usage)
+        Workload::with_resources(machine, resources, jobs, truth, provenance).map_err(Failure::usage)
     }
 }
 

@@ -143,6 +143,11 @@ impl Session {
         self.s.world.jobs.get(id).map(|known| &known.entry)
     }
 
+    /// Whether the policy counts resources beyond processors.
+    pub(crate) fn counts_resources(&self) -> bool {
+        self.scheduler.policy.counts_resources()
+    }
+
     /// Whether the policy makes reservations, as it says or as far as it has shown.
     #[inline]
     pub(crate) fn reserves(&self) -> bool {

@@ -3,7 +3,7 @@
 use super::{Session, Violation};
 use crate::model::{JobId, Procs, Span, TIME_LIMIT, Time};
 use crate::parts::Running;
-use crate::policy::{Action, Entry, Known, Pass, Phase, Placement, Why};
+use crate::policy::{Action, Entry, Known, Pass, Phase, Placement, Portion, Why};
 
 impl Session {
     #[inline(always)]
@@ -14,6 +14,7 @@ impl Session {
             && let Some(Known { entry, .. }) = self.s.world.jobs.get_mut(job)
             && entry.phase == Phase::Waiting
             && i64::from(entry.procs) <= self.s.world.free
+            && self.s.world.resources.is_none()
         {
             entry.phase = Phase::Running;
             entry.segment = self.s.world.now;
@@ -105,6 +106,11 @@ impl Session {
         if i64::from(procs) > free && !may_exceed {
             return Err(self.refusal(job, format!("cannot start on {procs} processors: {free} are free")));
         }
+        if let Some(lack) = self.lacks_resources(job, Portion::Whole).filter(|_| !may_exceed) {
+            return Err(self.refusal(job, format!("cannot start {lack}")));
+        }
+        self.take_resources(job, Portion::Whole);
+        let entry = self.s.world.entry_mut(job);
         entry.phase = Phase::Running;
         entry.segment = now;
         entry.first_start = now;
@@ -127,6 +133,11 @@ impl Session {
         if i64::from(procs) > free {
             return Err(self.refusal(job, format!("cannot be resumed on {procs} processors: {free} are free")));
         }
+        if let Some(lack) = self.lacks_resources(job, Portion::Passing) {
+            return Err(self.refusal(job, format!("cannot be resumed {lack}")));
+        }
+        self.take_resources(job, Portion::Passing);
+        let entry = self.s.world.entry_mut(job);
         entry.phase = Phase::Running;
         entry.segment = now;
         let end = entry.predicted_end();
@@ -162,6 +173,7 @@ impl Session {
         self.s.world.free += i64::from(procs);
         self.s.suspended += 1;
         self.s.suspended_procs += u64::from(procs);
+        self.give_resources(job, Portion::Passing);
         if let Some(set) = self.s.world.named.get(&job) {
             self.s.named_busy = self.s.named_busy.difference(set);
             if self.s.is_irregular(set) {

@@ -100,7 +100,7 @@ impl Session {
     /// have them by now.
     pub(crate) fn settle(&self) -> Result<(), Violation> {
         if self.s.world.free >= 0 {
-            return Ok(());
+            return self.settle_resources();
         }
         let problem = format!("{} processors more are in use than there are", -self.s.world.free);
         Err(Violation { at: self.s.world.now, job: None, problem })

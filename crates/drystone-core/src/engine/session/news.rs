@@ -9,7 +9,7 @@ use super::{ImpossibleJob, Session};
 use crate::model::{Adopted, How, Job, JobId, ProcSet, Procs, Span, Time};
 use crate::parts::Running;
 use crate::parts::predict::Propagation;
-use crate::policy::{Event, Known, Phase};
+use crate::policy::{Event, Known, Phase, Portion};
 use serde::{Deserialize, Serialize};
 
 /// What happened to a job beyond waiting and running.
@@ -178,6 +178,7 @@ impl Session {
         self.s.world.running.remove(predicted_end, id);
         self.note_expiry();
         self.s.world.free += i64::from(procs);
+        self.give_resources(id, Portion::Whole);
         self.s.world.entry_mut(id).phase = Phase::Waiting;
         self.s.waiting += 1;
         self.s.waiting_procs += u64::from(procs);
@@ -232,7 +233,7 @@ impl Session {
     /// A policy that does not know of news; a job that is impossible on this machine.
     pub fn update(&mut self, now: Time, id: JobId, job: &Job) -> Result<bool, NewsError> {
         self.check_hears()?;
-        if let Some(problem) = job.problem(self.s.world.machine) {
+        if let Some(problem) = self.problem_of(job) {
             return Err(ImpossibleJob(problem).into());
         }
         let now = self.begin_news(now);
@@ -401,6 +402,7 @@ impl Session {
         let entry = self.s.world.entry(id);
         let (phase, predicted_end, procs) = (entry.phase, entry.predicted_end(), entry.procs);
         let foreign = self.s.foreign.remove(&id);
+        self.give_resources(id, if phase == Phase::Running { Portion::Whole } else { Portion::Staying });
         if phase == Phase::Running {
             self.s.world.running.remove(predicted_end, id);
             self.note_expiry();
@@ -450,6 +452,7 @@ impl Session {
         let (procs, end) = (entry.procs, entry.predicted_end());
         self.s.held -= 1;
         self.s.world.free -= i64::from(procs);
+        self.take_resources(id, Portion::Whole);
         self.s.world.running.insert(Running { end, id, procs });
         self.note_expiry();
         if self.s.world.free < 0 && self.counts_losses() {
@@ -501,6 +504,7 @@ impl Session {
         self.s.held -= 1;
         self.s.suspended += 1;
         self.s.suspended_procs += procs;
+        self.take_resources(id, Portion::Staying);
     }
 
     /// A held job is another one.

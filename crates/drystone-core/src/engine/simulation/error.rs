@@ -11,6 +11,9 @@ pub enum SimulationError {
     /// The policy asked for something impossible.
     #[error("the policy broke its contract {0}")]
     Violation(#[from] Violation),
+    /// The workload has resources beyond processors, and the policy counts processors only.
+    #[error("{}", crate::engine::Unfit::Uncounted)]
+    Uncounted,
     /// Nothing will ever happen again, but jobs are left.
     #[error("the policy leaves {waiting} waiting and {suspended} suspended jobs for ever; the first is {first}")]
     Starved {

@@ -3,8 +3,9 @@
 use super::{Simulation, SimulationError};
 use crate::engine::ends::End;
 use crate::engine::observer::Observer;
+use crate::engine::session::Session;
 use crate::engine::source::{Incoming, Source};
-use crate::model::{Ended, How, Job, JobId, Machine, Span, Time, Truth};
+use crate::model::{Ended, How, Job, JobId, Span, Time, Truth};
 use crate::parts::Running;
 use crate::policy::Pass;
 
@@ -170,7 +171,7 @@ impl<S: Source> Simulation<S> {
         let checked = self.source.is_checked();
         match self.source.next() {
             Some(Incoming::Submit(job, truth)) => {
-                if !checked && let Some(problem) = wrong(job, truth, self.session.view().machine(), now) {
+                if !checked && let Some(problem) = wrong(job, truth, &self.session, now) {
                     let index = self.session.next_id().0;
                     self.impossible = Some(SimulationError::Impossible { index, problem });
                     return false;
@@ -225,7 +226,7 @@ impl<S: Source> Simulation<S> {
 }
 
 /// Why this job cannot come now.
-fn wrong(job: &Job, truth: &Truth, machine: Machine, now: Time) -> Option<String> {
+fn wrong(job: &Job, truth: &Truth, session: &Session, now: Time) -> Option<String> {
     let early = || (job.submit != now).then(|| format!("comes at {now}, but was submitted at {}", job.submit));
-    job.problem(machine).or_else(|| truth.problem()).or_else(early)
+    session.problem_of(job).or_else(|| truth.problem()).or_else(early)
 }

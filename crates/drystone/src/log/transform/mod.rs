@@ -28,11 +28,12 @@ pub fn scale_load(workload: Workload, factor: Factor) -> Result<Workload, Worklo
 /// Returns the jobs at other times: submits, and all other known times.
 fn at_times(workload: Workload, times: impl Fn(Time) -> Time) -> Result<Workload, WorkloadError> {
     let circumstances = workload.circumstances().cloned();
+    let resources = workload.resources().cloned();
     let (machine, mut jobs, truth, provenance) = workload.into_parts();
     for job in &mut jobs {
         job.submit = times(job.submit);
     }
-    let workload = Workload::new(machine, jobs, truth, provenance)?;
+    let workload = Workload::with_resources(machine, resources, jobs, truth, provenance)?;
     match circumstances {
         None => Ok(workload),
         Some(circumstances) => workload.with(circumstances.at(times)),

@@ -20,6 +20,7 @@ pub enum Overrunning {
 /// Cost: O(n).
 pub fn overrunning(workload: Workload, how: Overrunning) -> Result<Workload, WorkloadError> {
     let circumstances = workload.circumstances().cloned();
+    let resources = workload.resources().cloned();
     let (machine, mut jobs, mut truth, mut provenance) = workload.into_parts();
     for (at, (job, truth)) in jobs.iter_mut().zip(&mut truth).enumerate() {
         match how {
@@ -30,7 +31,7 @@ pub fn overrunning(workload: Workload, how: Overrunning) -> Result<Workload, Wor
     }
     let value = if how == Overrunning::Kill { "kill" } else { "raise" };
     provenance.settings.push(Setting { name: "overrunning".to_string(), value: value.to_string() });
-    let workload = Workload::new(machine, jobs, truth, provenance)?;
+    let workload = Workload::with_resources(machine, resources, jobs, truth, provenance)?;
     match circumstances {
         None => Ok(workload),
         Some(circumstances) => workload.with(circumstances),

@@ -59,7 +59,8 @@ pub fn piece(workload: &Workload, places: Range<usize>, setting: Setting) -> Res
     let mut provenance = workload.provenance.clone();
     provenance.settings.push(setting);
     let (jobs, truth) = (workload.jobs()[places.clone()].to_vec(), workload.truth()[places.clone()].to_vec());
-    let piece = Workload::new(workload.machine(), jobs, truth, provenance)?;
+    let resources = workload.resources().cloned();
+    let piece = Workload::with_resources(workload.machine(), resources, jobs, truth, provenance)?;
     match workload.circumstances() {
         None => Ok(piece),
         Some(circumstances) => piece.with(circumstances.piece(places.start, places.end)),

@@ -37,5 +37,6 @@ pub fn window(
     let known = workload.circumstances().map(|known| known.only(|job| places[job.index()])).unwrap_or_default();
     let withdrawn = known.withdrawn.iter().filter(|withdrawal| withdrawal.at >= begin).copied().collect();
     let circumstances = Circumstances { begin: Some(begin), here: adopted.into_iter().collect(), withdrawn, ..known };
-    Workload::new(workload.machine(), jobs, truth, workload.provenance.clone())?.with(circumstances)
+    let (machine, resources) = (workload.machine(), workload.resources().cloned());
+    Workload::with_resources(machine, resources, jobs, truth, workload.provenance.clone())?.with(circumstances)
 }

@@ -1,0 +1,75 @@
+//! Resources beyond processors: free counts of each. A world without them has none of this on its
+//! path but the question for them.
+
+use super::{Session, Violation};
+use crate::model::{Job, JobId, ResourceTable};
+use crate::policy::{FreeResources, Pass, Portion};
+use std::sync::Arc;
+
+impl Session {
+    /// Gives the machine resources beyond processors. Call it before the first event.
+    ///
+    /// A job holds what its demand asks for ([`Demand::totals`](crate::model::Demand::totals)) as
+    /// long as it runs; suspended, it keeps what stays ([`Resource::stays`](crate::model::Resource)).
+    pub fn set_resources(&mut self, table: Arc<ResourceTable>) {
+        self.s.world.resources = Some(Box::new(FreeResources::new(table)));
+    }
+
+    /// Why a job is impossible on this machine; `None` if it is possible.
+    #[inline]
+    pub(crate) fn problem_of(&self, job: &Job) -> Option<String> {
+        job.problem(self.s.world.machine).or_else(|| match &self.s.world.resources {
+            None => job.unserved(),
+            Some(resources) => resources.table().problem(job.demand),
+        })
+    }
+
+    /// The instant is over: where starts may use what is given back later in it, it has been given
+    /// back by now.
+    #[inline]
+    pub(super) fn settle_resources(&self) -> Result<(), Violation> {
+        match &self.s.world.resources {
+            Some(resources) if self.scheduler.pass == Pass::Pyss => {
+                let over = resources.table().resources().iter().zip(resources.levels()).find(|(_, level)| **level < 0);
+                over.map_or(Ok(()), |(resource, level)| {
+                    let more = resource.unit.show(level.unsigned_abs());
+                    let problem = format!("{more} of `{}` more are in use than there are", resource.name);
+                    Err(Violation { at: self.s.world.now, job: None, problem })
+                })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// A job takes a portion of what it asks for.
+    #[inline]
+    pub(super) fn take_resources(&mut self, id: JobId, portion: Portion) {
+        if self.s.world.resources.is_some() {
+            self.change_resources(id, portion, -1);
+        }
+    }
+
+    /// A job gives a portion of it back.
+    #[inline]
+    pub(super) fn give_resources(&mut self, id: JobId, portion: Portion) {
+        if self.s.world.resources.is_some() {
+            self.change_resources(id, portion, 1);
+        }
+    }
+
+    #[inline(never)]
+    fn change_resources(&mut self, id: JobId, portion: Portion, sign: i64) {
+        let demand = self.s.world.jobs[id].job.demand;
+        if let Some(resources) = &mut self.s.world.resources {
+            resources.change(demand, portion, sign);
+        }
+    }
+
+    /// What keeps a job from taking a portion of what it asks for.
+    pub(super) fn lacks_resources(&self, id: JobId, portion: Portion) -> Option<String> {
+        let (resource, needs, free) =
+            self.s.world.resources.as_ref()?.lacks(self.s.world.jobs[id].job.demand, portion)?;
+        let show = |amount: i64| resource.unit.show(amount.max(0) as u64);
+        Some(format!("with {} of `{}`: {} are free", show(needs as i64), resource.name, show(free)))
+    }
+}

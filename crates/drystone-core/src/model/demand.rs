@@ -1,0 +1,482 @@
+//! Resources beyond processors: what a machine has of them, and what jobs ask for.
+//!
+//! One description serves two kinds of scheduler. Policies that count take [`Demand::totals`]: so
+//! many of each resource for as long as a job runs. A model that places jobs node by node takes
+//! [`Demand::shape`] and [`ResourceTable::classes`].
+//!
+//! Demands are interned: a job holds a [`DemandId`], and most jobs of a log share a few demands.
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+/// The number of a demand in a [`ResourceTable`]. 0 asks for processors only.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct DemandId(pub u32);
+
+impl DemandId {
+    /// The demand of a job that asks for processors only.
+    pub const NONE: DemandId = DemandId(0);
+}
+
+/// The place of a resource in [`ResourceTable::resources`].
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct ResourceId(pub u16);
+
+impl ResourceId {
+    /// The place as an index.
+    #[must_use]
+    pub fn index(self) -> usize {
+        usize::from(self.0)
+    }
+}
+
+/// The unit in which amounts of a resource are counted.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug, Serialize, Deserialize)]
+pub enum ResourceUnit {
+    /// Pieces: GPUs, licences, processors of a partition.
+    #[default]
+    Count,
+    /// Kilobytes of 1,024 bytes.
+    Kilobytes,
+}
+
+impl ResourceUnit {
+    /// Shows an amount with its unit: `3`, `1.5 GB`.
+    #[must_use]
+    pub fn show(self, amount: u64) -> String {
+        match self {
+            ResourceUnit::Count => amount.to_string(),
+            ResourceUnit::Kilobytes => {
+                let steps = [("TB", 1_u64 << 30), ("GB", 1 << 20), ("MB", 1 << 10)];
+                // Whole where possible, for an amount is to be recognised.
+                let (unit, size) = steps.into_iter().find(|&(_, size)| amount >= size).unwrap_or(("kB", 1));
+                if amount.is_multiple_of(size) {
+                    format!("{} {unit}", amount / size)
+                } else {
+                    format!("{:.2} {unit}", amount as f64 / size as f64)
+                }
+            }
+        }
+    }
+}
+
+/// A resource that jobs share: the machine has so much of it, and a job holds what it asked for as
+/// long as it runs.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Resource {
+    /// Its name: `mem`, `gpu` (of any type), `gpu:a100`, `license:matlab`, `partition:long`.
+    pub name: String,
+    /// Its unit.
+    pub unit: ResourceUnit,
+    /// How much the machine has, in that unit. At most [`AMOUNT_LIMIT`].
+    pub total: u64,
+    /// Whether a suspended job keeps it, as it keeps its memory.
+    pub stays: bool,
+}
+
+impl Resource {
+    /// A resource of which the machine has `total`. Kilobytes stay with a suspended job, pieces do
+    /// not.
+    #[must_use]
+    pub fn new(name: impl Into<String>, unit: ResourceUnit, total: u64) -> Resource {
+        Resource { name: name.into(), unit, total, stays: unit == ResourceUnit::Kilobytes }
+    }
+}
+
+/// Amounts beyond this are refused, so that no sum in the simulator can overflow: 64 PB in
+/// kilobytes.
+pub const AMOUNT_LIMIT: u64 = 1 << 46;
+
+/// Memory that a job asks of its nodes.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Serialize, Deserialize)]
+pub enum NodeMemory {
+    /// None, or nothing is known of it.
+    #[default]
+    None,
+    /// So many kilobytes of each node.
+    PerNode(u64),
+    /// So many kilobytes for each of its cores.
+    PerCore(u64),
+    /// So many kilobytes for each of its devices.
+    PerDevice(u64),
+    /// All that a node has.
+    Whole,
+}
+
+/// What a number of devices is counted for.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Serialize, Deserialize)]
+pub enum DevicePer {
+    /// On each node.
+    #[default]
+    Node,
+    /// For the whole job.
+    Job,
+    /// For each task.
+    Task,
+}
+
+/// Devices of nodes that a job asks for.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Serialize, Deserialize)]
+pub struct DeviceDemand {
+    /// Their name, such as `gpu`.
+    pub name: String,
+    /// Their type, such as `a100`; empty for any.
+    pub kind: String,
+    /// How many.
+    pub count: u32,
+    /// For what.
+    pub per: DevicePer,
+    /// Cores for each device; 0 for none in particular.
+    pub cores_each: u32,
+}
+
+/// How a job wants its nodes. What it does not name is 0 or empty.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Serialize, Deserialize)]
+pub struct NodeShape {
+    /// The fewest and the most nodes; 0 for no bound.
+    pub nodes: (u32, u32),
+    /// Its tasks; 0 for one per core.
+    pub tasks: u32,
+    /// Cores of each task; 0 for one.
+    pub cores_per_task: u32,
+    /// Cores that each of its nodes has at least.
+    pub least_cores: u32,
+    /// Its memory.
+    pub memory: NodeMemory,
+    /// Its devices.
+    pub devices: Vec<DeviceDemand>,
+    /// Features that its nodes have, as Slurm writes them: `a&b`, `a|b`, `[a|b]`.
+    pub features: String,
+    /// Whether no other job is on its nodes.
+    pub exclusive: bool,
+    /// Licences with how many of each.
+    pub licences: Vec<(String, u32)>,
+    /// Nodes that it must have, by name.
+    pub only: Vec<String>,
+    /// Nodes that it must not have, by name.
+    pub excluded: Vec<String>,
+}
+
+/// What a job asks for beyond its processors.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Serialize, Deserialize)]
+pub struct Demand {
+    /// Amounts of resources in all, ascending by resource, each above 0.
+    pub totals: Vec<(ResourceId, u64)>,
+    /// How it wants its nodes, for what places jobs.
+    pub shape: Option<NodeShape>,
+}
+
+impl Demand {
+    /// A demand for these amounts.
+    #[must_use]
+    pub fn of(totals: impl IntoIterator<Item = (ResourceId, u64)>) -> Demand {
+        Demand { totals: totals.into_iter().collect(), shape: None }.tidied()
+    }
+
+    /// Ascending by resource, each once and above 0.
+    fn tidied(mut self) -> Demand {
+        let mut sums: BTreeMap<ResourceId, u64> = BTreeMap::new();
+        for (resource, amount) in self.totals {
+            let sum = sums.entry(resource).or_default();
+            *sum = sum.saturating_add(amount);
+        }
+        self.totals = sums.into_iter().filter(|&(_, amount)| amount > 0).collect();
+        self
+    }
+
+    /// How much it asks of one resource.
+    #[must_use]
+    pub fn amount(&self, resource: ResourceId) -> u64 {
+        self.totals.iter().find(|(id, _)| *id == resource).map_or(0, |&(_, amount)| amount)
+    }
+}
+
+/// Nodes that are alike.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct NodeClass {
+    /// Their names.
+    pub nodes: Vec<String>,
+    /// Cores of each.
+    pub cores: u32,
+    /// Kilobytes of memory of each; 0 where it is not given out.
+    pub memory_kb: u64,
+    /// Devices of each: name, type (empty without one), number.
+    pub devices: Vec<(String, String, u32)>,
+    /// Features of each.
+    pub features: Vec<String>,
+    /// Nodes of a lower weight are given out first.
+    pub weight: u64,
+}
+
+/// A resource or a demand that cannot be.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ResourceError {
+    /// Two resources of one name.
+    #[error("the resource `{0}` is named twice; give each resource once")]
+    Twice(String),
+    /// A name that is empty or cannot be told from its surroundings.
+    #[error("`{0}` is no name of a resource; expected letters, digits, `:`, `_`, `-`, `.`, such as `gpu:a100`")]
+    BadName(String),
+    /// More of a resource than can be counted.
+    #[error("{amount} of `{name}` is more than the {AMOUNT_LIMIT} that can be counted")]
+    TooMuch {
+        /// Which resource.
+        name: String,
+        /// How much.
+        amount: u64,
+    },
+    /// A demand for a resource that the table does not have.
+    #[error("a demand names resource {0}, but the machine has {1} of them")]
+    Unknown(u16, usize),
+    /// More resources or demands than can be numbered.
+    #[error("more resources or demands than can be numbered")]
+    TooMany,
+}
+
+/// What a machine has beyond processors, and every demand of its jobs.
+#[derive(Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct ResourceTable {
+    resources: Vec<Resource>,
+    classes: Vec<NodeClass>,
+    /// The first one is empty.
+    demands: Vec<Demand>,
+}
+
+impl fmt::Debug for ResourceTable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&str> = self.resources.iter().map(|resource| resource.name.as_str()).collect();
+        write!(f, "ResourceTable({names:?}, {} demands, {} classes)", self.demands.len(), self.classes.len())
+    }
+}
+
+impl ResourceTable {
+    /// The resources that are counted.
+    #[must_use]
+    pub fn resources(&self) -> &[Resource] {
+        &self.resources
+    }
+
+    /// One resource; `None` where there is no such.
+    #[must_use]
+    pub fn resource(&self, id: ResourceId) -> Option<&Resource> {
+        self.resources.get(id.index())
+    }
+
+    /// The resource of a name.
+    #[must_use]
+    pub fn find(&self, name: &str) -> Option<ResourceId> {
+        self.resources.iter().position(|resource| resource.name == name).map(|at| ResourceId(at as u16))
+    }
+
+    /// Nodes by class; empty where nothing is known of nodes.
+    #[must_use]
+    pub fn classes(&self) -> &[NodeClass] {
+        &self.classes
+    }
+
+    /// Every demand, by its number.
+    #[must_use]
+    pub fn demands(&self) -> &[Demand] {
+        &self.demands
+    }
+
+    /// One demand; `None` where there is no such.
+    #[must_use]
+    pub fn demand(&self, id: DemandId) -> Option<&Demand> {
+        self.demands.get(id.0 as usize)
+    }
+
+    /// What a demand takes of each resource, ascending by resource; nothing for an unknown demand.
+    #[inline]
+    #[must_use]
+    pub fn totals(&self, id: DemandId) -> &[(ResourceId, u64)] {
+        self.demands.get(id.0 as usize).map_or(&[], |demand| &demand.totals)
+    }
+
+    /// How a demand wants its nodes.
+    #[must_use]
+    pub fn shape(&self, id: DemandId) -> Option<&NodeShape> {
+        self.demand(id)?.shape.as_ref()
+    }
+
+    /// Why no job of this demand can ever run here; `None` if one can.
+    #[must_use]
+    pub fn problem(&self, id: DemandId) -> Option<String> {
+        let Some(demand) = self.demand(id) else {
+            return Some(format!("asks for demand {} of a machine that knows {}", id.0, self.demands.len()));
+        };
+        demand.totals.iter().find_map(|&(id, amount)| {
+            let resource = self.resource(id)?;
+            let show = |amount| resource.unit.show(amount);
+            (amount > resource.total).then(|| {
+                format!("asks for {} of `{}`; the machine has {}", show(amount), resource.name, show(resource.total))
+            })
+        })
+    }
+}
+
+/// Puts a [`ResourceTable`] together.
+#[derive(Clone, Default, Debug)]
+pub struct ResourceTableBuilder {
+    table: ResourceTable,
+    index: BTreeMap<Demand, DemandId>,
+}
+
+impl From<&ResourceTable> for ResourceTableBuilder {
+    fn from(table: &ResourceTable) -> ResourceTableBuilder {
+        let numbered = table.demands.iter().zip(0..);
+        let index = numbered.map(|(demand, number)| (demand.clone(), DemandId(number))).collect();
+        ResourceTableBuilder { table: table.clone(), index }
+    }
+}
+
+impl ResourceTableBuilder {
+    /// A table without resources.
+    #[must_use]
+    pub fn new() -> ResourceTableBuilder {
+        ResourceTableBuilder::default()
+    }
+
+    /// Adds a resource.
+    ///
+    /// # Errors
+    /// A name that is taken or is none, an amount beyond [`AMOUNT_LIMIT`], more than 65,536 of
+    /// them.
+    pub fn resource(&mut self, resource: Resource) -> Result<ResourceId, ResourceError> {
+        let fits = |c: char| c.is_alphanumeric() || ":_-.+/".contains(c);
+        if resource.name.is_empty() || !resource.name.chars().all(fits) {
+            return Err(ResourceError::BadName(resource.name));
+        }
+        if self.table.find(&resource.name).is_some() {
+            return Err(ResourceError::Twice(resource.name));
+        }
+        if resource.total > AMOUNT_LIMIT {
+            return Err(ResourceError::TooMuch { name: resource.name, amount: resource.total });
+        }
+        let id = u16::try_from(self.table.resources.len()).map_err(|_| ResourceError::TooMany)?;
+        self.table.resources.push(resource);
+        Ok(ResourceId(id))
+    }
+
+    /// Adds nodes that are alike.
+    pub fn class(&mut self, class: NodeClass) {
+        self.table.classes.push(class);
+    }
+
+    /// The number of a demand, which is a new one where no equal one is known. Amounts of one
+    /// resource are added up. A demand beyond the machine is taken: [`ResourceTable::problem`]
+    /// tells of it, where the job has a name.
+    ///
+    /// # Errors
+    /// A resource that is not in the table, an amount beyond [`AMOUNT_LIMIT`], more than 2³² − 1
+    /// demands.
+    pub fn intern(&mut self, demand: Demand) -> Result<DemandId, ResourceError> {
+        let demand = demand.tidied();
+        for &(id, amount) in &demand.totals {
+            let Some(resource) = self.table.resource(id) else {
+                return Err(ResourceError::Unknown(id.0, self.table.resources.len()));
+            };
+            if amount > AMOUNT_LIMIT {
+                return Err(ResourceError::TooMuch { name: resource.name.clone(), amount });
+            }
+        }
+        self.begin();
+        if let Some(&known) = self.index.get(&demand) {
+            return Ok(known);
+        }
+        let id = u32::try_from(self.table.demands.len()).map(DemandId).map_err(|_| ResourceError::TooMany)?;
+        self.table.demands.push(demand.clone());
+        self.index.insert(demand, id);
+        Ok(id)
+    }
+
+    /// The first demand is that of jobs that ask for nothing.
+    fn begin(&mut self) {
+        if self.table.demands.is_empty() {
+            self.table.demands.push(Demand::default());
+            self.index.insert(Demand::default(), DemandId::NONE);
+        }
+    }
+
+    /// The table so far.
+    #[must_use]
+    pub fn table(&self) -> &ResourceTable {
+        &self.table
+    }
+
+    /// The table.
+    #[must_use]
+    pub fn finish(mut self) -> Arc<ResourceTable> {
+        self.begin();
+        Arc::new(self.table)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table() -> (ResourceTableBuilder, ResourceId, ResourceId) {
+        let mut builder = ResourceTableBuilder::new();
+        let gpu = builder.resource(Resource::new("gpu", ResourceUnit::Count, 4)).expect("new");
+        let mem = builder.resource(Resource::new("mem", ResourceUnit::Kilobytes, 8 << 20)).expect("new");
+        (builder, gpu, mem)
+    }
+
+    #[test]
+    fn equal_demands_have_one_number_and_none_is_0() {
+        let (mut builder, gpu, mem) = table();
+        assert_eq!(builder.intern(Demand::default()), Ok(DemandId::NONE));
+        let one = builder.intern(Demand::of([(mem, 5), (gpu, 1)])).expect("known resources");
+        assert_eq!(builder.intern(Demand::of([(gpu, 1), (mem, 2), (mem, 3)])), Ok(one));
+        assert_eq!(builder.intern(Demand::of([(gpu, 0)])), Ok(DemandId::NONE));
+        let shaped = Demand { totals: vec![], shape: Some(NodeShape { exclusive: true, ..NodeShape::default() }) };
+        let shaped = builder.intern(shaped).expect("no resources");
+        assert_ne!(shaped, DemandId::NONE);
+        let mut again = ResourceTableBuilder::from(builder.table());
+        assert_eq!(again.intern(Demand::of([(gpu, 1), (mem, 5)])), Ok(one));
+        let table = builder.finish();
+        assert_eq!(table.totals(one), [(gpu, 1), (mem, 5)]);
+        assert!(table.totals(shaped).is_empty() && table.shape(shaped).is_some_and(|shape| shape.exclusive));
+        assert_eq!(table.demand(one).map(|demand| (demand.amount(gpu), demand.amount(mem))), Some((1, 5)));
+    }
+
+    #[test]
+    fn demands_beyond_the_machine_are_told_in_its_unit() {
+        let (mut builder, gpu, mem) = table();
+        let gpus = builder.intern(Demand::of([(gpu, 5)])).expect("known resources");
+        let memory = builder.intern(Demand::of([(mem, 9 << 20)])).expect("known resources");
+        let most = builder.intern(Demand::of([(gpu, 4), (mem, 8 << 20)])).expect("known resources");
+        let table = builder.finish();
+        assert_eq!(table.problem(gpus).as_deref(), Some("asks for 5 of `gpu`; the machine has 4"));
+        assert_eq!(table.problem(memory).as_deref(), Some("asks for 9 GB of `mem`; the machine has 8 GB"));
+        assert_eq!(table.problem(most), None);
+        assert!(table.problem(DemandId(9)).is_some_and(|problem| problem.contains("demand 9")));
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused() {
+        let (mut builder, gpu, _) = table();
+        let twice = builder.resource(Resource::new("gpu", ResourceUnit::Count, 1));
+        assert_eq!(twice, Err(ResourceError::Twice("gpu".into())));
+        let nameless = builder.resource(Resource::new("a b", ResourceUnit::Count, 1));
+        assert_eq!(nameless, Err(ResourceError::BadName("a b".into())));
+        let vast = builder.resource(Resource::new("vast", ResourceUnit::Count, AMOUNT_LIMIT + 1));
+        assert_eq!(vast, Err(ResourceError::TooMuch { name: "vast".into(), amount: AMOUNT_LIMIT + 1 }));
+        assert_eq!(builder.intern(Demand::of([(ResourceId(7), 1)])), Err(ResourceError::Unknown(7, 2)));
+        let greedy = builder.intern(Demand::of([(gpu, u64::MAX), (gpu, 1)]));
+        assert_eq!(greedy, Err(ResourceError::TooMuch { name: "gpu".into(), amount: u64::MAX }));
+    }
+
+    #[test]
+    fn amounts_are_shown_with_their_unit() {
+        let kb = |amount| ResourceUnit::Kilobytes.show(amount);
+        assert_eq!([kb(512), kb(1 << 10), kb(3 << 19), kb(1 << 31)], ["512 kB", "1 MB", "1.50 GB", "2 TB"]);
+        assert_eq!(ResourceUnit::Count.show(7), "7");
+    }
+}

@@ -1,0 +1,131 @@
+//! What is free of a machine's resources beyond processors, as policies see it.
+
+use crate::model::{DemandId, Resource, ResourceId, ResourceTable};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::sync::Arc;
+
+/// The machine's further resources, and how much of each no job holds.
+///
+/// Amounts are sums over the machine: where on it they are is not seen.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct FreeResources {
+    #[serde(serialize_with = "write_table", deserialize_with = "read_table")]
+    table: Arc<ResourceTable>,
+    /// By resource. Below 0 where jobs hold more than there is: somebody else has started them.
+    levels: Vec<i64>,
+}
+
+fn write_table<S: Serializer>(table: &Arc<ResourceTable>, to: S) -> Result<S::Ok, S::Error> {
+    table.as_ref().serialize(to)
+}
+
+fn read_table<'de, D: Deserializer<'de>>(from: D) -> Result<Arc<ResourceTable>, D::Error> {
+    ResourceTable::deserialize(from).map(Arc::new)
+}
+
+/// Which part of a demand is taken or given back.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Portion {
+    /// All of it: a job starts or ends.
+    Whole,
+    /// What a suspended job does not keep.
+    Passing,
+    /// What a suspended job keeps.
+    Staying,
+}
+
+impl FreeResources {
+    /// All of these resources are free.
+    pub(crate) fn new(table: Arc<ResourceTable>) -> FreeResources {
+        let levels = table.resources().iter().map(|resource| resource.total as i64).collect();
+        FreeResources { table, levels }
+    }
+
+    /// The resources and demands.
+    #[inline]
+    #[must_use]
+    pub fn table(&self) -> &Arc<ResourceTable> {
+        &self.table
+    }
+
+    /// How much of a resource is free, in its unit; 0 for an unknown resource.
+    #[must_use]
+    pub fn free(&self, id: ResourceId) -> u64 {
+        self.levels.get(id.index()).map_or(0, |&level| level.max(0) as u64)
+    }
+
+    /// What is free of each resource; below 0 where jobs hold more than there is.
+    #[inline]
+    #[must_use]
+    pub fn levels(&self) -> &[i64] {
+        &self.levels
+    }
+
+    /// Whether everything that a demand asks for is free.
+    #[inline]
+    #[must_use]
+    pub fn admits(&self, demand: DemandId) -> bool {
+        covers(&self.levels, self.table.totals(demand))
+    }
+
+    /// The first resource of which too little is free for this portion of a demand, with what is
+    /// asked and what is free.
+    pub(crate) fn lacks(&self, demand: DemandId, portion: Portion) -> Option<(&Resource, u64, i64)> {
+        self.parts(demand, portion).find_map(|(id, amount)| {
+            let (resource, level) = (self.table.resource(id)?, self.levels[id.index()]);
+            (amount as i64 > level).then_some((resource, amount, level))
+        })
+    }
+
+    fn parts(&self, demand: DemandId, portion: Portion) -> impl Iterator<Item = (ResourceId, u64)> + '_ {
+        let counts = move |&&(id, _): &&(ResourceId, u64)| {
+            let stays = || self.table.resource(id).is_some_and(|resource| resource.stays);
+            match portion {
+                Portion::Whole => true,
+                Portion::Passing => !stays(),
+                Portion::Staying => stays(),
+            }
+        };
+        self.table.totals(demand).iter().filter(counts).copied()
+    }
+
+    /// A job takes this portion of what it asks for (`sign` −1), or gives it back (+1).
+    pub(crate) fn change(&mut self, demand: DemandId, portion: Portion, sign: i64) {
+        let FreeResources { table, levels } = self;
+        for &(id, amount) in table.totals(demand) {
+            let stays = table.resource(id).is_some_and(|resource| resource.stays);
+            let counts = match portion {
+                Portion::Whole => true,
+                Portion::Passing => !stays,
+                Portion::Staying => stays,
+            };
+            if counts {
+                levels[id.index()] += sign * amount as i64;
+            }
+        }
+    }
+}
+
+/// Whether so much is left of each resource.
+#[inline]
+pub(crate) fn covers(levels: &[i64], totals: &[(ResourceId, u64)]) -> bool {
+    totals.iter().all(|&(id, amount)| levels[id.index()] >= amount as i64)
+}
+
+#[allow(dead_code, reason = "plans use it")]
+/// Takes a demand out of what is left.
+#[inline]
+pub(crate) fn deduct(levels: &mut [i64], totals: &[(ResourceId, u64)]) {
+    for &(id, amount) in totals {
+        levels[id.index()] -= amount as i64;
+    }
+}
+
+#[allow(dead_code, reason = "plans use it")]
+/// Adds a demand to what is left.
+#[inline]
+pub(crate) fn restore(levels: &mut [i64], totals: &[(ResourceId, u64)]) {
+    for &(id, amount) in totals {
+        levels[id.index()] += amount as i64;
+    }
+}
