@@ -134,7 +134,7 @@ pub struct Figured {
 /// Something that was tried.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Tried {
-    /// What people call it.
+    /// Name for people.
     pub name: String,
     /// The policy that was simulated, in its first phase.
     pub policy: String,

@@ -43,7 +43,7 @@ const GOALS: [&str; 7] = ["maxW", "Tw", "avgW", "avgX", "areaW", "late", "specia
 const BOUND: f64 = 60.0;
 
 impl Figure {
-    /// What its values are in.
+    /// Returns the unit of its values.
     #[must_use]
     pub fn unit(&self) -> Unit {
         match self {

@@ -7,7 +7,7 @@ use drystone::model::Workload;
 
 /// Least share of the work that is worth a warning.
 const WORTH_A_WARNING: f64 = 0.001;
-/// How far a size given may be from the header's.
+/// Ratio between a given size and the header's from which they are far apart.
 const FAR: f64 = 1.25;
 
 /// Says how much work was lost with jobs that are wider than the machine.

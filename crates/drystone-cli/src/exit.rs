@@ -1,4 +1,4 @@
-//! How the program ends: exit codes, and failures with what people are told about them.
+//! End of the program: exit codes, and failures with their messages.
 
 use drystone::engine::SimulationError;
 use drystone::experiment::ExperimentError;
@@ -14,7 +14,7 @@ use std::io;
 
 /// Everything went well.
 pub(crate) const DONE: u8 = 0;
-/// The program did its work and found what it was told to look for, e.g. a broken promise.
+/// The program did its work and found what it was asked to look for, such as a broken promise.
 pub(crate) const FINDING: u8 = 1;
 /// Wrong usage, or input or output that does not work.
 pub(crate) const USAGE: u8 = 2;
@@ -26,10 +26,10 @@ pub(crate) const CODES: &str = "Exit codes: 0 done; 1 a finding (a promise was b
     given, or a published number is not met);\n2 wrong usage, input or output; 3 a policy broke its contract; \
     130 interrupted, 143 terminated, 129 hung up.";
 
-/// What commands return.
+/// Result of commands.
 pub(crate) type Outcome = Result<u8, Failure>;
 
-/// Why the program stops early.
+/// Reason why the program stops early.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Failure {
@@ -39,15 +39,14 @@ pub enum Failure {
     Message {
         /// The exit code.
         code: u8,
-        /// What to tell.
+        /// Message.
         text: String,
     },
-    /// The same, with the error that it tells of, for programs that want to know more than the
-    /// text.
+    /// Failure with its underlying error, for programs that want more than the text.
     Because {
         /// The exit code.
         code: u8,
-        /// What to tell.
+        /// Message.
         text: String,
         /// The error.
         error: Box<dyn std::error::Error + Send + Sync>,
@@ -65,7 +64,7 @@ impl Failure {
         Failure::Because { code: USAGE, text: error.to_string(), error: Box::new(error) }
     }
 
-    /// What there is to tell.
+    /// Returns the message.
     #[must_use]
     pub fn text(&self) -> &str {
         match self {
@@ -110,7 +109,7 @@ impl Failure {
         }
     }
 
-    /// How the program exits.
+    /// Returns the exit code.
     #[must_use]
     pub fn code(&self) -> u8 {
         match self {

@@ -41,7 +41,7 @@ pub struct Input {
     pub(crate) header: Header,
     /// The original records, in the order of the jobs, where they were asked for.
     pub(crate) records: Option<Vec<Record>>,
-    /// Where it is an imported site: what there is beyond its jobs.
+    /// Data of an imported site beyond its jobs, if it is one.
     pub(crate) site: Option<SiteInput>,
 }
 
@@ -81,8 +81,8 @@ impl Input {
         }
     }
 
-    /// What the machine lacks over time: as asked for, else as the site has it. Recorded among the
-    /// settings.
+    /// Returns the capacity that the machine lacks over time: as requested, else as the site has
+    /// it. Recorded among the settings.
     pub(crate) fn outages(&self, real: &RealArgs, experiment: &mut ExperimentMeta) -> Result<Outages, Failure> {
         let asked = real.outages(&self.workload, experiment)?;
         let Some(site) = &self.site else { return Ok(asked) };
@@ -97,13 +97,13 @@ impl Input {
         Ok(outages)
     }
 
-    /// How it is divided among pools that share no node.
+    /// Returns the division among pools that share no node.
     pub(crate) fn division(&self) -> Option<&Division> {
         self.site.as_ref().and_then(SiteInput::division)
     }
 
-    /// Whether these policies can be simulated on it. Pools side by side are looked at when they
-    /// are simulated.
+    /// Checks that these policies can be simulated on it. Pools side by side are looked at when
+    /// they are simulated.
     pub(crate) fn fits<'a>(&self, specs: impl IntoIterator<Item = &'a PolicySpec>) -> Result<(), Failure> {
         match self.division() {
             Some(_) => Ok(()),
@@ -118,7 +118,8 @@ impl Input {
         Ok(spec)
     }
 
-    /// Which jobs count: as asked for, else as the study or the site has it, else all.
+    /// Returns the selection of the jobs that count: as requested, else as the study or the site
+    /// has it, else all.
     pub(crate) fn selection(&self, args: &SimulationArgs) -> Selection {
         match (&self.site, args.trim, args.log.study) {
             (Some(site), None, None) => site.selection,
@@ -141,7 +142,7 @@ impl Input {
         ExperimentMeta { study, trim, seed: args.seed, each_month: args.each_month, ..ExperimentMeta::default() }
     }
 
-    /// What stands for the workload in every output.
+    /// Returns the metadata that represent the workload in every output.
     pub(crate) fn meta(&self) -> WorkloadMeta {
         WorkloadMeta::of(&self.workload, &self.audit, fingerprint(&self.workload))
     }
@@ -237,13 +238,13 @@ pub(crate) fn job(workload: &Workload, number: i64) -> Result<JobId, Failure> {
     Ok(JobId(at as u32))
 }
 
-/// Whether a policy takes these priorities.
+/// Checks that a policy accepts these priorities.
 pub(crate) fn takes(spec: &PolicySpec, priorities: &Priorities, workload: &Workload) -> Result<(), Failure> {
     let taken = spec.scheduler().policy.prioritise(priorities.clone().placed(workload));
     taken.map_err(|error| Failure::usage(format_args!("policy {spec}: {error}")))
 }
 
-/// Whether these policies can be simulated on the workload.
+/// Checks that these policies can be simulated on the workload.
 pub(crate) fn fits<'a>(specs: impl IntoIterator<Item = &'a PolicySpec>, workload: &Workload) -> Result<(), Failure> {
     for spec in specs {
         let unfit = |error| Failure::usage(format_args!("policy {spec}: {error}"));
@@ -252,7 +253,7 @@ pub(crate) fn fits<'a>(specs: impl IntoIterator<Item = &'a PolicySpec>, workload
     Ok(())
 }
 
-/// Which jobs count: as asked for, else as the study has it, else all.
+/// Returns the selection of the jobs that count: as requested, else as the study has it, else all.
 pub(crate) fn selection(args: &SimulationArgs) -> Selection {
     args.trim.unwrap_or_else(|| experiment::selection(args.log.study))
 }

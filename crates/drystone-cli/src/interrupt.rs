@@ -1,17 +1,17 @@
-//! Being told to stop: by Ctrl-C, by SIGTERM, as batch systems do it when time is up, or by SIGHUP,
+//! Cancellation: by Ctrl-C, by SIGTERM, as batch systems send it when time is up, or by SIGHUP,
 //! when the terminal goes away.
 
 use crate::output::file::clean_up_and_exit;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
-/// What the number of a signal is added to, for an exit code.
+/// Offset of a signal's number in an exit code.
 const SIGNAL: u8 = 128;
 /// Ctrl-C.
 const SIGINT: u8 = 2;
 
-/// Whether the work in hand stops by itself, in order, when [`ASKED`] is set.
+/// True if the work in hand stops by itself, in order, when [`ASKED`] is set.
 static ORDERLY: AtomicBool = AtomicBool::new(false);
-/// Whether work that stops in order has been told to.
+/// True if work that stops in order has been cancelled.
 static ASKED: AtomicBool = AtomicBool::new(false);
 /// The exit code that says by what.
 static CODE: AtomicU8 = AtomicU8::new(SIGNAL + SIGINT);
@@ -30,10 +30,10 @@ pub(crate) fn stop_at_once() -> bool {
     ASKED.load(Ordering::SeqCst)
 }
 
-/// Whether the time ran out, without an interrupt.
+/// True if the time ran out, without an interrupt.
 static TIME_IS_UP: AtomicBool = AtomicBool::new(false);
 
-/// From now on work that stops in order is told to do so after this time.
+/// Cancels work that stops in order after this time.
 pub(crate) fn stop_after(time: std::time::Duration) -> std::io::Result<()> {
     let wait = move || {
         std::thread::sleep(time);
@@ -44,7 +44,7 @@ pub(crate) fn stop_after(time: std::time::Duration) -> std::io::Result<()> {
     std::thread::Builder::new().name("time".to_string()).spawn(wait).map(|_| ())
 }
 
-/// Whether work was told to stop because its time was up.
+/// Returns whether work was cancelled because its time was up.
 pub(crate) fn time_is_up() -> bool {
     TIME_IS_UP.load(Ordering::SeqCst)
 }
@@ -102,8 +102,8 @@ pub(crate) fn watch() {
     }
 }
 
-/// Whether this signal was ignored when the program began. Linux says so; elsewhere it cannot be
-/// known without `unsafe`, and the signal is left alone.
+/// Returns whether this signal was ignored when the program began. Linux says so; elsewhere it
+/// cannot be known without `unsafe`, and the signal is left alone.
 #[cfg(unix)]
 fn ignored(signal: i32) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();

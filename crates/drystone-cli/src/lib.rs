@@ -54,7 +54,7 @@ fn program() -> Result<PathBuf, exit::Failure> {
     PROGRAM.get().cloned().map_or_else(own, Ok)
 }
 
-/// The same with these arguments, the name of the program first.
+/// Runs the program with these arguments, the name of the program first.
 fn run_with(args: Vec<OsString>) -> u8 {
     let mut args = args::spelled(args);
     let all = args::asks_for_all(&mut args);

@@ -1,5 +1,4 @@
-//! What the commands do, for programs that have workloads and policies in memory; the package for
-//! Python is one.
+//! Commands for programs that have workloads and policies in memory; the package for Python is one.
 //!
 //! Options are those of the command line, as words: `--confidence=0.9`. They mean the same, have
 //! the same defaults and are checked alike. What a command would say on the standard error comes
@@ -36,9 +35,9 @@ use std::sync::atomic::AtomicBool;
 /// Something, and the notes and warnings that came with it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Told<T> {
-    /// What was made.
+    /// The result.
     pub what: T,
-    /// What people should hear.
+    /// Messages for people.
     pub messages: Vec<String>,
 }
 
@@ -84,7 +83,7 @@ fn localised<'a>(input: &'a Input, specs: &[PolicySpec]) -> Cow<'a, Input> {
     Cow::Owned(own)
 }
 
-/// What is about one machine cannot be asked of several pools.
+/// Refuses several pools, for a question about one machine.
 fn one_machine(input: &Input, what: &str) -> Result<(), Failure> {
     match input.division() {
         Some(_) => Err(Failure::usage(format_args!(
@@ -106,7 +105,7 @@ impl Input {
         overheard(|| Input::simulated(&args, true, plain))
     }
 
-    /// The same from bytes that were opened elsewhere; `title` is what the workload is called.
+    /// Loads a workload from bytes that were opened elsewhere; `title` is its name.
     ///
     /// # Errors
     /// As [`Input::load`].
@@ -184,8 +183,8 @@ impl Input {
         Ok(self.some(workload, records))
     }
 
-    /// What there is beyond the jobs, where jobs alone are not the whole: several pools, lost
-    /// capacity, circumstances.
+    /// Names the data beyond the jobs, where the jobs alone are not the whole workload: several
+    /// pools, lost capacity, circumstances.
     #[must_use]
     pub fn beyond_jobs(&self) -> Option<&'static str> {
         let lacks = self.site.as_ref().is_some_and(|site| site.lacks());
@@ -210,8 +209,8 @@ impl Input {
 pub struct Run(Ran);
 
 impl Run {
-    /// Simulates; `None` where it was told to stop. `options` are those of `drystone run`,
-    /// `--policy=` among them.
+    /// Simulates; `None` on cancellation. `options` are those of `drystone run`, `--policy=` among
+    /// them.
     ///
     /// # Errors
     /// Options that are wrong, a policy that does not fit or breaks its contract.
@@ -235,7 +234,7 @@ impl Run {
         self.0.rows.as_deref().unwrap_or_default()
     }
 
-    /// What pages and plots show, and what the command prints as JSON.
+    /// Returns the results shown by pages and plots, which the command prints as JSON.
     ///
     /// # Errors
     /// A result that is no JSON.
@@ -271,8 +270,7 @@ impl Run {
 pub struct Compared(Judged);
 
 impl Compared {
-    /// Simulates and judges; `None` where it was told to stop before all was done. `options` are
-    /// those of `drystone compare`.
+    /// Simulates and judges; `None` on cancellation. `options` are those of `drystone compare`.
     ///
     /// # Errors
     /// As [`Run::of`].
@@ -311,7 +309,7 @@ impl Compared {
     }
 }
 
-/// Why a job started when it did: in words, and as JSON. `options` are those of `drystone explain`.
+/// Explains the start of a job: in words, and as JSON. `options` are those of `drystone explain`.
 ///
 /// # Errors
 /// As [`Run::of`]; no such job.

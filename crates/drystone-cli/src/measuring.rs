@@ -1,11 +1,12 @@
-//! What `run` and `compare` measure, and what plots need of it.
+//! Measurements of `run` and `compare`, and the data of plots.
 
 use crate::args::SimulationArgs;
 use drystone::metrics::{Config, JobRow, Report, Scheme, Selection};
 use drystone::model::Span;
 use drystone_report::{Details, Material, Watcher};
 
-/// What to measure, `excessive` waits among it; `detailed` measures what [`details`] takes.
+/// Returns the choice of measurements, `excessive` waits among it; `detailed` measures what
+/// [`details`] takes.
 pub(crate) fn config(
     args: &SimulationArgs,
     selection: Selection,
@@ -27,11 +28,11 @@ pub(crate) fn config(
     }
 }
 
-/// How plots sort jobs.
+/// Categories of jobs in plots.
 const DETAILED: [Scheme; 2] = [Scheme::Chiang, Scheme::User];
 
-/// What plots need of a report and what was watched. Takes out of the report the categories that
-/// only plots need, and leaves its rows.
+/// Returns the data of plots from a report and observations. Takes out of the report the categories
+/// that only plots need, and leaves its rows.
 pub(crate) fn details(
     args: &SimulationArgs,
     report: &mut Report,

@@ -1,4 +1,4 @@
-//! What determined a result, recorded in every output.
+//! Inputs of a result, recorded in every output.
 
 pub(crate) use drystone_report::meta::{ExperimentMeta, FileMeta, PolicyMeta, StudyMeta, WorkloadMeta};
 

@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// What is put around the work of each thread: an interpreter that is called back may want to know
+/// Wrapper around the work of each thread: an interpreter that is called back may need to register
 /// its threads.
 pub(crate) static AROUND: OnceLock<fn(&mut (dyn FnMut() + Send))> = OnceLock::new();
 
@@ -13,8 +13,8 @@ fn around(mut work: impl FnMut() + Send) {
     }
 }
 
-/// What `work` makes of each item and its place, in the order of the items, made by so many
-/// threads. A thread that is free takes the next item; which thread does what does not show.
+/// Applies `work` to each item and its place, in the order of the items, on this many threads. A
+/// thread that is free takes the next item; which thread does what does not show.
 pub(crate) fn map<T: Send, R: Send>(items: Vec<T>, threads: usize, work: impl Fn(usize, T) -> R + Sync) -> Vec<R> {
     let threads = threads.clamp(1, items.len().max(1));
     let mut done = Vec::with_capacity(items.len());
@@ -30,7 +30,8 @@ pub(crate) fn map<T: Send, R: Send>(items: Vec<T>, threads: usize, work: impl Fn
     };
     std::thread::scope(|scope| {
         for _ in 1..threads {
-            // One that cannot be had, for want of memory, is one less: this thread works, too.
+            // A thread that cannot be started for want of memory is one fewer: this thread works as
+            // well.
             let _ = std::thread::Builder::new().spawn_scoped(scope, || around(take));
         }
         take();

@@ -14,15 +14,15 @@ use std::io::{self, IsTerminal, Read};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// What takes less is over before it can be read.
+/// Duration below which progress is not shown, because it could not be read.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Whether progress has no terminal to appear on.
+/// Returns whether progress has no terminal to appear on.
 pub(crate) fn nobody_watches() -> bool {
     message::is_quiet() || message::is_overheard() || !io::stderr().is_terminal()
 }
 
-/// How many things pass between two steps of a bar, which have their price.
+/// Number of items between two steps of a bar, which have a cost.
 const STRIDE: u64 = 1_000;
 
 /// Counts work done. Can be shared by threads; costs little without a terminal.
@@ -147,7 +147,7 @@ impl Drop for Phases {
     }
 }
 
-/// What a [`Recent`] shows.
+/// Contents of a [`Recent`].
 #[derive(Clone, Copy)]
 enum Shown {
     Rate,
@@ -159,11 +159,11 @@ enum Shown {
 #[derive(Clone)]
 struct Recent {
     shown: Shown,
-    /// When how much was done, at least [`APART`] apart, back to [`RECENT`] ago.
+    /// Times and amounts of work, at least [`APART`] apart, back to [`RECENT`] ago.
     seen: VecDeque<(Instant, u64)>,
 }
 
-/// How long the rate is averaged.
+/// Time over which the rate is averaged.
 const RECENT: Duration = Duration::from_secs(5);
 const APART: Duration = Duration::from_millis(200);
 
@@ -189,7 +189,8 @@ impl Recent {
         if seconds > 0.0 { last.1.saturating_sub(first.1) as f64 / seconds } else { 0.0 }
     }
 
-    /// How long it takes at this rate to do so much; `None` where nothing is done any more.
+    /// Returns the time for this much work at this rate; `None` where there is no progress any
+    /// more.
     fn left(&self, work: u64) -> Option<Duration> {
         Duration::try_from_secs_f64((work as f64 / self.rate()).ceil()).ok()
     }

@@ -19,12 +19,12 @@ pub(crate) fn read(file: &Path) -> Result<(String, String), Failure> {
 }
 
 impl RealArgs {
-    /// Whether the original records are needed.
+    /// Returns whether the original records are needed.
     pub(crate) fn needs_records(&self) -> bool {
         self.warm_start.is_some() || self.feedback
     }
 
-    /// Whether times have to be those of the log until it is cut.
+    /// Returns whether times have to be those of the log until it is cut.
     pub(crate) fn needs_times_of_the_log(&self) -> bool {
         self.needs_records() || self.circumstances.is_some()
     }
@@ -58,7 +58,7 @@ impl RealArgs {
         Ok(read)
     }
 
-    /// Whether these policies can be simulated so.
+    /// Checks that these policies can be simulated in this way.
     pub(crate) fn heard_by<'a>(
         &self,
         specs: impl IntoIterator<Item = &'a PolicySpec>,

@@ -22,22 +22,22 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-/// What an input has beyond its jobs where it is a site.
+/// Data of a site beyond its jobs.
 #[derive(Clone, Debug)]
 pub(crate) struct SiteInput {
     pub(crate) site: Arc<Site>,
     pub(crate) folder: PathBuf,
     /// The pools that are simulated.
     pub(crate) pools: Vec<u16>,
-    /// What the one pool lacks over time.
+    /// Capacity that the single pool lacks over time.
     pub(crate) outages: Outages,
-    /// How the jobs are divided among several pools.
+    /// Division of the jobs among several pools.
     pub(crate) division: Option<Division>,
-    /// Which jobs count unless something else is asked for.
+    /// Default selection of the jobs that count.
     pub(crate) selection: Selection,
     /// For each job its place in the site.
     pub(crate) places: Vec<u32>,
-    /// Whether nothing but the jobs is taken of it.
+    /// True if only the jobs of the site are used.
     pub(crate) plain: bool,
 }
 
@@ -124,7 +124,7 @@ pub(crate) fn places(records: &[Record]) -> Vec<u32> {
 }
 
 impl SiteInput {
-    /// What the machine lacks, and the files that say what the site says beyond its jobs.
+    /// Returns the capacity that the machine lacks, and the site's files beyond its jobs.
     pub(crate) fn outages(&self) -> Result<(Outages, Option<FileMeta>, Option<FileMeta>), Failure> {
         if self.plain {
             return Ok((Outages::default(), None, None));
@@ -140,12 +140,12 @@ impl SiteInput {
         Ok((self.outages.clone(), outages, Some(meta("site.json")?)))
     }
 
-    /// Whether capacity is out at some time.
+    /// Returns whether capacity is out at some time.
     pub(crate) fn lacks(&self) -> bool {
         !self.plain && !self.outages.is_empty()
     }
 
-    /// How the jobs are divided among several pools.
+    /// Returns the division of the jobs among several pools.
     pub(crate) fn division(&self) -> Option<&Division> {
         self.division.as_ref()
     }
@@ -187,7 +187,7 @@ impl SiteInput {
         job.wait().filter(|_| job.kind == Kind::Ran)
     }
 
-    /// What is assumed of the machine, for people.
+    /// Describes the assumptions about the machine, for people.
     pub(crate) fn assumed(&self) -> String {
         let pools = &self.site.manifest.pools;
         let one = |&pool: &u16| {

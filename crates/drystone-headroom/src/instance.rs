@@ -20,7 +20,7 @@ pub struct Instance {
 pub struct Impossible {
     /// Place of the task.
     pub task: usize,
-    /// What is wrong with it.
+    /// Description of the mistake.
     pub problem: String,
 }
 

@@ -133,7 +133,7 @@ pub enum SiteError {
     BadTable {
         /// The file.
         file: String,
-        /// What is wrong.
+        /// Description of the mistake.
         problem: String,
     },
     /// JSON that is none.
@@ -141,7 +141,7 @@ pub enum SiteError {
     BadJson {
         /// File, line and column.
         place: String,
-        /// What is wrong.
+        /// Description of the mistake.
         problem: String,
     },
     /// A file that is nothing an import knows.
@@ -149,7 +149,7 @@ pub enum SiteError {
     Unknown {
         /// The file.
         file: String,
-        /// What it looks like.
+        /// Likely format.
         looks: String,
         /// What to do.
         advice: String,
@@ -203,7 +203,7 @@ pub enum SiteError {
     Machine {
         /// File and line.
         place: String,
-        /// What is wrong.
+        /// Description of the mistake.
         problem: String,
     },
     /// An option that does not go with what was read.
@@ -222,7 +222,7 @@ pub enum SiteError {
     Damaged {
         /// The file.
         file: String,
-        /// What is wrong.
+        /// Description of the mistake.
         problem: String,
     },
     /// A file cannot be written.

@@ -58,13 +58,13 @@ macro_rules! rules {
                 match self { $(Rule::$variant => $name,)* }
             }
 
-            /// What it does.
+            /// Returns the effect of the rule.
             #[must_use]
             pub fn effect(self) -> Effect {
                 match self { $(Rule::$variant => Effect::$effect,)* }
             }
 
-            /// What it says, in words.
+            /// Returns the meaning of the rule, in words.
             #[must_use]
             pub fn meaning(self) -> &'static str {
                 match self { $(Rule::$variant => $meaning,)* }

@@ -36,7 +36,7 @@ pub struct RuleCount {
     pub name: String,
     /// What it does.
     pub effect: Effect,
-    /// What it says, in words.
+    /// Returns the meaning of the rule, in words.
     pub meaning: String,
     /// Rows of accounting that it applied to.
     pub rows: u64,
@@ -261,7 +261,7 @@ pub struct SiteJob<'a> {
     pub reservation: Cow<'a, str>,
     /// Features that it asked for.
     pub constraints: Cow<'a, str>,
-    /// When it was submitted.
+    /// Submit time.
     pub submit: i64,
     /// When it was eligible.
     pub eligible: Option<i64>,

@@ -60,7 +60,7 @@ impl Rules {
 /// A running job as the plan sees it.
 #[derive(Clone, Copy, Debug)]
 struct Run {
-    /// When it is predicted to end.
+    /// Predicted end.
     end: i64,
     job: u32,
     procs: Procs,

@@ -42,7 +42,8 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "TIME", value_parser = super::values::time)]
     pub(crate) within: Option<Duration>,
 
-    /// Policy that the others are compared with [default: easy if it is among them, else the first].
+    /// Policy that the others are compared with [default: easy if it is among them, else the
+    /// first].
     #[arg(long, value_name = "SPEC", value_parser = super::values::policy)]
     pub(crate) baseline: Option<PolicySpec>,
 

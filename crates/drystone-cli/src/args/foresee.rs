@@ -65,8 +65,8 @@ pub(crate) struct ForeseeArgs {
     #[arg(long, value_name = "FORMAT", default_value = "table", help_heading = "Output", value_parser = super::values::format())]
     pub(crate) format: ReportFormat,
 
-    /// Also write the results to a file; its ending (.html, .json, .csv, .md, .txt) says how. A page
-    /// (.html) has plots.
+    /// Also write the results to a file; its ending (.html, .json, .csv, .md, .txt) says how. A
+    /// page (.html) has plots.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) report: Option<PathBuf>,
 

@@ -47,7 +47,7 @@ pub(crate) struct GanttArgs {
     #[arg(long, value_name = "WHAT", default_value = "user", help_heading = "Chart", value_parser = words(&Colour::ALL, Colour::id))]
     pub(crate) colour: Colour,
 
-    /// Number of a job in the log (field 1) whose reservations are drawn, too: submit, planned
+    /// Number of a job in the log (field 1) whose reservations are also drawn: submit, planned
     /// starts (the shadow time, where it is the first of its queue) and start.
     #[arg(long, short, value_name = "ID", help_heading = "Chart", allow_hyphen_values = true)]
     pub(crate) job: Option<i64>,

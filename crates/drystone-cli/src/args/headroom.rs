@@ -33,8 +33,8 @@ pub(crate) struct HeadroomArgs {
     /// `compare`.
     pub(crate) log: Option<PathBuf>,
 
-    /// Measure that is bracketed: the mean wait, the mean bounded slowdown (bound 10 s), or the mean wait
-    /// weighted by processors × run time.
+    /// Measure that is bracketed: the mean wait, the mean bounded slowdown (bound 10 s), or the
+    /// mean wait weighted by processors × run time.
     #[arg(long, value_name = "MEASURE", default_value = "wait", value_parser = words(&DelayMeasure::ALL, DelayMeasure::word))]
     pub(crate) measure: DelayMeasure,
 

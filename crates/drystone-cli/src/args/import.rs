@@ -88,9 +88,9 @@ pub(crate) struct ImportArgs {
     #[arg(long, value_name = "RULE", default_value = "allocated", help_heading = "From records to jobs", value_parser = words(Size::ALL, Size::name))]
     pub(crate) size: Size,
 
-    /// Units of pools and jobs: of each pool nodes, GPUs or processors with dominant
-    /// shares, by what its jobs hold; the same with dominant shares of GPUs, too; or processors,
-    /// GPUs or whole nodes that jobs hold, in every pool.
+    /// Units of pools and jobs: of each pool nodes, GPUs or processors with dominant shares, by
+    /// what its jobs hold; the same with dominant shares of GPUs as well; or processors, GPUs or
+    /// whole nodes that jobs hold, in every pool.
     #[arg(long, value_name = "RULE", default_value = "auto", help_heading = "From records to jobs", value_parser = words(Counting::ALL, Counting::name))]
     pub(crate) count: Counting,
 

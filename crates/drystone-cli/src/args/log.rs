@@ -9,7 +9,8 @@ use drystone::log::transform::Factor;
 use drystone::model::Procs;
 use std::path::PathBuf;
 
-/// Rules by which records become jobs. An option that is not given is the study's, else Drystone's own.
+/// Rules by which records become jobs. An option that is not given is the study's, else Drystone's
+/// own.
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Cleaning")]
 pub(crate) struct LogArgs {
@@ -32,8 +33,8 @@ pub(crate) struct LogArgs {
     #[arg(long, value_name = "FIELD", value_parser = words(SizeField::ALL, SizeField::name))]
     pub(crate) size: Option<SizeField>,
 
-    /// Stand-in for a missing estimate, or one of 0: run, run-min-1, drop, a number of seconds, or a
-    /// model: tsafrir (few round values, none below the run time), factor(2), user-mean (of the
+    /// Stand-in for a missing estimate, or one of 0: run, run-min-1, drop, a number of seconds, or
+    /// a model: tsafrir (few round values, none below the run time), factor(2), user-mean (of the
     /// user's jobs that had ended) [default: run].
     #[arg(long, visible_alias = "estimates", alias = "estimate", value_name = "RULE", value_parser = value::<MissingEstimate>)]
     pub(crate) missing_estimate: Option<MissingEstimate>,

@@ -65,9 +65,9 @@ pub(crate) struct SimulationArgs {
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub(crate) plots: Option<PathBuf>,
 
-    /// Print every table. With --format json also write distributions, levels over time, classes and
-    /// users under `details`, from which `drystone report` makes a page. A page (--report FILE.html)
-    /// has them anyway.
+    /// Print every table. With --format json also write distributions, levels over time, classes
+    /// and users under `details`, from which `drystone report` makes a page. A page (--report
+    /// FILE.html) has them anyway.
     #[arg(long, help_heading = "Output")]
     pub(crate) details: bool,
 

@@ -7,8 +7,8 @@ use drystone_sweep::cluster::Recipe;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// The division of a study into tasks. An option that is not given is as in the submission before, else as the
-/// default says.
+/// The division of a study into tasks. An option that is not given is as in the submission before,
+/// else as the default says.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct DivideArgs {
     /// Number of tasks, which are made to end together.

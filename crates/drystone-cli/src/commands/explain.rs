@@ -22,7 +22,7 @@ struct Answer<'a> {
     told: &'a Explanation<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
     why_not: Option<&'a WhyNot>,
-    /// What the passes of Slurm's schedulers said of it, under `slurm`.
+    /// Passes of Slurm's schedulers that considered it, under `slurm`.
     #[serde(skip_serializing_if = "<[Said]>::is_empty")]
     passes: &'a [Said],
 }

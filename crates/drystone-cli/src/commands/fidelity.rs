@@ -39,7 +39,7 @@ pub(crate) fn fidelity(args: &FidelityArgs) -> Outcome {
     Ok(if unmet.is_empty() { DONE } else { FINDING })
 }
 
-/// Simulates and measures; `None` where it was told to stop.
+/// Simulates and measures; `None` on cancellation.
 pub(crate) fn held(args: &FidelityArgs, stop: &AtomicBool) -> Result<Option<Found>, Failure> {
     Given::refuse(&args.site, &[Given::Site])?;
     let (site, pool) = site::open(&args.site)?;

@@ -71,7 +71,7 @@ fn window(args: &GanttArgs) -> Result<(Option<Time>, Option<Time>), Failure> {
     args.window.as_deref().map_or(Ok((None, None)), |text| input::limits("--window", text))
 }
 
-/// Simulates, and draws what ran; `None` where it was told to stop.
+/// Simulates, and draws the jobs that ran; `None` on cancellation.
 pub(crate) fn drawn(args: &GanttArgs, input: &Input, stop: Option<&AtomicBool>) -> Result<Option<Gantt>, Failure> {
     let window = window(args)?;
     let workload = &input.workload;

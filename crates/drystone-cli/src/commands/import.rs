@@ -42,7 +42,7 @@ pub(crate) fn import(args: &ImportArgs) -> Outcome {
     Ok(DONE)
 }
 
-/// Imports, and writes the site; `None` where it was told to stop.
+/// Imports, and writes the site; `None` on cancellation.
 pub(crate) fn imported(args: &ImportArgs, out: &Path, stop: &AtomicBool) -> Result<Option<Manifest>, Failure> {
     let open = |path: &Path| counted(path);
     let phases = Phases::new();

@@ -1,4 +1,4 @@
-//! What the commands do: one file per command.
+//! Commands, one file for each.
 
 #[cfg(feature = "sites")]
 mod advise;

@@ -10,10 +10,10 @@ pub(super) struct ParamEntry {
     pub(super) values: String,
     /// The types of values that it takes, for machines.
     takes: Vec<Type>,
-    /// For whom it is: main, study, expert.
+    /// Audience: main, study, expert.
     pub(super) level: &'static str,
     meaning: &'static str,
-    /// What other parameters must be for this one to count.
+    /// Conditions on other parameters under which this one counts.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     needs: Vec<String>,
 }

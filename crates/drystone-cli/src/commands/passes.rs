@@ -1,4 +1,4 @@
-//! What the passes of Slurm's two schedulers said of a job, in words.
+//! Passes of Slurm's two schedulers that considered a job, in words.
 
 use crate::output::number::{duration, plural};
 use drystone::model::{JobId, Time};

@@ -92,7 +92,7 @@ pub(crate) fn policies(args: &PoliciesArgs) -> Outcome {
     Ok(DONE)
 }
 
-/// What is to be listed. A name is a family, a short name, or any policy with parameters.
+/// Returns the entries to list. A name is a family, a short name, or any policy with parameters.
 fn listing(args: &PoliciesArgs) -> Result<Listing, Failure> {
     let (kinds, aliases): (Vec<&Kind>, Vec<&Alias>) = match &args.name {
         None => (kinds(), ALIASES.iter().collect()),
@@ -117,7 +117,7 @@ fn listing(args: &PoliciesArgs) -> Result<Listing, Failure> {
     })
 }
 
-/// What is shown first stands first.
+/// Levels in the order of the list.
 const LEVELS: [Level; 3] = [Level::Main, Level::Study, Level::Expert];
 
 fn heading(level: Level) -> &'static str {

@@ -14,9 +14,8 @@ use drystone::model::Span;
 use drystone::parts::predict::forecast;
 use serde::Serialize;
 
-/// What is judged where nothing else is asked for: what users say, the history of Tsafrir et al.
-/// 2007 in its windows, that of Gaussier et al. 2015, a median, a cautious quantile, and the
-/// learner.
+/// Default predictors: users' estimates, the history of Tsafrir et al. 2007 in its windows, that of
+/// Gaussier et al. 2015, a median, a cautious quantile, and the learner.
 const DEFAULTS: [&str; 8] = [
     "estimate",
     "recent(2)",
@@ -41,7 +40,7 @@ pub(crate) struct Judged {
 struct Judgement {
     /// As policies take it.
     predictor: String,
-    /// Whether it knows true run times.
+    /// True if it knows true run times.
     clairvoyant: bool,
     foresight: Foresight,
 }

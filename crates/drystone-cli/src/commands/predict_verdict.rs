@@ -1,5 +1,4 @@
-//! What predictions of run times are worth: which predictor is best, and how much it helps a
-//! scheduler.
+//! Verdict on predictions of run times: the best predictor, and its help to a scheduler.
 
 use crate::exit::Failure;
 use crate::output::number::{change, duration, fixed, percent};
@@ -9,7 +8,7 @@ use drystone::metrics::{Config, Foresight, Measures};
 use drystone::model::Workload;
 use drystone::policy::PolicySpec;
 
-/// Why the learner stands in the table although it is seldom the most accurate.
+/// Note on the learner, which is seldom the most accurate.
 const LEARN: &str = "`learn` (Gaussier et al. 2015) does not aim at accuracy: it learns to avoid the errors that its loss makes dear, and \
                      it takes the job's size, user and time of day into account. It is here for logs on which that pays.";
 
@@ -52,8 +51,8 @@ pub(super) fn verdict(workload: &Workload, all: &[Judged<'_>]) -> Result<Vec<Str
     Ok(sentences)
 }
 
-/// How much a predictor helps: EASY that tries short jobs first, with the estimates and with the
-/// predictions.
+/// Describes the help of a predictor: EASY that tries short jobs first, with the estimates and with
+/// the predictions.
 fn worth(workload: &Workload, predictor: &str) -> Result<Option<String>, Failure> {
     let with = measures(workload, &format!("easy(backfill=sjf,predict={predictor})"))?;
     let without = measures(workload, "easy(backfill=sjf)")?;

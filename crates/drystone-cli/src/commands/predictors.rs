@@ -1,4 +1,4 @@
-//! What `predict=` takes, as `drystone policies` shows it.
+//! Predictors that `predict=` accepts, as `drystone policies` shows them.
 
 use super::parameters::ParamEntry;
 use crate::output::document::{Document, Table};
@@ -11,7 +11,7 @@ pub(super) struct PredictorEntry {
     name: &'static str,
     summary: &'static str,
     source: &'static str,
-    /// Whether it learns from history.
+    /// True if it learns from history.
     learns: bool,
     parameters: Vec<ParamEntry>,
 }

@@ -1,4 +1,4 @@
-//! What stood in the way of a job while it waited, hour by hour, in the words of a user.
+//! Obstacles to a job while it waited, hour by hour, in the words of a user.
 
 use crate::output::number::{count, duration, plural};
 use drystone::engine::explain::WhatIf;
@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const LENGTHS: [i64; 8] = [600, 3_600, 7_200, 21_600, 43_200, 86_400, 604_800, 2_419_200];
 /// Most parts.
 const MOST: i64 = 24;
-/// Waits up to this are told in parts of ten minutes.
+/// Waits up to this long are reported in ten-minute bins.
 const BRIEF: i64 = 3_600;
 /// Most jobs that are named.
 const NAMED: usize = 3;
@@ -25,18 +25,18 @@ pub(super) struct Watch<'a> {
     running: BTreeSet<JobId>,
     waiting: BTreeSet<JobId>,
     here: bool,
-    /// When it started.
+    /// Start of the job.
     pub(super) start: Option<Time>,
-    /// What held while it waited, from instant to instant.
+    /// States while it waited, from instant to instant.
     states: Vec<State>,
     overtook: Vec<JobId>,
-    /// What ran when it arrived.
+    /// Jobs that ran when it arrived.
     held: Vec<JobId>,
-    /// When each of those ended, as far as it did before the job started.
+    /// End of each of those, if it came before the job's start.
     ended: BTreeMap<JobId, Time>,
 }
 
-/// What held from an instant on.
+/// State from an instant on.
 #[derive(Clone, Copy, Debug)]
 struct State {
     from: Time,
@@ -65,12 +65,12 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// Whether it has started, or was here before it could be watched.
+    /// Returns whether it has started, or was here before it could be watched.
     pub(super) fn is_over(&self) -> bool {
         self.start.is_some()
     }
 
-    /// What was seen; `None` where the job did not start or did not wait.
+    /// Returns the observations; `None` where the job did not start or did not wait.
     pub(super) fn told(&self, what_if: &[(WhatIf, Option<Time>)]) -> Option<WhyNot> {
         let job = self.workload.job(self.id);
         let start = self.start.filter(|&start| start > job.submit)?;
@@ -228,10 +228,10 @@ impl Observer for Watch<'_> {
     }
 }
 
-/// What stood in the way of a job.
+/// Obstacles to a job.
 #[derive(Serialize, Debug)]
 pub(super) struct WhyNot {
-    /// How long it waited, in seconds.
+    /// Wait, in seconds.
     wait: i64,
     procs: Procs,
     estimate: i64,
@@ -242,7 +242,7 @@ pub(super) struct WhyNot {
     held: Vec<Named>,
     /// Jobs that came later and started before.
     overtook: Vec<Named>,
-    /// What would have let it start earlier.
+    /// Changes that would have let it start earlier.
     earlier: Vec<Earlier>,
 }
 
@@ -273,7 +273,7 @@ fn is_zero(procs: &Procs) -> bool {
 struct Named {
     number: i64,
     procs: Procs,
-    /// When it ended, if that was before the job started.
+    /// End, if it came before the job's start.
     ended: Option<Time>,
 }
 

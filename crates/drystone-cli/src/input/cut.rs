@@ -70,7 +70,7 @@ impl Input {
     }
 }
 
-/// What is simulated from an empty machine: the whole workload, or each month of it.
+/// Parts that are simulated from an empty machine: the whole workload, or each month of it.
 pub(crate) enum Parts<'a> {
     Whole(&'a Workload),
     Months(Vec<Workload>),

@@ -27,7 +27,7 @@ pub(crate) fn platform(file: &Path) -> Result<(Platform, FileMeta), Failure> {
     Ok((platform, FileMeta::of(name, &text)))
 }
 
-/// What files say of priorities and of the cost of suspensions.
+/// Contents of the files on priorities and on the cost of suspensions.
 #[derive(Default)]
 pub(crate) struct Files {
     pub(crate) priorities: Option<Priorities>,

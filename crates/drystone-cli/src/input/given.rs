@@ -38,7 +38,8 @@ pub(crate) enum Given {
 }
 
 impl Given {
-    /// What a path holds; `None` if it cannot be read, or is a stream that can be read only once.
+    /// Recognises the contents of a path; `None` if it cannot be read, or is a stream that can be
+    /// read only once.
     pub(crate) fn of(path: &Path) -> Option<Given> {
         if path.is_dir() {
             return Some(if is_site(path) { Given::Site } else { in_folder(path) });
@@ -131,13 +132,13 @@ fn of_head(head: &[u8]) -> Given {
     }
 }
 
-/// Whether a line has the numbers of a record in Standard Workload Format.
+/// Returns whether a line has the numbers of a record in Standard Workload Format.
 fn is_record(line: &str) -> bool {
     let mut fields = line.split_whitespace();
     fields.clone().count() == 18 && fields.all(|field| field.parse::<f64>().is_ok())
 }
 
-/// What the files of a folder are, the first kind that some command takes as a whole.
+/// Recognises the files of a folder: the first kind that some command takes as a whole.
 fn in_folder(path: &Path) -> Given {
     let Ok(entries) = std::fs::read_dir(path) else { return Given::Folder };
     let mut files: Vec<_> =

@@ -57,7 +57,7 @@ impl Input {
         Ok(input)
     }
 
-    /// What `run` and `compare` simulate.
+    /// Reads the input of `run` and `compare`.
     ///
     /// `plain` takes of a site its jobs alone: they are to arrive at other times than they did.
     pub(crate) fn simulated(args: &SimulationArgs, records: bool, plain: bool) -> Result<Input, Failure> {
@@ -105,8 +105,8 @@ impl Input {
         Input::arranged(read, path, (log, cut, real))
     }
 
-    /// What `read` makes, with its circumstances, cut, scaled and shifted. Times are scaled and
-    /// shifted last: months and seconds are those of the log.
+    /// Reads an input with `read`, with its circumstances, cut, scaled and shifted. Times are
+    /// scaled and shifted last: months and seconds are those of the log.
     pub(crate) fn arranged(
         read: impl FnOnce(&LogArgs) -> Result<Input, Failure>,
         path: Option<&Path>,

@@ -1,5 +1,4 @@
-//! What a log recorded beyond the jobs: what depends on what, and what was here when a window
-//! begins.
+//! Records of a log beyond the jobs: dependencies, and jobs present when a window begins.
 
 use super::{Input, limits};
 use crate::args::{CutArgs, RealArgs};

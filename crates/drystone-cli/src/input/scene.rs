@@ -17,7 +17,7 @@ use drystone_site::{NO_WAITS, Purpose, Scene, Site};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// How a site is taken.
+/// Parts of a site to use.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Take {
     /// All pools, side by side; else the one that is named, or the largest.
@@ -79,7 +79,7 @@ pub(super) fn input(
     Ok(Some(input))
 }
 
-/// What does not go with a site.
+/// Refuses options that do not go with a site.
 fn refuse(path: &Path, real: &RealArgs) -> Result<(), Failure> {
     if real.warm_start.is_some() {
         return Err(Failure::usage(format_args!(

@@ -10,7 +10,7 @@ use drystone_report::Gantt;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// What a command has to say, in every form it is printed and written in.
+/// Output of a command, in every form in which it is printed and written.
 pub struct Said(pub(super) Box<dyn Printable + Send + Sync>);
 
 impl Said {
@@ -51,8 +51,7 @@ impl Said {
     }
 }
 
-/// A schedule as a chart; `None` where it was told to stop. `options` are those of
-/// `drystone gantt`.
+/// A schedule as a chart; `None` on cancellation. `options` are those of `drystone gantt`.
 ///
 /// # Errors
 /// Options that are wrong; a policy that does not fit or breaks its contract; a site with several
@@ -66,13 +65,12 @@ pub fn gantt(input: &Input, options: &[String], stop: &AtomicBool) -> Result<Opt
     Ok(told.what.map(|what| Told { what, messages: told.messages }))
 }
 
-/// The bracket of a log: what no schedule beats, and the best schedule found; writes the files that
-/// the options name. `None` where it was told to stop before it was done. `options` are those of
-/// `drystone headroom`.
+/// The bracket of a log: the floor of all schedules, and the best schedule found; writes the files
+/// that the options name. `None` if cancelled. `options` are those of `drystone headroom`.
 ///
 /// # Errors
-/// Options that are wrong; policies under which jobs differ; a site with several pools; a place that
-/// cannot be written.
+/// Options that are wrong; policies under which jobs differ; a site with several pools; a place
+/// that cannot be written.
 pub fn headroom(input: &Input, options: &[String], stop: &AtomicBool) -> Result<Option<Told<Said>>, Failure> {
     let Command::Headroom(args) = command("headroom", &[], options)? else {
         return Err(Failure::usage("no options of a bracket"));

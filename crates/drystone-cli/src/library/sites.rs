@@ -9,8 +9,8 @@ use crate::commands::when::answers;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-/// Answers to "when will my job start?" scored on a log; `None` where it was told to stop.
-/// `options` are those of `drystone foresee`.
+/// Scores answers to "when will my job start?" on a log; `None` on cancellation. `options` are
+/// those of `drystone foresee`.
 ///
 /// # Errors
 /// Options that are wrong, a policy that knows true run times.
@@ -22,7 +22,7 @@ pub fn foresee(input: &Input, options: &[String], stop: &AtomicBool) -> Result<O
     Ok(told.what.map(|found| Told { what: Said(Box::new(found)), messages: told.messages }))
 }
 
-/// When waiting jobs of a cluster will start, as text and as JSON; `options` are those of
+/// Forecasts the starts of a cluster's waiting jobs, as text and as JSON; `options` are those of
 /// `drystone when`.
 ///
 /// # Errors
@@ -35,8 +35,8 @@ pub fn when(state: &Path, options: &[String]) -> Result<Told<(String, String)>, 
     overheard(|| answers(&args).map(|(text, json)| (text, String::from_utf8_lossy(&json).into_owned())))
 }
 
-/// A simulation of a site held against what happened there; `None` where it was told to stop.
-/// `options` are those of `drystone fidelity`.
+/// Compares a simulation of a site with its records; `None` on cancellation. `options` are those of
+/// `drystone fidelity`.
 ///
 /// # Errors
 /// A folder that is no site, options that are wrong, nothing to compare.
@@ -49,8 +49,8 @@ pub fn fidelity(site: &Path, options: &[String], stop: &AtomicBool) -> Result<Op
     Ok(told.what.map(|found| Told { what: Said(Box::new(found)), messages: told.messages }))
 }
 
-/// Makes a site of accounting, in a folder; answers the account of it, as text and as JSON, or
-/// `None` where it was told to stop. `options` are those of `drystone import`.
+/// Makes a site of accounting, in a folder; returns the account of it, as text and as JSON, or
+/// `None` on cancellation. `options` are those of `drystone import`.
 ///
 /// # Errors
 /// Files that are no accounting, options that are wrong, a folder that is there and no site.

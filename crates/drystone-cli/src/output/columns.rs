@@ -8,9 +8,9 @@ pub(crate) struct Column {
     head: &'static str,
     pub(crate) metric: Metric,
     pub(crate) show: fn(Option<f64>) -> String,
-    /// Whether the best value is set off.
+    /// True if the best value is highlighted.
     pub(crate) best: bool,
-    /// Whether it means nothing without the column before it.
+    /// True if it means nothing without the column before it.
     beside: bool,
 }
 

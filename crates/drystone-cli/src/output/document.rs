@@ -10,7 +10,7 @@ use std::fmt::Write;
 /// Within less, sentences are left to the terminal.
 const LEAST_TEXT: usize = 20;
 
-/// How a value strikes the reader.
+/// Meaning of a value for the reader.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) enum Tone {
     #[default]
@@ -225,7 +225,7 @@ impl Document {
         self.render(Some(width), stdout::is_styled())
     }
 
-    /// How many lines it takes.
+    /// Returns the number of lines that it takes.
     pub(crate) fn lines(&self, width: Option<usize>) -> usize {
         self.render(width, false).lines().count()
     }

@@ -20,12 +20,12 @@ pub(crate) fn fixed(thresholds: &[Threshold]) -> Result<Vec<Span>, Failure> {
         .collect()
 }
 
-/// Whether a baseline has to be simulated first.
+/// Returns whether a baseline has to be simulated first.
 pub(crate) fn need_baseline(thresholds: &[Threshold]) -> bool {
     thresholds.iter().any(|threshold| threshold.resolve(None).is_none())
 }
 
-/// The same beside a baseline. Where it has no job that counts, there are none.
+/// Returns the thresholds relative to a baseline. Where it has no job that counts, there are none.
 pub(crate) fn beside(thresholds: &[Threshold], baseline: Option<&Report>) -> Vec<Span> {
     thresholds.iter().filter_map(|threshold| threshold.resolve(baseline)).collect()
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard};
 use tempfile::NamedTempFile;
 
-/// Temporary files that exist now: removed when the program is told to stop.
+/// Temporary files that exist now: removed on cancellation.
 static TEMPORARY: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 /// Folders that were made for files that are not there yet.
@@ -66,7 +66,7 @@ impl Drop for Folder {
     }
 }
 
-/// Where the bytes go until they are complete.
+/// Destination of the bytes until they are complete.
 enum Place {
     /// Beside the target.
     Temporary { file: NamedTempFile, target: PathBuf },
@@ -130,17 +130,17 @@ impl Output {
         &self.name
     }
 
-    /// Whether there is a file that it will take the place of.
+    /// Returns whether there is a file that it will replace.
     pub(crate) fn replaces(&self) -> bool {
         matches!(self.place.get_ref(), Place::Temporary { target, .. } if target.exists())
     }
 
-    /// Whether it is the standard output.
+    /// Returns whether it is the standard output.
     pub(crate) fn is_stdout(&self) -> bool {
         matches!(self.place.get_ref(), Place::Stdout(_))
     }
 
-    /// Whether a person reads it as it is written.
+    /// Returns whether a person reads it as it is written.
     pub(crate) fn is_terminal(&self) -> bool {
         matches!(self.place.get_ref(), Place::Stdout(out) if out.is_terminal())
     }
@@ -191,7 +191,8 @@ pub(crate) fn distinct(read: &[Option<&Path>], written: &[(&str, Option<&Path>)]
     Ok(())
 }
 
-/// Which file a path leads to; `None` for what may be written by many: `/dev/null`, a named pipe.
+/// Returns the identity of a path's file; `None` for files with many writers: `/dev/null`, a named
+/// pipe.
 pub(crate) fn identity(path: &Path) -> Option<PathBuf> {
     if path == Path::new("-") {
         return Some(path.to_path_buf());
@@ -227,7 +228,7 @@ impl Complete {
         file.persist(&target).map_err(|e| Failure::write(&name, &e.error))?;
         files.retain(|f| *f != path);
         drop(files);
-        // The name is safe, too, once the directory is; not every system can say so.
+        // The name is also durable once the directory is; not every system can make it so.
         if let Some(Ok(directory)) = target.parent().map(File::open) {
             let _ = directory.sync_all();
         }
@@ -240,7 +241,7 @@ pub(crate) fn publish(files: impl IntoIterator<Item = Complete>) -> Result<(), F
     files.into_iter().try_for_each(Complete::publish)
 }
 
-/// What the user's umask makes of 666, instead of a temporary file's 600.
+/// Returns 666 masked by the user's umask, in place of a temporary file's 600.
 #[cfg(unix)]
 fn usual_permissions() -> Option<fs::Permissions> {
     use std::os::unix::fs::PermissionsExt;

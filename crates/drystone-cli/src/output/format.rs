@@ -9,7 +9,7 @@ pub(crate) trait Kind: Sized + 'static {
     /// A thing of this kind.
     type Of<'a>: ?Sized;
 
-    /// What the ending of a file says of it: `how to write the report`.
+    /// Purpose of the file's ending, for messages: `how to write the report`.
     const HOW: &'static str;
 
     /// Every format of it. A new format needs a file, and a place in this list.
@@ -26,7 +26,7 @@ pub(crate) trait Format<K: Kind>: Sync {
         None
     }
 
-    /// What it does that others do not.
+    /// Returns the traits in which it differs from others.
     fn traits(&self) -> Traits {
         Traits::default()
     }
@@ -40,7 +40,7 @@ pub(crate) trait Format<K: Kind>: Sync {
     fn write(&self, what: &K::Of<'_>, out: &mut Output) -> Result<(), Failure>;
 }
 
-/// What some formats do and others do not.
+/// Traits that some formats have and others lack.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Traits {
     /// People read it as it stands on the terminal.
@@ -79,7 +79,7 @@ pub(crate) fn by_ending<K: Kind>(path: &Path) -> Result<&'static dyn Format<K>, 
     }
 }
 
-/// What is said of something that this build cannot do.
+/// Returns the failure for a feature that this build lacks.
 pub(crate) fn without(what: &str, feature: &str) -> Failure {
     Failure::usage(format_args!(
         "{what}: this build cannot do that, for it was made without the feature `{feature}`; build it with \

@@ -1,12 +1,11 @@
-//! How tables and text fit a terminal: between words there may be a new line, a number is never in
-//! pieces.
+//! Layout of tables and text in a terminal: lines break between words, never within a number.
 
 /// Blanks between two columns.
 pub(super) const GAP: usize = 2;
-/// What is wrapped within less is hard to read.
+/// Narrower columns are unreadable.
 const LEAST: usize = 12;
 
-/// What a column needs, in characters.
+/// Space needed by a column, in characters.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Needs {
     /// The longest of what stays in one piece.
@@ -15,7 +14,7 @@ pub(super) struct Needs {
     cells: usize,
     /// At which nothing is wrapped.
     whole: usize,
-    /// Whether it means nothing without the column before it.
+    /// True if it means nothing without the column before it.
     beside: bool,
 }
 
@@ -33,9 +32,9 @@ impl Needs {
     }
 }
 
-/// Which columns stand side by side, and how broad each is. Where not all of them have room, they
-/// stand below each other in parts that begin with the first column each, so that every row says of
-/// what it is.
+/// Returns the groups of columns that fit side by side, with their widths. Where not all of them
+/// have room, they stand below each other in parts that begin with the first column each, so that
+/// every row says of what it is.
 pub(super) fn parts(needs: &[Needs], room: Option<usize>) -> Vec<Vec<(usize, usize)>> {
     let Some(room) = room else { return vec![needs.iter().map(|n| n.whole).enumerate().collect()] };
     let least = |columns: &[usize]| columns.iter().map(|&at| needs[at].least + GAP).sum::<usize>() - GAP;
@@ -95,8 +94,8 @@ fn longest_piece(text: &str) -> usize {
     text.split([' ', '\n']).flat_map(pieces).map(length).max().unwrap_or(0)
 }
 
-/// Where a word may go on in the next line, if it has to: in lists of values and parameters, not in
-/// numbers such as 1,152.
+/// Splits a word where it may break, if it must: in lists of values and parameters, not in numbers
+/// such as 1,152.
 fn pieces(word: &str) -> Vec<&str> {
     let mut pieces = Vec::new();
     let mut from = 0;

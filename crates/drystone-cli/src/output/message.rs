@@ -13,7 +13,7 @@ const NOTE: Style = Style::new().dimmed();
 static QUIET: AtomicBool = AtomicBool::new(false);
 
 thread_local! {
-    /// What this thread says, where somebody else tells it.
+    /// Messages of this thread, collected for a caller that reports them.
     static OVERHEARD: RefCell<Option<Vec<String>>> = const { RefCell::new(None) };
 }
 
@@ -24,7 +24,7 @@ pub(crate) fn overhear<T>(work: impl FnOnce() -> T) -> (T, Vec<String>) {
     (done, OVERHEARD.replace(before).unwrap_or_default())
 }
 
-/// Whether somebody else tells what this thread says.
+/// Returns whether a caller reports the messages of this thread.
 pub(crate) fn is_overheard() -> bool {
     OVERHEARD.with_borrow(Option::is_some)
 }
@@ -34,7 +34,7 @@ pub(crate) fn be_quiet(quiet: bool) {
     QUIET.store(quiet, Ordering::Relaxed);
 }
 
-/// Whether notes and warnings are silenced.
+/// Returns whether notes and warnings are silenced.
 pub(crate) fn is_quiet() -> bool {
     QUIET.load(Ordering::Relaxed)
 }
@@ -48,12 +48,12 @@ fn say(style: Style, what: &str, text: &str) {
     let _ = writeln!(anstream::stderr(), "{style}{what}:{style:#} {}", visible(text));
 }
 
-/// What went wrong.
+/// Prints an error.
 pub(crate) fn error(text: &str) {
     say(ERROR, "error", text);
 }
 
-/// What may surprise.
+/// Prints a warning.
 pub(crate) fn warning(text: &str) {
     if !is_quiet() {
         say(WARNING, "warning", text);
@@ -65,7 +65,7 @@ pub(crate) fn insist(text: &str) {
     say(WARNING, "warning", text);
 }
 
-/// What is good to know.
+/// Prints a note.
 pub(crate) fn note(text: &str) {
     if !is_quiet() {
         say(NOTE, "note", text);

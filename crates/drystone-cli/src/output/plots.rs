@@ -25,7 +25,7 @@ pub(crate) fn prepare(directory: &Path) -> Result<Folder, Failure> {
     })
 }
 
-/// Whether a directory has plots already. Says that they stay.
+/// Returns whether a directory has plots already. Says that they stay.
 pub(crate) fn would_be_lost(directory: &Path) -> bool {
     let is_plot = |path: &Path| matches!(path.extension().and_then(|e| e.to_str()), Some("svg" | "png"));
     let found = directory.read_dir().is_ok_and(|entries| entries.flatten().any(|entry| is_plot(&entry.path())));

@@ -13,7 +13,7 @@ use drystone::metrics::{
 use drystone_report::{PoolResult, Timing};
 use std::fmt::Write;
 
-/// What determined a row, as its first columns.
+/// Returns the inputs of a row, as its first columns.
 pub(crate) fn determined(workload: &WorkloadMeta, policy: &PolicyMeta, experiment: &ExperimentMeta) -> Row {
     let mut row = Row::default();
     row.text("policy", &policy.text);
@@ -71,8 +71,8 @@ pub(crate) fn figures(row: &mut Row, report: &Report, promises: PromisesKept) {
     Metric::FIGURES.into_iter().filter(measured).for_each(|metric| add(row, metric));
 }
 
-/// How far percentiles and medians of these summaries may be from the truth, relatively; `None`
-/// where all are exact.
+/// Returns the largest relative error of these summaries' percentiles and medians; `None` where all
+/// are exact.
 pub(crate) fn inexact<'a>(summaries: impl IntoIterator<Item = &'a Summary>) -> Option<f64> {
     let error = |summary: &Summary| match summary.precision {
         Precision::Histogram { relative_error } => Some(relative_error),
@@ -81,7 +81,7 @@ pub(crate) fn inexact<'a>(summaries: impl IntoIterator<Item = &'a Summary>) -> O
     summaries.into_iter().filter_map(error).reduce(f64::max)
 }
 
-/// What is said under tables whose percentiles and medians are not exact.
+/// Adds a note under tables whose percentiles and medians are not exact.
 pub(crate) fn say_if_inexact<'a>(document: &mut Document, summaries: impl IntoIterator<Item = &'a Summary>) {
     if let Some(error) = inexact(summaries) {
         document.text(format!(
@@ -146,7 +146,7 @@ pub(crate) fn main_measures(report: &Report) -> Table {
     table
 }
 
-/// What the searches of a policy did.
+/// Describes the effort of a policy's searches.
 pub(crate) fn search(search: &SearchEffort) -> Vec<(String, String)> {
     let per = |sum: u64| fixed(sum as f64 / search.searches as f64, 1);
     let facts = [
@@ -237,7 +237,7 @@ pub(crate) fn facts(
     facts
 }
 
-/// What [`facts`] put into words, or leave to CSV and JSON.
+/// Metrics that [`facts`] puts into words, or leaves to CSV and JSON.
 const TOLD: [Metric; 33] = [
     Metric::MakespanUtilisation,
     Metric::Utilisation,
@@ -295,7 +295,7 @@ fn fairness_text(fairness: &Fairness) -> String {
     text
 }
 
-/// What outages and circumstances did, for people.
+/// Describes the effects of outages and circumstances, for people.
 fn disrupted(disruptions: &Disruptions) -> Vec<(&'static str, String)> {
     let d = disruptions;
     let mut facts = Vec::new();
@@ -351,7 +351,7 @@ fn promises_text(promises: PromisesKept) -> String {
     }
 }
 
-/// How many jobs count.
+/// Describes the number of jobs that count.
 pub(crate) fn counted(report: &Report) -> String {
     let t = report.trimmed;
     if t.kept == t.seen {
@@ -375,8 +375,8 @@ pub(crate) fn counted(report: &Report) -> String {
     )
 }
 
-/// Warns where all jobs are trimmed away, so that nothing is measured. Quiet commands warn, too:
-/// what they print then may be dashes alone.
+/// Warns where all jobs are trimmed away, so that nothing is measured. Quiet commands also warn:
+/// their output may then be dashes alone.
 pub(crate) fn warn_if_none_counts(report: &Report) {
     if report.trimmed.kept == 0 {
         message::insist(&format!(
@@ -387,7 +387,7 @@ pub(crate) fn warn_if_none_counts(report: &Report) {
     }
 }
 
-/// What determined a result, for people.
+/// Lists the inputs of a result, for people.
 pub(crate) fn determined_facts(workload: &WorkloadMeta, experiment: &ExperimentMeta) -> Vec<(String, String)> {
     let mut facts = vec![
         ("drystone", VERSION.to_string()),
@@ -470,7 +470,7 @@ pub(crate) fn pools(of: &[(Option<String>, &[PoolResult])]) -> Table {
     table
 }
 
-/// What is measured of a pool as columns.
+/// Returns the measurements of a pool as columns.
 pub(crate) fn pool(pool: &PoolResult) -> Row {
     let mut row = Row::default();
     row.text("pool", &pool.name);

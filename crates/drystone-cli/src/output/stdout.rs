@@ -11,18 +11,18 @@ pub(crate) fn write(bytes: &[u8]) -> Result<(), Failure> {
     out.write_all(bytes).and_then(|()| out.flush()).map_err(|e| Failure::write(NAME, &e))
 }
 
-/// Whether a person reads it directly.
+/// Returns whether a person reads it directly.
 pub(crate) fn is_terminal() -> bool {
     io::stdout().is_terminal()
 }
 
-/// How many columns the terminal has, where a person reads it and the terminal knows.
+/// Returns the number of columns of the terminal, if a person reads it and the terminal reports it.
 pub(crate) fn width() -> Option<usize> {
     // Some terminals (serial lines, editors, build services) say 0 for not knowing.
     comfy_table::Table::new().width().map(usize::from).filter(|&width| width > 0)
 }
 
-/// Whether it may be coloured.
+/// Returns whether it may be coloured.
 pub(crate) fn is_styled() -> bool {
     anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never
 }

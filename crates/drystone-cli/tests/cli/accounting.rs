@@ -1,12 +1,13 @@
-//! What `import`, `fidelity` and `waits` print of a small site, word by word, and the shape of
-//! their JSON; stories of its jobs.
+//! Output of `import`, `fidelity` and `waits` on a small site, word by word, and the shape of their
+//! JSON; stories of its jobs.
 
 use crate::common::Folder;
 use serde_json::Value;
 use std::fmt::Write;
 
-/// A fortnight of a machine of two nodes, in Berlin: every hour a job of 4 of 8 processors for three
-/// hours, by turns of three users; arrays, one row with `|` in its features, one that never ran.
+/// A fortnight of a machine of two nodes, in Berlin: every hour a job of 4 of 8 processors for
+/// three hours, by turns of three users; arrays, one row with `|` in its features, one that never
+/// ran.
 fn dump() -> String {
     let mut text = "JobIDRaw|JobID|User|Account|Partition|Submit|Eligible|Start|End|ElapsedRaw|TimelimitRaw|State|Reason|Constraints|\
                     ReqCPUS|AllocCPUS|NNodes|NodeList\n"

@@ -8,7 +8,7 @@ use tempfile::TempDir;
 /// A folder with files, where the program runs.
 pub(crate) struct Folder(TempDir);
 
-/// What came of a run.
+/// Result of a run.
 #[derive(Debug)]
 pub(crate) struct Ran {
     pub(crate) code: i32,

@@ -50,7 +50,7 @@ fn the_usual_candidates_can_be_run_by_a_site() {
     assert!(text.contains("For reference only (knows run times or suspends jobs)"), "{text}");
 }
 
-/// What takes for ever is cut short, and the verdict says of what it cannot speak.
+/// A simulation that takes for ever is cut short, and the verdict names the missing parts.
 #[test]
 fn what_is_not_done_in_time_is_named() {
     let folder = Folder::new();
@@ -220,7 +220,7 @@ fn an_interrupted_comparison_tells_what_is_done() {
     assert!(interrupted(&["-p", search], &[], 1).stdout.is_empty());
     assert_eq!(folder.names(), ["deep.swf"]);
     let policies = ["-p", "fcfs", "-p", "easy", "-p", search];
-    // Long enough on a slow machine, too.
+    // Long enough on a slow machine as well.
     let told_by = |more: &[&str]| {
         let output =
             [2, 8, 32, 128].iter().map(|&after| interrupted(&policies, more, after)).find(|o| !o.stdout.is_empty());
@@ -281,7 +281,8 @@ fn the_bytes_are_the_same_on_any_number_of_threads() {
     }
 }
 
-/// Load curves are printed, too; what cannot be an interval is said before anything is simulated.
+/// Load curves are printed as well; an impossible interval is reported before anything is
+/// simulated.
 #[test]
 fn other_loads_are_in_the_tables() {
     let folder = Folder::with("log.swf", four());
@@ -410,7 +411,7 @@ fn speed_is_told_apart_from_the_results() {
     assert_eq!(run(&["--quiet"]).err, "");
 }
 
-/// Which jobs are trimmed depends on the schedule: no policy's count stands for all.
+/// Trimming depends on the schedule: no policy's count represents all.
 #[test]
 fn each_policy_may_count_other_jobs() {
     // Of the three the last to arrive decides: under FCFS job 3 waits for job 2 and ends after it,
@@ -497,8 +498,8 @@ fn excessive_waits_are_those_of_the_schedule() {
     assert!(told.contains("waits beyond 0 s ") && told.contains("waits beyond 1,157.4 days"), "{told}");
 }
 
-/// Where run times stand for the estimates of more than a tenth of the jobs, nothing is recommended,
-/// and the first line says why; where a model makes estimates up, that is said.
+/// If run times serve as the estimates of more than a tenth of the jobs, nothing is recommended,
+/// and the first line says why; estimates made up by a model are reported.
 #[test]
 fn run_times_for_estimates_leave_nothing_to_recommend() {
     let log = |missing: i64| -> String {

@@ -94,7 +94,7 @@ fn every_command_of_a_tutorial_runs() {
     }
 }
 
-/// What the commands of a page find: a log in which job 4711 waits, under every name that pages
+/// Files used by the commands of a page: a log in which job 4711 waits, under every name that pages
 /// use, a study, a configuration.
 fn fixtures() -> Folder {
     let folder = Folder::new();
@@ -121,7 +121,7 @@ fn fixtures() -> Folder {
     folder
 }
 
-/// What a site gives.
+/// Adds the files of a site.
 fn site(folder: &Folder) {
     folder.write("jobs.psv", accounting());
     folder.write("slurm.conf", "ClusterName=c\nNodeName=n[1-16] CPUs=4\nPartitionName=p Nodes=ALL Default=YES\n");

@@ -118,7 +118,7 @@ fn mistakes_in_policies_and_priorities() {
     assert!(error.contains("none.toml: cannot be read"), "{error}");
 }
 
-/// A policy that plans anew says at each pass what it has said before; the story says it once.
+/// A policy that plans again at each pass repeats its announcements; the story has each once.
 #[test]
 fn what_has_not_changed_is_not_told_again() {
     let jobs = [line(1, 0, 100, 4, 100), line(2, 1, 50, 4, 50), line(3, 2, 50, 4, 50), line(4, 3, 5, 4, 5)];
@@ -128,7 +128,7 @@ fn what_has_not_changed_is_not_told_again() {
     assert_eq!(story.matches("is planned to start at 150").count(), 1, "{story}");
 }
 
-/// The same story as data: what people read is in it line by line.
+/// The story as data has the text for people line by line.
 #[test]
 fn machines_are_told_the_same() {
     let folder = Folder::with("log.swf", three());

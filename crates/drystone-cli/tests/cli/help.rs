@@ -96,8 +96,8 @@ fn short_help_fits_on_a_screen() {
     }
 }
 
-/// What stands under "Examples" is one command a line, or a command that says that it goes on:
-/// nothing is wrapped, and nothing breaks when it is pasted.
+/// Each line under "Examples" is one command, or ends in a continuation: nothing is wrapped, and
+/// nothing breaks when it is pasted.
 #[test]
 fn examples_can_be_pasted() {
     let folder = Folder::new();

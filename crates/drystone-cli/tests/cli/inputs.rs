@@ -116,7 +116,7 @@ fn control_characters_are_written_out() {
     assert_eq!(json["workload"]["time_zone"], "a\u{1b}]0;b\u{7}");
 }
 
-/// What is written for other programs is told from a log that is broken.
+/// Tables for other programs are distinguished from a broken log.
 #[test]
 fn tables_are_no_logs() {
     let folder = Folder::with("log.swf", four());
@@ -130,8 +130,8 @@ fn tables_are_no_logs() {
     }
 }
 
-/// Accounting that is taken for a log is told, with the command that imports it; a configuration
-/// with where it belongs.
+/// Accounting that is taken for a log is reported, with the command that imports it; a
+/// configuration with the command that takes it.
 #[test]
 fn accounting_is_no_log() {
     for (content, parts) in [
@@ -228,7 +228,7 @@ fn wrong_words_get_the_nearest_right_one() {
     assert_says(&folder.run(&["policies", "esy"]).fails(2), &["Did you mean `easy`?"]);
 }
 
-/// Nodes taken for processors, and hours of an unknown zone, are told; what is given or known is
+/// Nodes taken for processors, and hours of an unknown zone, are reported; given or known facts are
 /// not.
 #[test]
 fn what_a_header_leaves_open_is_told() {

@@ -67,7 +67,7 @@ fn jobs_that_a_failure_hits_wait_again() {
     assert!(text.contains("2 made, none broken by the policy; 1 more not kept because of outages"), "{text}");
 }
 
-/// The same, and they are gone: in the schedule until the machine failed, and in no measure.
+/// Jobs that a failure ends are gone: in the schedule until the machine failed, and in no measure.
 #[test]
 fn jobs_that_a_failure_ends_are_counted() {
     let folder = outages("begin,end,procs,jobs\n40,60,4,lose\n");
@@ -222,8 +222,8 @@ fn a_machine_too_small_in_the_end_is_said() {
     assert!(!err.contains("bug"), "{err}");
 }
 
-/// What `compare` shows, in every format: which policy the machine's doing fell on, beside what the
-/// policy did.
+/// Output of `compare` in every format: the machine's effects on each policy, beside the policy's
+/// own.
 #[test]
 fn comparisons_say_what_was_the_machines_doing() {
     let folder = outages("begin,end,procs,jobs\n40,60,4,requeue\n");
@@ -281,7 +281,7 @@ fn sweeps_take_outages() {
     assert!(err.contains("other.toml:4:") && err.contains("outages.csv:2: column 2 (procs)"), "{err}");
 }
 
-/// The same seed gives the same outages; they are those of the machine and the time of a log.
+/// Equal seeds give equal outages; they are those of the machine and the time of a log.
 #[test]
 fn outages_are_made_up() {
     let folder = Folder::with("log.swf", four());

@@ -1,4 +1,4 @@
-//! What is written: whole files or none, no colours in pipes, every result with what determined it.
+//! Written files: whole or absent, no colours in pipes, every result with its inputs.
 
 use crate::common::{Folder, four, line};
 use serde_json::Value;

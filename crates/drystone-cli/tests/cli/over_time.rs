@@ -1,4 +1,4 @@
-//! How things change over time: `run --weeks`, `run --trace` and `workload info --transient`.
+//! Changes over time: `run --weeks`, `run --trace` and `workload info --transient`.
 
 use crate::common::{Folder, line};
 use serde_json::{Value, json};
@@ -61,8 +61,8 @@ fn a_trace_is_what_the_policy_says_of_itself() {
 fn a_trace_has_the_delay_in_force() {
     // Batches of one completion. Job 1, of the shortest class, runs 50 s at once, a slowdown of 1:
     // the first change is 1, above the tolerance, so that D becomes 1000 + 1 * 1000. Job 3 waits 30
-    // s of 100: (1.3 - 1) / 1.3 of D1 more, 230.77 s; it is told when a job waits again. Job 5 does
-    // not wait, and the change is taken back.
+    // s of 100: (1.3 - 1) / 1.3 of D1 more, 230.77 s; the change is published when a job waits
+    // again. Job 5 does not wait, and the change is taken back.
     let folder = folder();
     let policy = "multiqueue(delay=1000,batch=1,tolerance=0.2)";
     folder.run(&["run", "-w", "log.swf", "-p", policy, "--quiet", "--trace", "trace.csv"]).ok();

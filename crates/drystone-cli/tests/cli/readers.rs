@@ -1,4 +1,4 @@
-//! What sweeps write, read by others: pandas and DuckDB, as `docs/sweep.md` says.
+//! Results of sweeps, read by pandas and DuckDB, as `docs/sweep.md` shows.
 //!
 //! Without a Python that has them this says so and passes; with `DRYSTONE_READERS` set to the path
 //! of a Python, as in `.ci/run`, it fails.

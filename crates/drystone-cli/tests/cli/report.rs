@@ -29,7 +29,7 @@ fn a_page_can_be_made_later() {
     }
 }
 
-/// What is no result gets an error that says what was expected.
+/// A file that is no result gets an error that says what was expected.
 #[test]
 fn what_is_no_result_is_refused() {
     let folder = Folder::new();

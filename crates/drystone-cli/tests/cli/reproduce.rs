@@ -6,7 +6,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 /// One table with one row: the mean wait of four jobs. Under EASY jobs 2 and 4 wait 90 s and 120 s,
-/// so 52.5 s on average; under FCFS job 3 waits 130 s, too, which makes 85 s.
+/// so 52.5 s on average; under FCFS job 3 also waits 130 s, which makes 85 s.
 fn study(policy: &str, published: &str, tolerance: &str) -> String {
     format!(
         r#"
@@ -81,8 +81,7 @@ fn the_page_is_written_in_every_form_and_on_any_number_of_threads() {
     assert!(first[0].contains("| by hand | four |"), "{}", first[0]);
 }
 
-/// What determined a cell stands beside it, also where the study leaves the version of the log
-/// open.
+/// The settings of a cell stand beside it, even where the study leaves the version of the log open.
 #[test]
 fn results_have_the_settings_behind_each_row() {
     let folder = folder("easy", "0.875", "0");
@@ -214,7 +213,7 @@ fn an_interrupted_record_tells_what_is_done() {
     };
     assert!(interrupted("long.toml", 1).stdout.is_empty());
     assert_eq!(folder.names(), ["four.swf", "long.toml", "mine.toml"]);
-    // Long enough on a slow machine, too.
+    // Long enough on a slow machine as well.
     let output = [2, 8, 32, 128].iter().map(|&after| interrupted("mine.toml", after)).find(|o| !o.stdout.is_empty());
     let output = output.expect("one of two is soon done");
     let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");

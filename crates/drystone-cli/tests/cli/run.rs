@@ -216,7 +216,7 @@ fn months_are_trimmed_as_if_alone() {
     assert!(early >= 2 && kept > 1_000, "{early} {kept}");
 }
 
-/// What cleaning did to the jobs stands with the result, not only in the audit.
+/// The effects of cleaning stand with the result, not only in the audit.
 #[test]
 fn tables_say_what_cleaning_did() {
     // One has no estimate, one outlives its own.

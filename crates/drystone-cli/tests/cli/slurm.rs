@@ -1,4 +1,5 @@
-//! Slurm's model on the command line: what is told of a `slurm.conf`, of passes, and of recordings.
+//! Slurm's model on the command line: messages about a `slurm.conf`, about passes, and about
+//! recordings.
 
 use crate::common::{Folder, line, shared};
 
@@ -112,7 +113,7 @@ fn explain_tells_what_passes_said() {
     assert!(explain("3", "easy", &["--format", "json"]).json().get("passes").is_none());
 }
 
-/// How job 3 comes to start.
+/// Events that lead to the start of job 3.
 const LAST: &str = "14.583 sched_start 3 n1\n16.600 complete 3\n";
 
 /// Two nodes. Job 1 has one, job 2 needs both and blocks job 3: a pass of the main scheduler starts

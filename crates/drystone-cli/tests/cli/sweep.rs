@@ -25,7 +25,7 @@ fn long() -> Folder {
     Folder::with("study.toml", LONG)
 }
 
-/// What is no store stays as it is, with nothing beside it.
+/// A file that is no store stays unchanged, with nothing beside it.
 #[test]
 fn no_store_is_made_of_another_file() {
     let folder = small();
@@ -311,8 +311,8 @@ fn rankings_mark_bounds_and_have_names() {
     }
 }
 
-/// Equal bytes are promised of sweeps; where a policy goes by the clock, that is told, once,
-/// whatever else is kept quiet.
+/// Sweeps promise equal bytes; a policy that uses the clock is reported, once, whatever else is
+/// kept quiet.
 #[test]
 fn a_time_limit_is_told_when_a_sweep_begins() {
     let folder = small();
@@ -357,7 +357,8 @@ fn what_is_not_ranked_is_counted() {
     }
 }
 
-/// A metric may have no value where all was simulated: that is told from what is still to be done.
+/// A metric may have no value where all was simulated: that is distinguished from missing
+/// simulations.
 #[test]
 fn a_metric_without_value_is_named() {
     // Job 2 has a start reserved at 200 and starts at 100.
@@ -454,8 +455,8 @@ fn a_value_does_not_end_its_row_in_markdown() {
     assert_eq!(lines[2], r"| one<br>\| two \| | back\\\|slash | C:\x |");
 }
 
-/// A signal that goes to the command alone stops its processes, too: they would work for the better
-/// part of a minute.
+/// A signal that goes to the command alone also stops its processes, which would otherwise work for
+/// the better part of a minute.
 #[cfg(unix)]
 #[test]
 fn processes_stop_with_their_command() {
@@ -471,7 +472,7 @@ fn processes_stop_with_their_command() {
     assert!(recorded(&folder, "study.db") < 480);
 }
 
-/// Where processes work lies what their parent's death leaves behind, and what is not ours.
+/// The working folder of processes holds the remains of a killed parent, and foreign files.
 #[test]
 fn nothing_of_others_is_removed() {
     let folder = small();

@@ -1,4 +1,4 @@
-//! What a person sees: the program on a terminal, which `script` lends it.
+//! Output on a terminal, which `script` provides.
 
 use crate::common::{Folder, line};
 use std::io::Read;
@@ -26,7 +26,7 @@ fn terminal(folder: &Folder, columns: usize, args: &[&str]) -> Option<Command> {
     Some(command)
 }
 
-/// What stands there, without colours.
+/// Returns the screen, without colours.
 fn seen(command: &mut Command) -> String {
     let output = command.output().expect("runs");
     let shown = String::from_utf8(output.stdout).expect("UTF-8");

@@ -3,7 +3,8 @@
 use crate::common::Folder;
 use serde_json::Value;
 
-/// A machine of two nodes of four processors; one job holds all of it, three wait, one of them held.
+/// A machine of two nodes of four processors; one job holds all of it, three wait, one of them
+/// held.
 fn state(folder: &Folder) {
     std::fs::create_dir_all(folder.path("now")).expect("made");
     let write = |name: &str, text: &str| std::fs::write(folder.path(&format!("now/{name}")), text).expect("written");
@@ -33,7 +34,8 @@ fn every_waiting_job_is_answered() {
         serde_json::from_str(&folder.run(&["when", "--state", "now", "--format", "json"]).ok()).expect("JSON");
     let jobs = json["jobs"].as_array().expect("a list");
     assert_eq!(jobs.len(), 2);
-    // It has run for half of its hour: the rest is as likely as any. The plan has it end at its limit.
+    // It has run for half of its hour: the rest is as likely as any. The plan has it end at its
+    // limit.
     let first = &jobs[0];
     assert_eq!((first["job"].as_str(), first["plan"].as_i64()), (Some("12"), Some(1_700_001_800)));
     let median = first["start"]["p50"].as_i64().expect("a time") - 1_700_000_000;

@@ -118,7 +118,7 @@ fn a_scaled_log_is_simulated_as_if_scaled() {
     assert_eq!(starts(&["log.swf", "--load", "3"]), scaled);
 }
 
-/// What people read of the log's time is not said of a part of it, and not lost.
+/// Statements about the log's time are not made of a part of it, and not lost.
 #[test]
 fn times_that_hold_no_more_become_notes() {
     let head = "; StartTime: Thu Jan 01 00:00:00 1970\n; endtime: Thu Jan 01 00:02:10 1970\n";
@@ -185,7 +185,7 @@ fn a_cleaned_log_gives_the_same_workload_again() {
         };
         let original = hash("log.swf", &["--as", study]).0;
         assert_eq!(hash("clean.swf", &["--as", study]).0, original, "{study}");
-        // It is clean whatever the size field, too.
+        // It is clean for any size field as well.
         assert_eq!(hash("clean.swf", &[]).0, original, "{study}");
         assert!(folder.read("clean.swf").contains("; a comment\n"));
         assert!(folder.read("clean.swf").contains(&format!("cleaned with as={study}")));

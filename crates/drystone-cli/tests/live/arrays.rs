@@ -14,7 +14,7 @@ pub(crate) fn tests() -> Tests {
     ]
 }
 
-/// How many releases were ordered.
+/// Returns the number of releases ordered.
 fn releases(site: &Site) -> usize {
     site.orders().iter().filter(|order| matches!(order, Order::Release(_))).count()
 }

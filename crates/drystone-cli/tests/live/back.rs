@@ -82,7 +82,7 @@ fn told_to_stop() {
     assert_eq!(daemon.end(), 143, "{}", site.log_tail());
     assert_eq!(site.states().values().filter(|state| *state == "held").count(), 0);
     assert_eq!(Beat::read(&site.home().heartbeat()), Beat::Off);
-    // Left alone it is, if it is told so: the next one goes on.
+    // Left alone if requested: the next one continues.
     let mut daemon = site.drive_with(&["--on-stop", "leave"], None);
     let waiting = site.submit(4, 2, 1);
     let more = site.submit(4, 2, 1);

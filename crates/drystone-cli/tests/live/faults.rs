@@ -55,7 +55,7 @@ fn kill_at(points: &[&str]) {
     assert!(site.states().values().all(|state| state == "CD"), "{:?}", site.states());
 }
 
-/// The same between a suspension and the start in its place.
+/// Kills between a suspension and the start in its place.
 fn kill_while_suspending() {
     for fault in ["outcomes:3:kill", "orders:2:kill", "intents:3:kill"] {
         let Some(site) = Site::start(1, 8, "ss(every=2,sf=1.1,width=none)") else { return };

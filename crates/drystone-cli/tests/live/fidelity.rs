@@ -1,4 +1,4 @@
-//! How near a real cluster is to what was decided, and to a simulation of it: jobs of a real log,
+//! Distance of a real cluster from the decisions, and from a simulation of it: jobs of a real log,
 //! scaled down to seconds.
 
 use super::site::{Site, Tests, full};
@@ -97,8 +97,8 @@ fn mean_wait(workload: &Workload, policy: &PolicySpec) -> f64 {
     waits.0 / workload.len() as f64
 }
 
-/// How long a job waits until it is seen, on average, in seconds: half of the shortest period, and
-/// what `sbatch` takes.
+/// Mean time until a job is seen, in seconds: half of the shortest period, and the duration of
+/// `sbatch`.
 const SEEN: f64 = 0.3;
 
 /// The mean of whole seconds.
@@ -106,7 +106,7 @@ fn mean(all: &BTreeMap<Key, i64>) -> f64 {
     all.values().sum::<i64>() as f64 / all.len().max(1) as f64
 }
 
-/// How often the lag model is drawn: enough to see how far single seconds move the mean wait.
+/// Number of draws of the lag model: enough to see how far single seconds move the mean wait.
 const DRAWS: u64 = 100;
 
 /// The workload with run times that are longer by lags drawn from the measured ones. A job keeps

@@ -16,8 +16,8 @@ pub(super) fn tests() -> Vec<(&'static str, fn())> {
 /// says nothing of the model, and what the model does wrong it does wrong again.
 const TRIES: u64 = 3;
 
-/// The bar of all recordings, on jobs and settings that are drawn anew: every start in the same
-/// pass, 99 % of the plans to the second. `DRYSTONE_SEED` draws those of a run that has failed.
+/// The bar of all recordings, on freshly drawn jobs and settings: every start in the same pass, 99
+/// % of the plans to the second. `DRYSTONE_SEED` repeats the draw of a failed run.
 fn fresh() {
     let given = std::env::var("DRYSTONE_SEED").ok().and_then(|seed| seed.parse().ok());
     let now = || SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_millis() as u64);

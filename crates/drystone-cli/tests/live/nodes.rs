@@ -62,7 +62,7 @@ fn down() {
     site.await_state(other, &["R", "CG", "CD"]);
     site.cluster.start_node("n1");
     within(Duration::from_secs(60), "the node is back", || offline(&site) == Some(0));
-    // Slurm requeues it, and lets it begin after two minutes only, unless it is told otherwise.
+    // Slurm requeues it, and by default lets it begin after two minutes only.
     within(Duration::from_secs(60), "it waits", || site.state(job) == "held");
     site.tell("scontrol", &["update", &format!("JobId={job}"), "StartTime=now"]);
     within(Duration::from_secs(90), "both are over", || [job, other].iter().all(|job| site.state(*job) == "CD"));

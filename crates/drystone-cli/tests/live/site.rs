@@ -15,7 +15,7 @@ use tempfile::TempDir;
 /// A test and its name.
 pub(crate) type Tests = Vec<(&'static str, fn())>;
 
-/// How long anything may take on a busy machine.
+/// Time limit of any action on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The program.
@@ -82,7 +82,7 @@ impl Running {
     }
 }
 
-/// Whether runs are to be as long as those of the documents' figures.
+/// Returns whether runs are to be as long as those of the documents' figures.
 pub(crate) fn full() -> bool {
     std::env::var_os("DRYSTONE_LIVE_FULL").is_some()
 }
@@ -107,7 +107,7 @@ impl Site {
         Site::with(Options { nodes, cpus, ..Options::default() }, policy)
     }
 
-    /// The same with options of its own.
+    /// Starts a site with these options.
     pub(crate) fn with(options: Options, policy: &str) -> Option<Site> {
         let folder = tempfile::Builder::new().prefix("drystone-live-").tempdir().expect("a folder");
         let home = home(&folder);
@@ -163,7 +163,7 @@ impl Site {
         Running(command.stdout(Stdio::null()).stderr(log).spawn().expect("begins"))
     }
 
-    /// Drives, and waits until the heart beats anew.
+    /// Drives, and waits for the next heartbeat.
     pub(crate) fn drive(&self) -> Running {
         self.drive_with(&[], None)
     }
@@ -178,12 +178,12 @@ impl Site {
         daemon
     }
 
-    /// Who beat last.
+    /// Returns the identity in the last heartbeat.
     pub(crate) fn instance(&self) -> Option<String> {
         if let Beat::At { instance, .. } = Beat::read(&self.home().heartbeat()) { Some(instance) } else { None }
     }
 
-    /// How old the heartbeat is, in seconds.
+    /// Returns the age of the heartbeat, in seconds.
     pub(crate) fn silence(&self) -> Option<i64> {
         if let Beat::At { second, .. } = Beat::read(&self.home().heartbeat()) {
             return Some(drystone_live::daemon::wall() - second);
@@ -200,7 +200,7 @@ impl Site {
         daemon
     }
 
-    /// What the daemon published last.
+    /// Returns the daemon's last document.
     pub(crate) fn published(&self) -> Value {
         let bytes = std::fs::read(self.home().status()).unwrap_or_default();
         serde_json::from_slice(&bytes).unwrap_or(Value::Null)
@@ -267,7 +267,7 @@ impl Site {
         until("the books agree", || self.published()["health"]["differences"] == 0);
     }
 
-    /// Whether this machine has much else to do: then Slurm is late, whatever schedules it.
+    /// Returns whether this machine has much else to do: then Slurm is late under any scheduler.
     pub(crate) fn is_strained(&self) -> bool {
         let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
         let load: f64 = load.split(' ').nth(1).and_then(|text| text.parse().ok()).unwrap_or(0.0);
@@ -275,7 +275,7 @@ impl Site {
         load > 1.5 * cores as f64
     }
 
-    /// What a failed test wants to know.
+    /// Returns the diagnostics of a failed test.
     pub(crate) fn told(&self) -> String {
         let queue = self.cluster.ask("squeue", &["-h", "-a", "-t", "all", "-o", "%i %t %r %Q %C %N"]);
         let live: Vec<&str> =
@@ -296,7 +296,7 @@ impl Site {
         lines[lines.len().saturating_sub(12)..].join(" | ")
     }
 
-    /// How often jobs were started, by what the controller logged.
+    /// Returns the number of starts of each job, by the controller's log.
     pub(crate) fn starts(&self) -> BTreeMap<String, usize> {
         let log = std::fs::read_to_string(self.cluster.root().join("log/slurmctld.log")).expect("a log");
         let mut starts = BTreeMap::new();
@@ -368,14 +368,14 @@ impl Site {
     }
 }
 
-/// How late what happens is, in seconds.
+/// Delays of events, in seconds.
 #[derive(Default)]
 pub(crate) struct Delays {
     pub(crate) starts: BTreeMap<Key, i64>,
     pub(crate) ends: BTreeMap<Key, i64>,
 }
 
-/// Who runs this test.
+/// Returns the user of this test.
 pub(crate) fn user() -> String {
     let said = Command::new("id").arg("-un").output().expect("id runs");
     String::from_utf8_lossy(&said.stdout).trim().to_string()

@@ -1,4 +1,4 @@
-//! What users do: hold, cancel, change, try to overtake; arrays; jobs that are left to Slurm.
+//! Actions of users: hold, cancel, change, try to overtake; arrays; jobs that are left to Slurm.
 
 use super::site::{Site, Tests, until, user, within};
 use drystone_testbed::Options;
@@ -152,8 +152,8 @@ fn ineligible() {
     site.drain(Duration::from_secs(60));
 }
 
-/// Jobs run, are suspended and wait when the daemon comes; it takes them over, and another one that
-/// comes after it, too.
+/// Jobs run, are suspended and wait when the daemon comes; it takes them over, and so does the one
+/// that comes after it.
 fn taken_over() {
     let Some(site) = Site::start(2, 4, "easy") else { return };
     let (a, b) = (site.submit(4, 25, 5), site.submit(4, 25, 5));

@@ -319,7 +319,7 @@ pub struct Stage<'a> {
     pub platform: Platform,
     /// Processors that are out.
     pub outages: Option<&'a Outages>,
-    /// Whether jobs arrive upon the end of others.
+    /// True if jobs arrive when others end.
     pub feedback: bool,
 }
 

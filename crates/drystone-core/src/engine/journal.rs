@@ -42,7 +42,7 @@ pub enum News {
     Ended {
         /// Which job.
         job: JobId,
-        /// How.
+        /// Way in which it ended.
         how: How,
         /// How long it ran, where that is known better than from when the session heard of it.
         ran: Option<Span>,

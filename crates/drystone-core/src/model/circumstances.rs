@@ -23,14 +23,14 @@ pub enum Adopted {
     /// [suspend](crate::policy::Abilities) themselves; where another does, adopt the job as a
     /// running one and tell [`Session::interrupted`](crate::engine::Session::interrupted).
     Suspended {
-        /// How long it has run.
+        /// Run time so far.
         ran: Span,
         /// On which processors it was, and has to resume, if that is known.
         on: Option<ProcSet>,
     },
 }
 
-/// How a job has ended.
+/// Way in which a job has ended.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug, Serialize, Deserialize)]
 pub enum How {
     /// It completed, or failed by itself.
@@ -146,7 +146,7 @@ pub struct CircumstanceError {
     pub job: JobId,
     /// The log's number of it.
     pub number: i64,
-    /// What is wrong.
+    /// Description of the failure.
     pub problem: String,
 }
 

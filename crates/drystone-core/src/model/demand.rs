@@ -126,7 +126,7 @@ pub struct DeviceDemand {
     pub name: String,
     /// Their type, such as `a100`; empty for any.
     pub kind: String,
-    /// How many.
+    /// Number of processes.
     pub count: u32,
     /// For what.
     pub per: DevicePer,

@@ -187,7 +187,7 @@ pub struct OutageError {
     pub other: Option<usize>,
     /// What of it is wrong.
     pub field: Field,
-    /// What is wrong.
+    /// Description of the failure.
     pub problem: String,
 }
 

@@ -12,7 +12,7 @@ pub struct Outcome {
     pub end: Time,
     /// Run time received, overheads of suspension excluded. Equals the run time due.
     pub ran: Span,
-    /// How often it was suspended.
+    /// Number of suspensions.
     pub suspensions: u32,
     /// Time on its processors in which memory was written or read because of suspensions, or in
     /// which it waited for that of others.

@@ -83,7 +83,7 @@ pub enum WorkloadError {
     BadJob {
         /// The log's number of the job.
         number: i64,
-        /// What is wrong with it.
+        /// Description of the mistake.
         problem: String,
     },
     /// Circumstances that these jobs cannot have.

@@ -19,7 +19,7 @@ pub enum RegisterError {
     Unsound {
         /// Its name.
         name: String,
-        /// What is wrong.
+        /// Description of the mistake.
         problem: String,
     },
 }

@@ -34,7 +34,7 @@ pub struct Fidelity {
     pub total: Option<Errors>,
     /// What it comes to, in sentences.
     pub verdict: Vec<String>,
-    /// What is not modelled.
+    /// Requests that are not modelled.
     pub not_modelled: Vec<String>,
 }
 
@@ -109,7 +109,7 @@ pub struct ClassRow {
     pub size: String,
     /// How long they held them.
     pub length: String,
-    /// How many.
+    /// Number of jobs.
     pub jobs: u64,
     /// Recorded waits.
     pub recorded: [Option<f64>; 4],

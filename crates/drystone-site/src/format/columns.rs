@@ -4,7 +4,7 @@ use crate::jobs::{Kind, LimitFrom, Marks};
 use crate::site::SiteJob;
 use crate::text::Flags;
 
-/// What a column holds.
+/// Type of a column.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Holds {
     Number,

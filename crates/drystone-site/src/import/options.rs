@@ -30,7 +30,7 @@ choices! {
         /// When it was eligible: what it waited for before is not the scheduler's doing.
         #[default]
         Eligible = "eligible",
-        /// When it was submitted.
+        /// Submit time.
         Submit = "submit",
     }
 }

@@ -42,7 +42,7 @@ pub enum AccountsError {
     Unreadable {
         /// Which.
         file: PathBuf,
-        /// Why.
+        /// Cause.
         source: std::io::Error,
     },
     /// A line is wrong.

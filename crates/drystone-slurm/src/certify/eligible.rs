@@ -5,7 +5,7 @@ use super::pending::Makes;
 use crate::model::NONE;
 use std::collections::BTreeMap;
 
-/// How a job has ended.
+/// Way in which a job has ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Ended {
     /// Milliseconds.

@@ -24,7 +24,7 @@ pub enum GoldenError {
     Unreadable {
         /// Which.
         file: PathBuf,
-        /// Why.
+        /// Cause.
         source: std::io::Error,
     },
     /// A line.
@@ -34,7 +34,7 @@ pub enum GoldenError {
         file: PathBuf,
         /// Which line, from 1.
         line: usize,
-        /// What is wrong.
+        /// Description of the mistake.
         problem: String,
     },
 }
@@ -70,7 +70,7 @@ pub struct GoldenJob {
     pub one: Option<bool>,
     /// Nodes that it asks for.
     pub nodes: Option<u32>,
-    /// Whether it asks for whole nodes.
+    /// True if it asks for whole nodes.
     pub exclusive: bool,
     /// Subtracted from its priority.
     pub nice: i64,

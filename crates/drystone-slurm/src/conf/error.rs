@@ -29,7 +29,7 @@ pub enum ConfError {
         file: PathBuf,
         /// The line that includes it.
         from: Option<Place>,
-        /// Why.
+        /// Cause.
         source: std::io::Error,
     },
     /// A line is wrong.
@@ -45,7 +45,7 @@ pub enum ConfError {
     Whole {
         /// Which file.
         file: PathBuf,
-        /// What is wrong.
+        /// Description of the mistake.
         problem: String,
     },
 }

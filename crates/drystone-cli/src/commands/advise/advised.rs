@@ -19,25 +19,25 @@ pub(super) struct Advised {
     /// The site's `slurm.conf`; `None`: Slurm's defaults.
     pub(super) slurm: Option<String>,
     pub(super) cost: PassCost,
-    /// Whether passes were simulated as if they took no time, because so few jobs wait that it
+    /// True if passes were simulated as if they took no time, because so few jobs wait that it
     /// cannot matter.
     pub(super) instantaneous: bool,
     /// Jobs that wait at most, as it is.
     pub(super) most_waiting: u64,
     pub(super) period: Length,
-    /// Whether the first and the last period do not count.
+    /// True if the first and the last period do not count.
     pub(super) edges_left_out: bool,
     pub(super) seed: u64,
     pub(super) splits: u16,
     pub(super) settings_tried: bool,
     pub(super) live_tried: bool,
-    /// Whether live policies count processors where Slurm gives jobs places on nodes.
+    /// True if live policies count processors where Slurm gives jobs places on nodes.
     pub(super) counts_processors: bool,
     /// Live policies that would take long.
     pub(super) not_tried: Vec<String>,
     pub(super) replay: Option<Replay>,
     pub(super) baseline: Baseline,
-    /// Whether it was stopped before all was tried.
+    /// True if it was stopped before all was tried.
     pub(super) stopped: bool,
     pub(super) advice: Advice,
 }

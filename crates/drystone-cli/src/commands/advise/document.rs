@@ -59,7 +59,7 @@ fn facts(advised: &Advised) -> Vec<(String, String)> {
     facts.into_iter().map(|(name, value)| (name.to_string(), value)).collect()
 }
 
-/// How long passes take.
+/// Returns the duration of passes, in words.
 fn passes(advised: &Advised) -> String {
     let cost = format!("{} µs for each job tested ({})", advised.cost.micros, advised.cost.source);
     match advised.instantaneous {
@@ -97,7 +97,7 @@ fn answer(document: &mut Document, advised: &Advised, answer: &Answer, live: boo
     }
 }
 
-/// Where a line is to stand, and the line.
+/// Returns the position of a line, and the line.
 fn line(edit: &drystone_advise::Edit) -> (String, String) {
     let place = edit.replaces.as_ref().map_or("add".to_string(), |place| format!("in place of {place}"));
     (place, edit.line.clone())
@@ -107,7 +107,7 @@ fn interval((low, high): (f64, f64)) -> String {
     format!("{} to {}%", bound(low), bound(high))
 }
 
-/// What to do, why, and how sure that is.
+/// Returns the advice, its reason, and its certainty.
 fn verdict(advised: &Advised, answer: &Answer, live: bool) -> Vec<String> {
     let judged = &answer.judged;
     let period = advised.period.name();
@@ -194,7 +194,7 @@ fn verdict(advised: &Advised, answer: &Answer, live: bool) -> Vec<String> {
     all
 }
 
-/// Which classes of jobs pay for what is found best: their wait becomes clearly longer.
+/// Returns the classes of jobs that pay for the best suggestion: their wait becomes clearly longer.
 fn payers(answer: &Answer) -> Option<String> {
     let pays = |f: &&drystone_advise::Figured| {
         f.name.contains(" wait of jobs of ")
@@ -239,7 +239,7 @@ fn tried(advised: &Advised) -> Table {
     table
 }
 
-/// What the advice rests on.
+/// Returns the assumptions of the advice.
 fn notes(advised: &Advised) -> Vec<String> {
     let mut notes = Vec::new();
     let advice = &advised.advice;

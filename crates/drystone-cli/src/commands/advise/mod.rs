@@ -50,7 +50,7 @@ pub(crate) fn advise(args: &AdviseArgs) -> Outcome {
     Ok(if interrupted { interrupt::code() } else { DONE })
 }
 
-/// How long passes take.
+/// Returns the duration of passes.
 fn pass_cost(args: &AdviseArgs) -> Result<PassCost, Failure> {
     let Some(path) = &args.sdiag else { return Ok(PassCost::usual()) };
     let wrong = |problem: &dyn std::fmt::Display| Failure::usage(format_args!("{}: {problem}", path.display()));
@@ -171,7 +171,7 @@ fn advised(args: &AdviseArgs, input: &mut Input, mut site: Site) -> Result<Optio
     Ok(Some((advised, stopped && !interrupt::time_is_up())))
 }
 
-/// What is tried.
+/// Returns the changes and live policies to try.
 fn tried(args: &AdviseArgs, site: &Site) -> (Vec<Change>, Vec<Live>) {
     let (changes, live) = options(site, &args.goal);
     match args.only {

@@ -13,7 +13,7 @@ use drystone::policy::PolicySpec;
 use drystone_advise::{Bench, Figure, Periods, Sums, Thresholds, Watch};
 use std::sync::atomic::AtomicBool;
 
-/// What every simulation has in common.
+/// Shared inputs of every simulation.
 #[derive(Clone, Copy)]
 pub(super) struct Ground<'a> {
     pub(super) outages: &'a Outages,
@@ -24,10 +24,10 @@ pub(super) struct Ground<'a> {
     pub(super) stop: &'a AtomicBool,
 }
 
-/// What is learnt of the site as it is before anything is tried.
+/// Facts of the unchanged site, found before anything is tried.
 pub(super) struct First {
     waits: Vec<f64>,
-    /// What became of each job.
+    /// Outcome of each job.
     pub(super) rows: Vec<JobRow>,
     /// Jobs that wait on average.
     pub(super) waiting: f64,
@@ -43,7 +43,7 @@ impl First {
     }
 }
 
-/// Simulates the site as it is, job by job; `None` where it was told to stop.
+/// Simulates the site as it is, job by job; `None` on cancellation.
 pub(super) fn first(ground: &Ground<'_>, input: &mut Input, policy: &PolicySpec) -> Result<Option<First>, Failure> {
     if let Some(site) = &mut input.site {
         site.localise([policy]);
@@ -69,7 +69,7 @@ pub(super) fn first(ground: &Ground<'_>, input: &mut Input, policy: &PolicySpec)
     Ok(Some(First { waits, rows, waiting, most_waiting }))
 }
 
-/// Where candidates are simulated.
+/// Simulator of candidates.
 pub(super) struct CliBench<'a> {
     pub(super) ground: Ground<'a>,
     pub(super) input: &'a mut Input,

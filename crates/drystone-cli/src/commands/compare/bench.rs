@@ -1,4 +1,4 @@
-//! What every simulation of a comparison has in common.
+//! Shared inputs of every simulation of a comparison.
 
 use crate::args::CompareArgs;
 use crate::input::Input;
@@ -7,7 +7,7 @@ use drystone::model::Outages;
 use drystone::policy::Priorities;
 use std::sync::atomic::AtomicBool;
 
-/// What every simulation of a comparison has in common.
+/// Shared inputs of every simulation of a comparison.
 #[derive(Clone, Copy)]
 pub(super) struct Bench<'a> {
     pub(super) args: &'a CompareArgs,
@@ -17,8 +17,8 @@ pub(super) struct Bench<'a> {
     pub(super) input: &'a Input,
     /// Set when the work is to stop.
     pub(super) stop: &'a AtomicBool,
-    /// Whether to measure what plots need.
+    /// True to measure the data of plots.
     pub(super) detailed: bool,
-    /// Whether to keep a row of each job.
+    /// True to keep a row of each job.
     pub(super) keep: bool,
 }

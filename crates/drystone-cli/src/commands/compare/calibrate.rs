@@ -1,4 +1,4 @@
-//! How long each policy will take, told from a short trial: policies differ a thousandfold, and the
+//! Estimated duration of each policy, from a short trial: policies differ a thousandfold, and the
 //! cheapest come first.
 
 use super::bench::Bench;
@@ -12,7 +12,7 @@ use drystone::policy::PolicySpec;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-/// How long a policy is tried.
+/// Duration of a policy's trial.
 const TRIAL: Duration = Duration::from_millis(150);
 /// Instants between two looks at the clock.
 const STRIDE: u32 = 64;

@@ -1,12 +1,12 @@
-//! Which policies are tried where none is asked for, and what trying one costs.
+//! Default policies of a comparison, and their cost.
 
 use crate::exit::Failure;
 use crate::meta::PolicyMeta;
 use crate::output::number::count;
 use drystone::policy::{self, PolicySpec};
 
-/// What a site can run, from the plainest to the most ambitious: no policy that knows run times,
-/// and none that suspends jobs.
+/// Policies that a site can run, from the plainest to the most ambitious: none knows run times, and
+/// none suspends jobs.
 const CANDIDATES: [&str; 8] = ["easy", "fcfs", "easy-sjbf", "easy+", "easy++", "easy-sjbf+", "conservative", "slack"];
 
 /// Seconds on a usual machine that a policy may be expected to take and still be tried unasked.
@@ -17,7 +17,7 @@ pub(super) fn candidates() -> Result<Vec<PolicySpec>, Failure> {
     Ok(CANDIDATES.iter().map(|name| name.parse()).collect::<Result<_, _>>()?)
 }
 
-/// Whether a policy is one of those that are tried unasked, in the variant of a study or not.
+/// Returns whether a policy is one of the defaults, in the variant of a study or not.
 pub(super) fn is_candidate(spec: &PolicySpec) -> bool {
     CANDIDATES.iter().any(|name| spec.text().split('@').next() == Some(name))
 }
@@ -27,9 +27,9 @@ pub(super) fn everything() -> Result<Vec<PolicySpec>, Failure> {
     Ok(policy::names().into_iter().map(str::parse).collect::<Result<_, _>>()?)
 }
 
-/// Whether a policy would take long on so many jobs of which so many wait on average. It depends on
-/// the workload alone, never on the machine, so that the same command tries the same policies
-/// everywhere.
+/// Returns whether a policy would take long on this many jobs with this many waiting on average. It
+/// depends on the workload alone, never on the machine, so that the same command tries the same
+/// policies everywhere.
 pub(crate) fn takes_long(spec: &PolicySpec, jobs: usize, waiting: f64) -> bool {
     cost(spec, jobs, waiting) > LONG
 }

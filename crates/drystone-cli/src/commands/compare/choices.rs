@@ -1,10 +1,10 @@
-//! Which policies a site can choose, and which of them are shown apart.
+//! Policies that a site can choose, and those of them that are shown separately.
 
 use crate::output::number::{change, duration, percent};
 use drystone::metrics::{Change, Compared, Comparison, Measure, Metric, Verdict};
 use drystone_report::PolicyResult;
 
-/// How many times the baseline's longest wait is many.
+/// Factor of the baseline's longest wait from which a wait counts as many times longer.
 const MANY_TIMES: f64 = 3.0;
 /// Longest waits of the baseline below so many seconds are short, and a multiple of them says
 /// little.
@@ -13,18 +13,18 @@ const SHORT: f64 = 3_600.0;
 /// Mean waits that differ by fewer seconds are no difference that a user notices.
 const NOTICEABLE: f64 = 30.0;
 
-/// Whether the mean wait differs from the baseline's by more than a few seconds.
+/// Returns whether the mean wait differs from the baseline's by more than a few seconds.
 pub(super) fn is_noticeable(policy: &Compared) -> bool {
     let wait = find(&policy.changes, Metric::Mean(Measure::Wait));
     let both = wait.and_then(|c| c.baseline.zip(c.value));
     both.is_none_or(|(old, new)| (new - old).abs() >= NOTICEABLE)
 }
 
-/// The policies of a comparison, sorted by what they are to a reader who has to decide.
+/// The policies of a comparison, sorted by their role for a decision maker.
 pub(super) struct Choices<'a> {
-    /// What may lead a list.
+    /// Policies that may lead a list.
     pub(super) sound: Vec<&'a Compared>,
-    /// What a machine can run, at a price that a mean hides, with that price.
+    /// Policies that a machine can run at a price that a mean hides, with that price.
     pub(super) apart: Vec<(&'a Compared, String)>,
 }
 
@@ -47,12 +47,12 @@ impl<'a> Choices<'a> {
         choices
     }
 
-    /// Whether a policy is one of them.
+    /// Returns whether a policy is one of them.
     pub(super) fn weighs(&self, name: &str) -> bool {
         self.sound.iter().chain(self.apart.iter().map(|(policy, _)| policy)).any(|policy| policy.name == name)
     }
 
-    /// Whether a policy is shown apart.
+    /// Returns whether a policy is shown separately.
     pub(super) fn is_apart(&self, name: &str) -> bool {
         self.apart.iter().any(|(policy, _)| policy.name == name)
     }
@@ -70,12 +70,12 @@ impl<'a> Choices<'a> {
         best(Measure::BoundedSlowdown).or_else(|| best(Measure::Wait))
     }
 
-    /// Which policy a verdict names as clearly better by a mean, and its change.
+    /// Returns the policy that a verdict names as clearly better by a mean, and its change.
     pub(super) fn clearly_best(&self, measure: Measure) -> Option<(&'a str, f64)> {
         lowest(self.sound.iter(), measure).map(|(policy, relative)| (policy.name.as_str(), relative))
     }
 
-    /// What those that are shown apart gain and cost, where they gain anything.
+    /// Describes the gain and the cost of the policies shown separately, where they gain anything.
     pub(super) fn sentence(&self, named: usize) -> Option<String> {
         let gain = |policy: &Compared| {
             [Measure::Wait, Measure::BoundedSlowdown].into_iter().find_map(|measure| {
@@ -118,7 +118,7 @@ pub(super) fn find(changes: &[Change], metric: Metric) -> Option<&Change> {
     changes.iter().find(|c| c.metric == metric)
 }
 
-/// What a policy that starves jobs does.
+/// Effect of a policy that starves jobs.
 pub(super) struct Starvation {
     /// The longest wait, in seconds.
     longest: f64,
@@ -133,7 +133,7 @@ impl Starvation {
         format!("starves: longest wait {} on {} of jobs", duration(self.longest), duration(self.span))
     }
 
-    /// The same as a sentence.
+    /// Describes the starvation in a sentence.
     pub(super) fn sentence(&self, policy: &str, base: &str) -> String {
         let [old, new] = self.utilisation.map(|share| percent(share, 1));
         format!(
@@ -163,8 +163,8 @@ pub(super) fn starvation(base: &str, policy: &str, results: &[PolicyResult]) -> 
     })
 }
 
-/// Why a policy does not lead a list: its mean wait is clearly worse, or its longest wait many
-/// times the baseline's.
+/// Returns the reason why a policy does not lead a list: its mean wait is clearly worse, or its
+/// longest wait many times the baseline's.
 fn hidden_price(policy: &Compared) -> Option<String> {
     let wait = find(&policy.changes, Metric::Mean(Measure::Wait));
     let longest = find(&policy.changes, Metric::Max(Measure::Wait));

@@ -10,7 +10,7 @@ use drystone::metrics::{Categorised, Change, Comparison, LEAST_WEEKS, Measure, M
 use drystone_headroom::DelayMeasure;
 use drystone_report::PolicyResult;
 
-/// How two columns beside each other can be of different jobs.
+/// Note on two adjacent columns, which may be of different jobs.
 const RESERVATION_ERROR: &str = "Promised: jobs that were told a start beforehand. Reservation error: |start - first reservation| over all \
     jobs that waited and had one, also at the very pass that started them.";
 
@@ -222,7 +222,7 @@ fn promises(result: &CompareResult) -> Table {
     table
 }
 
-/// What the machine did to jobs, and what of their waits no policy chose.
+/// Tabulates the effects of the machine on jobs, and the waits that no policy chose.
 fn disruptions(result: &CompareResult) -> Table {
     let mut table = Table::new([
         "policy",

@@ -7,15 +7,15 @@ use drystone::log::clean::MissingEstimate;
 /// From this share of the jobs on, run times in place of estimates leave nothing to recommend.
 const MANY: f64 = 0.1;
 
-/// How many jobs have no estimate, and what stands for it.
+/// Returns the number of jobs without an estimate, and the substitute for it.
 fn missing(workload: &WorkloadMeta) -> Option<(u64, MissingEstimate)> {
     let guessed = workload.cleaning.rules.0.iter().find(|(rule, _)| *rule == "guessed-estimate").map(|(_, n)| *n)?;
     let rule = workload.settings.0.iter().find(|(name, _)| name == "missing-estimate")?.1.parse().ok()?;
     (guessed > 0).then_some((guessed.min(workload.jobs), rule))
 }
 
-/// Why nothing that plans with estimates is recommended: for too many jobs the run time itself
-/// stands there.
+/// Returns the reason why no policy that plans with estimates is recommended: for too many jobs the
+/// run time itself is the estimate.
 pub(super) fn foreseen(workload: &WorkloadMeta) -> Option<String> {
     let (jobs, rule) = missing(workload)?;
     let share = jobs as f64 / workload.jobs.max(1) as f64;

@@ -1,4 +1,4 @@
-//! How far the compared policies are from the best possible.
+//! Distance of the compared policies from the best possible.
 
 use super::bench::Bench;
 use super::simulate::Done;

@@ -1,4 +1,4 @@
-//! How policies fare as the load rises: the same jobs, arriving faster.
+//! Results of policies as the load rises: the same jobs, arriving faster.
 
 use super::bench::Bench;
 use super::simulate::Watched;
@@ -10,7 +10,7 @@ use drystone::policy::PolicySpec;
 use drystone_report::LoadPoint;
 use std::slice;
 
-/// What came of the load factors asked for.
+/// Results at the requested load factors.
 pub(super) struct Loads {
     pub(super) points: Vec<LoadPoint>,
     /// Those at which some policy was not done when the work was interrupted.

@@ -105,7 +105,7 @@ pub(crate) fn compare(args: &CompareArgs) -> Outcome {
     })
 }
 
-/// What is compared.
+/// Input of a comparison.
 struct Question<'a> {
     input: &'a Input,
     parts: &'a [Workload],
@@ -114,16 +114,16 @@ struct Question<'a> {
     experiment: ExperimentMeta,
 }
 
-/// What came of it.
+/// Result of a comparison.
 struct Answer {
     result: CompareResult,
     interrupted: bool,
-    /// Whether it was stopped before all was simulated.
+    /// True if it was stopped before all was simulated.
     lacks_parts: bool,
 }
 
-/// Simulates and judges; `None` where not even the baseline was done when it was told to stop.
-/// `stopped` answers, once all is simulated, whether it was.
+/// Simulates and judges; `None` if even the baseline was cancelled. `stopped` returns, once all is
+/// simulated, whether a stop was requested.
 fn answer(bench: &Bench<'_>, question: Question<'_>, stopped: impl Fn() -> bool) -> Result<Option<Answer>, Failure> {
     let Question { input, parts, specs, recorded, experiment } = question;
     let args = bench.args;
@@ -223,7 +223,7 @@ impl Judged {
     }
 }
 
-/// The same for a program that has workload and policies in memory. `None` where it was stopped
+/// Compares for a program that has workload and policies in memory. `None` where it was stopped
 /// before all was simulated.
 pub(crate) fn judged(args: &CompareArgs, input: &Input, stop: &AtomicBool) -> Result<Option<Judged>, Failure> {
     check(args)?;
@@ -293,7 +293,7 @@ fn read_files(
     Ok(files)
 }
 
-/// How far the baseline is from what the site recorded.
+/// Returns the distance of the baseline from the site's records.
 fn replay(input: &Input, done: &Done, baseline: &str) -> Option<Replay> {
     let site = input.site.as_ref().filter(|site| !site.plain)?;
     let at = done.specs.iter().position(|spec| spec.text() == baseline)?;
@@ -323,7 +323,7 @@ fn compared(args: &CompareArgs, results: &[PolicyResult], baseline: &str) -> Res
     Ok(compare_reports(&reports, baseline, &Metric::compared(), options)?)
 }
 
-/// What a verdict says beside the figures.
+/// Parts of a verdict besides the figures.
 struct Told<'a> {
     asked: bool,
     suspension_is_free: bool,
@@ -332,9 +332,9 @@ struct Told<'a> {
     replay: Option<&'a Replay>,
     headroom: Option<&'a Bracket>,
     too_long: &'a [String],
-    /// Which policies and loads are missing, where the work was stopped.
+    /// Policies and loads that are missing because the work was stopped.
     left_out: Option<(&'a [String], &'a [Factor])>,
-    /// Why nothing is recommended that plans with estimates.
+    /// Reason why no policy that plans with estimates is recommended.
     foreseen: Option<String>,
     /// That estimates are a model's.
     modelled: Option<String>,
@@ -381,7 +381,7 @@ impl Told<'_> {
         names
     }
 
-    /// What is recommended.
+    /// Returns the recommended policy.
     fn chosen<'a>(&self, comparison: &Comparison, results: &'a [PolicyResult]) -> Option<&'a PolicyResult> {
         if self.nothing(comparison, results).is_some() {
             return None;
@@ -392,7 +392,7 @@ impl Told<'_> {
         results.iter().find(|r| r.policy.text == policy.name)
     }
 
-    /// Where the simulated baseline is far from the log.
+    /// Describes the distance of the simulated baseline from the log.
     fn unlike(&self, comparison: &Comparison, results: &[PolicyResult]) -> Option<String> {
         let baseline = results.iter().find(|r| r.policy.text == comparison.baseline)?;
         self.recorded?.warning(&comparison.baseline, &baseline.report)
@@ -406,7 +406,7 @@ impl Told<'_> {
         self.left_out().into_iter().for_each(|told| message::note(&told));
     }
 
-    /// What the comparison cannot say.
+    /// Returns the questions that the comparison leaves open.
     fn open(&self, comparison: &Comparison, results: &[PolicyResult]) -> Vec<String> {
         let mut open: Vec<String> = self.modelled.iter().cloned().chain(self.unlike(comparison, results)).collect();
         open.extend(self.replay.map(Replay::sentence));
@@ -418,7 +418,7 @@ impl Told<'_> {
     }
 }
 
-/// Which policies looked at the first waiting jobs only.
+/// Names the policies that looked at the first waiting jobs only.
 fn bounded(results: &[PolicyResult]) -> Vec<String> {
     let waited = |r: &PolicyResult| r.report.queue.as_ref().map_or(0, |queue| queue.whole.max_waiting_jobs);
     results.iter().filter_map(|r| candidates::bounded(&r.policy, waited(r))).collect()
@@ -443,7 +443,8 @@ fn write(
     file::publish(files)
 }
 
-/// Whether every promise was kept, where that is required. Says which policies broke how many.
+/// Returns whether every promise was kept, where that is required. Says which policies broke how
+/// many.
 fn promises_are_kept(common: &SimulationArgs, result: &CompareResult) -> bool {
     let broken: Vec<String> = result
         .results

@@ -99,7 +99,7 @@ fn decision(result: &CompareResult) -> Vec<(String, String)> {
     facts
 }
 
-/// Why no policy is recommended.
+/// Returns the reason why no policy is recommended.
 fn nothing_recommended(result: &CompareResult) -> String {
     if result.comparison.policies.is_empty() {
         return result.summary.headline.clone();
@@ -216,7 +216,8 @@ fn cautions(result: &CompareResult) -> Vec<String> {
     cautions
 }
 
-/// Whether a site cannot choose a policy: it knows run times, or suspends jobs unasked.
+/// Returns whether a policy serves as a reference only: it knows run times, or suspends jobs
+/// without being asked to.
 fn is_reference(result: &CompareResult, one: &PolicyResult) -> bool {
     let choices = Choices::of(&result.comparison, &result.results, result.asked);
     one.policy.text != result.baseline && !choices.weighs(&one.policy.text)
@@ -289,7 +290,8 @@ fn mean_wait<'a>(result: &'a CompareResult, one: &PolicyResult) -> Option<&'a Ch
     find(result.changes(&one.policy.text)?, Metric::Mean(Measure::Wait))
 }
 
-/// Whether a clear verdict would read as no change at all if it were rounded to whole per cents.
+/// Returns whether a clear change would read as no change at all if it were rounded to whole per
+/// cents.
 fn is_fine(change: Option<&Change>) -> bool {
     let zero = |value: f64| (value * 100.0).round() == 0.0;
     change.is_some_and(|c| {
@@ -324,7 +326,7 @@ fn told(change: &Change, decimals: usize) -> (String, &'static str, Tone) {
     (text, word, tone)
 }
 
-/// Where to read on.
+/// Returns the pointers to more output.
 fn footer(result: &CompareResult, shown: usize) -> String {
     let mut lines = Vec::new();
     match result.results.len() - shown {

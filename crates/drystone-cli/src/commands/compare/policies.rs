@@ -1,4 +1,4 @@
-//! Which policies are compared, and with which.
+//! Compared policies and the baseline.
 
 use super::candidates::{candidates, everything};
 use crate::args::CompareArgs;
@@ -30,7 +30,7 @@ pub(crate) fn asked(args: &CompareArgs) -> Result<Vec<PolicySpec>, Failure> {
     Ok(specs)
 }
 
-/// Whether two texts mean the same policy.
+/// Returns whether two texts mean one policy.
 fn alike(a: &PolicySpec, b: &PolicySpec) -> bool {
     a.kind().name == b.kind().name && a.parameters() == b.parameters()
 }

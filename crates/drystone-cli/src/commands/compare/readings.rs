@@ -1,4 +1,4 @@
-//! How much a verdict depends on what becomes of jobs that outlive their estimates.
+//! Sensitivity of a verdict to the treatment of jobs that outlive their estimates.
 
 use super::bench::Bench;
 use super::candidates;
@@ -17,23 +17,23 @@ use serde::Serialize;
 
 /// By which means policies are judged.
 const JUDGED: [Measure; 2] = [Measure::Wait, Measure::BoundedSlowdown];
-/// What a policy is chosen by: those, and the longest wait.
+/// Metrics by which a policy is chosen, besides the longest wait.
 const WEIGHED: [Metric; 3] =
     [Metric::Mean(Measure::Wait), Metric::Mean(Measure::BoundedSlowdown), Metric::Max(Measure::Wait)];
 /// Most changes that one sentence names.
 const NAMED: usize = 3;
 
-/// The same comparison where jobs that outlive their estimates are treated otherwise.
+/// Comparisons under the other treatments of jobs that outlive their estimates.
 #[derive(Serialize, Debug)]
 pub(super) struct Readings {
-    /// How they are treated here.
+    /// Treatment used here.
     #[serde(skip)]
     pub(super) treatment: Treatment,
     /// Jobs that outlive their estimates.
     pub(super) jobs: u64,
     /// Their share of all jobs.
     pub(super) share: f64,
-    /// What each other treatment gives.
+    /// Results of each other treatment.
     pub(super) others: Vec<Reading>,
     /// Policies that were not tried, because that takes long or time was up.
     pub(super) untried: Vec<String>,
@@ -46,11 +46,11 @@ pub(super) struct Reading {
     pub(super) overrun: &'static str,
     #[serde(skip)]
     treatment: Treatment,
-    /// What would be recommended, of the policies that were tried.
+    /// Recommended policy, among those tried.
     pub(super) recommended: Option<String>,
-    /// Where another policy is clearly the best.
+    /// Measures by which another policy is clearly the best.
     pub(super) leads: Vec<Lead>,
-    /// What is judged otherwise.
+    /// Verdicts that differ.
     pub(super) changed: Vec<Changed>,
 }
 
@@ -83,7 +83,7 @@ pub(super) struct Changed {
 }
 
 impl Changed {
-    /// Whether better becomes worse, or worse better.
+    /// Returns whether better becomes worse, or worse better.
     pub(super) fn turns(&self) -> bool {
         matches!((self.here.0, self.there.0), (Verdict::Better, Verdict::Worse) | (Verdict::Worse, Verdict::Better))
     }
@@ -103,7 +103,7 @@ impl Changed {
     }
 }
 
-/// What was simulated, and what came of it.
+/// Simulated policies and their results.
 #[derive(Clone, Copy)]
 pub(super) struct Simulated<'a> {
     pub(super) input: &'a Input,
@@ -185,7 +185,7 @@ fn compared(
     Ok(Some(other))
 }
 
-/// Where another policy is clearly the best.
+/// Returns the measures by which another policy is clearly the best.
 fn leads(here: &Choices<'_>, there: &Choices<'_>) -> Vec<Lead> {
     let of = |measure: Measure| {
         let (here, there) = (here.clearly_best(measure)?, there.clearly_best(measure)?);
@@ -196,7 +196,7 @@ fn leads(here: &Choices<'_>, there: &Choices<'_>) -> Vec<Lead> {
     JUDGED.into_iter().filter_map(of).collect()
 }
 
-/// Which verdicts differ.
+/// Returns the verdicts that differ.
 fn changed(here: &Comparison, there: &Comparison) -> Vec<Changed> {
     let mut all = Vec::new();
     for policy in &there.policies {
@@ -219,7 +219,7 @@ fn changed(here: &Comparison, there: &Comparison) -> Vec<Changed> {
 }
 
 impl Readings {
-    /// What is assumed of jobs that outlive their estimates.
+    /// Describes the assumption about jobs that outlive their estimates.
     pub(super) fn assumed(&self) -> String {
         match self.treatment {
             Treatment::RunOn => format!(
@@ -231,12 +231,12 @@ impl Readings {
         }
     }
 
-    /// Whether some treatment turns a verdict on this policy round.
+    /// Returns whether some treatment reverses a verdict on this policy.
     pub(super) fn turns(&self, policy: &str) -> bool {
         self.others.iter().flat_map(|other| &other.changed).any(|changed| changed.policy == policy && changed.turns())
     }
 
-    /// What would be recommended with other treatments, where that is another policy than this.
+    /// Returns the recommendations under other treatments, where they differ from this policy.
     pub(super) fn recommended_instead(&self, here: &str) -> Vec<String> {
         let other = |reading: &Reading| {
             let there = reading.recommended.as_deref().unwrap_or("none of them");
@@ -245,7 +245,7 @@ impl Readings {
         self.others.iter().filter_map(other).collect()
     }
 
-    /// How much depends on it, in sentences.
+    /// Describes the sensitivity in sentences.
     pub(super) fn sentences(&self) -> Vec<String> {
         let mut text = self.treatment.assumed(self.jobs, self.share);
         if !self.others.is_empty() && self.others.iter().all(Reading::agrees) {
@@ -267,7 +267,7 @@ impl Readings {
 }
 
 impl Reading {
-    /// Whether it changes no word of the verdict.
+    /// Returns whether it changes no word of the verdict.
     fn agrees(&self) -> bool {
         self.changed.is_empty() && self.leads.is_empty()
     }

@@ -1,5 +1,5 @@
-//! Whether a log can tell policies apart, and whether the simulated machine looks like the one that
-//! wrote it.
+//! Checks that a log can distinguish policies, and that the simulated machine resembles the one
+//! that wrote it.
 
 use crate::output::number::{TimeUnit, count, duration};
 use drystone::log::swf::Record;
@@ -8,7 +8,7 @@ use serde::Serialize;
 
 /// Waits up to this many seconds are hardly any.
 const AT_ONCE: f64 = 60.0;
-/// How many times as long one mean wait must be as the other to be far from it.
+/// Ratio of two mean waits from which they are far apart.
 const FAR: f64 = 1.5;
 /// Differences up to this many seconds are small whatever their ratio.
 const SMALL: f64 = 300.0;
@@ -43,7 +43,7 @@ impl Recorded {
         )
     }
 
-    /// What is said where the two are far apart.
+    /// Returns the warning if the two are far apart.
     pub(super) fn warning(&self, baseline: &str, report: &Report) -> Option<String> {
         let simulated = report.measures.wait.mean?;
         let (less, more) = (simulated.min(self.wait_mean), simulated.max(self.wait_mean));
@@ -60,7 +60,7 @@ impl Recorded {
     }
 }
 
-/// What is said where hardly any job waits under the baseline.
+/// Returns the warning if hardly any job waits under the baseline.
 pub(super) fn nothing_to_decide(baseline: &str, report: &Report) -> Option<String> {
     let wait = report.measures.wait.p95.filter(|&wait| wait < AT_ONCE)?;
     let share = if wait > 0.0 { "within a minute" } else { "at once" };

@@ -1,5 +1,5 @@
-//! How far the simulated baseline is from what a site recorded. No policy is called better or worse
-//! by less.
+//! Distance of the simulated baseline from a site's records. No policy is called better or worse by
+//! less.
 
 use crate::output::number::{count, duration, fixed, percent};
 use crate::site::SiteInput;
@@ -11,7 +11,7 @@ const BOUND: f64 = 10.0;
 /// Fewer jobs say nothing of a replay.
 const LEAST: u64 = 10;
 
-/// The same jobs as they were recorded and as they were simulated.
+/// The jobs as they were recorded and as they were simulated.
 #[derive(Clone, PartialEq, Serialize, Debug)]
 pub(crate) struct Replay {
     /// The policy that was simulated.
@@ -33,7 +33,7 @@ pub(crate) struct Replay {
 pub(crate) struct Miss {
     pub(crate) recorded: f64,
     pub(crate) simulated: f64,
-    /// How far they are apart: smaller differences between policies are not claimed.
+    /// Distance between the two: smaller differences between policies are not claimed.
     pub(crate) error: f64,
 }
 

@@ -34,27 +34,27 @@ pub(super) struct CompareResult {
     pub(super) experiment: ExperimentMeta,
     pub(super) baseline: String,
     pub(super) verdict: Vec<String>,
-    /// Whether the policies were asked for by name.
+    /// True if the policies were named by the user.
     #[serde(skip)]
     pub(super) asked: bool,
-    /// Whether `--details` asks for every table.
+    /// True if `--details` asks for every table.
     #[serde(skip)]
     pub(super) whole: bool,
-    /// Whether the workload is the built-in example.
+    /// True if the workload is the built-in example.
     #[serde(skip)]
     pub(super) example: bool,
     /// The sheet that a committee reads first.
     pub(super) summary: Summary,
-    /// How much depends on what becomes of jobs that outlive their estimates, where some do.
+    /// Sensitivity to the treatment of jobs that outlive their estimates, if any do.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) readings: Option<Readings>,
     /// The waits that the log recorded, where it did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) recorded: Option<Recorded>,
-    /// How far the simulated baseline is from what the site recorded, where it is one.
+    /// Distance of the simulated baseline from the site's records, if it is a site.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) replay: Option<Replay>,
-    /// How far the policies are from the best possible, where that was asked for.
+    /// Distance of the policies from the best possible, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) headroom: Option<Bracket>,
     /// Policies that were not tried, or not to the end.
@@ -62,7 +62,7 @@ pub(super) struct CompareResult {
     pub(super) not_tried: Vec<String>,
     pub(super) comparison: Comparison,
     pub(super) results: Vec<PolicyResult>,
-    /// How every policy fares at other loads, where that was asked for.
+    /// Results of every policy at other loads, if requested.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) loads: Vec<LoadPoint>,
 }
@@ -94,8 +94,8 @@ impl CompareResult {
         }
     }
 
-    /// How many jobs count. Which jobs are trimmed may depend on the policy: then each is measured
-    /// over jobs of its own.
+    /// Describes the number of jobs that count. Which jobs are trimmed may depend on the policy:
+    /// then each is measured over jobs of its own.
     pub(super) fn counted(&self) -> Option<String> {
         let first = &self.results.first()?.report;
         let same = self.results.iter().all(|r| r.report.trimmed == first.trimmed);

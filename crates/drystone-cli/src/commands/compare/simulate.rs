@@ -18,10 +18,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// Where the baseline takes less, everything takes little.
+/// Duration of the baseline below which everything is fast.
 const WORTH_A_TRIAL: Duration = Duration::from_millis(100);
 
-/// What came out of a simulation, with what plots need.
+/// Results of a simulation, with the data of plots.
 pub(super) struct Watched {
     pub(super) measured: Measured,
     watcher: Option<Watcher>,
@@ -81,21 +81,21 @@ impl Done {
     }
 }
 
-/// Whether two simulations came to the same in every week and by every measure: what predictions
-/// there were aside.
+/// Returns whether two simulations have equal results in every week and by every measure,
+/// predictions aside.
 fn same_schedule(a: &Measured, b: &Measured) -> bool {
     let (a, b) = (&a.report, &b.report);
     a.measures == b.measures && a.weeks == b.weeks && a.machine == b.machine && a.suspensions == b.suspensions
 }
 
 impl Bench<'_> {
-    /// Whether policies were asked for by name.
+    /// Returns whether the policies were named by the user.
     pub(super) fn asked(&self) -> bool {
         !self.args.policy.is_empty()
     }
 
     /// Simulates the baseline and then the others, the cheapest first, as far as there is time;
-    /// `None` where not even the baseline was done when it was told to stop.
+    /// `None` if even the baseline was cancelled.
     pub(super) fn simulate(
         &self,
         whole: &Workload,
@@ -159,8 +159,8 @@ impl Bench<'_> {
         (order.iter().map(|&i| places[i]).collect(), order.iter().map(|&i| all[i].clone()).collect())
     }
 
-    /// Simulates every policy, several at a time. Which thread does what does not show in the
-    /// results. `None` for those that are not done when it is told to stop.
+    /// Simulates every policy, several at a time. The distribution over threads does not show in
+    /// the results. `None` for those cancelled before their end.
     pub(super) fn simulate_all(
         &self,
         whole: &Workload,
@@ -202,8 +202,8 @@ impl Bench<'_> {
         parallel::map(specs.iter().collect(), self.threads(), one).into_iter().collect()
     }
 
-    /// What waits are excessive beyond. Where that is a question of the baseline's waits, it is
-    /// simulated for it; `None` where that was interrupted.
+    /// Returns the thresholds of excessive waits. Where that is a question of the baseline's waits,
+    /// it is simulated for it; `None` where that was interrupted.
     fn excessive(
         &self,
         whole: &Workload,
@@ -221,8 +221,8 @@ impl Bench<'_> {
         Ok(simulated.map(|watched| excess::beside(thresholds, Some(&watched.measured.report))))
     }
 
-    /// What plots need of every policy, nothing where that was not asked for. Which thread does
-    /// what does not show.
+    /// Returns the data of plots for every policy; empty unless requested. Which thread does what
+    /// does not show.
     pub(super) fn details(&self, done: &mut Done, baseline: &str) -> Vec<Details> {
         if !self.detailed {
             return Vec::new();
@@ -250,14 +250,14 @@ impl Bench<'_> {
     }
 }
 
-/// How many jobs wait on average while jobs arrive, by Little's law.
+/// Returns the mean number of waiting jobs while jobs arrive, by Little's law.
 pub(crate) fn waiting(whole: &Workload, report: &Report) -> f64 {
     let (first, last) = whole.submits().unwrap_or_default();
     let span = (last - first).as_f64().max(1.0);
     report.measures.wait.mean.unwrap_or(0.0) * whole.len() as f64 / span
 }
 
-/// What is said of each policy as it is done, where that takes long.
+/// Report on each finished policy, for long comparisons.
 pub(super) struct Told {
     of: usize,
     done: AtomicUsize,

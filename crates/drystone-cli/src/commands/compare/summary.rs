@@ -10,19 +10,19 @@ use drystone::metrics::{Change, Compared, Comparison, Measure, Metric, Verdict};
 use drystone_report::PolicyResult;
 use drystone_report::{Does, Summary};
 
-/// What a sheet is made of.
+/// Parts of a sheet.
 pub(super) struct Sheet<'a> {
     pub(super) workload: &'a WorkloadMeta,
     pub(super) experiment: &'a ExperimentMeta,
     pub(super) comparison: &'a Comparison,
     pub(super) results: &'a [PolicyResult],
     pub(super) readings: Option<&'a Readings>,
-    /// What says that this log cannot tell policies apart.
+    /// Sentence that this log cannot distinguish policies, if so.
     pub(super) nothing: Option<&'a str>,
-    /// What else the comparison cannot say.
+    /// Other questions that the comparison leaves open.
     pub(super) open: Vec<String>,
     pub(super) asked: bool,
-    /// What is assumed of the machine, where it is a site's.
+    /// Assumptions about the machine, if it is a site's.
     pub(super) machine: Option<String>,
 }
 
@@ -45,8 +45,8 @@ impl Sheet<'_> {
         }
     }
 
-    /// What is recommended where there is something to decide: a choice that no treatment of
-    /// overruns turns round.
+    /// Returns the recommended policy where there is something to decide: a choice that no
+    /// treatment of overruns reverses.
     fn recommended<'a>(&self, choices: &Choices<'a>) -> Option<&'a Compared> {
         let turns = |policy: &str| self.readings.is_some_and(|readings| readings.turns(policy));
         choices.recommended(turns).filter(|_| self.nothing.is_none())

@@ -1,4 +1,4 @@
-//! What becomes of jobs that outlive their estimates: as a log has them, and treated otherwise.
+//! Treatment of jobs that outlive their estimates: as in the log, and alternatives.
 
 use crate::exit::Failure;
 use crate::output::number::{percent, plural};
@@ -7,7 +7,7 @@ use drystone::log::swf::Record;
 use drystone::log::transform::{Overrunning, overrunning};
 use drystone::model::{Span, Workload};
 
-/// What becomes of jobs that outlive their estimates.
+/// Treatment of jobs that outlive their estimates.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Treatment {
     /// They run on, as the log says that they did.
@@ -21,8 +21,8 @@ pub(super) enum Treatment {
 impl Treatment {
     const ALL: [Treatment; 3] = [Treatment::RunOn, Treatment::Kill, Treatment::Raise];
 
-    /// What `--overrun` asks for; `None` where every estimate is the run time, so that no job
-    /// outlives it.
+    /// Returns the treatment of `--overrun`; `None` where every estimate is the run time, so that
+    /// no job outlives it.
     pub(super) fn asked(overrun: Overrun) -> Option<Treatment> {
         match overrun {
             Overrun::RunOn => Some(Treatment::RunOn),
@@ -55,7 +55,7 @@ impl Treatment {
         }
     }
 
-    /// What is assumed of so many jobs.
+    /// Describes the assumption about this many jobs.
     pub(super) fn assumed(self, jobs: u64, share: f64) -> String {
         let (jobs, share) = (plural(jobs, "job"), percent(Some(share), 1));
         match self {
@@ -110,7 +110,7 @@ fn stated(record: &Record, options: &Options) -> Option<Span> {
     }
 }
 
-/// How many jobs outlive their estimates.
+/// Returns the number of jobs that outlive their estimates.
 pub(super) fn outlive(workload: &Workload) -> u64 {
     workload.jobs().iter().zip(workload.truth()).filter(|(job, truth)| truth.run > job.estimate).count() as u64
 }

@@ -1,4 +1,4 @@
-//! What a comparison says, in a few sentences.
+//! Verdict of a comparison, in a few sentences.
 //!
 //! Only policies that a site can choose are weighed: those that know run times are bounds, and
 //! those that suspend jobs take a machine that can.
@@ -9,19 +9,19 @@ use drystone::log::transform::Factor;
 use drystone::metrics::{Change, Compared, Comparison, Measure, Metric, Payer, Verdict, payers};
 use drystone_report::PolicyResult;
 
-/// How much longer a longest wait must be to be worth a warning.
+/// Relative increase of a longest wait from which it is worth a warning.
 const MUCH: f64 = 0.5;
 
-/// How much is said.
+/// Length of the text.
 #[derive(Clone, Copy)]
 pub(super) struct Words {
-    /// How many policies are named in one sentence.
+    /// Number of policies named in one sentence.
     named: usize,
     intervals: bool,
 }
 
 pub(super) const WHOLE: Words = Words { named: 3, intervals: true };
-/// Where every one is to be named.
+/// Words that name every policy.
 pub(super) const EVERY: Words = Words { named: usize::MAX, intervals: true };
 
 /// The word for a verdict in files.
@@ -38,7 +38,7 @@ pub(super) fn word(verdict: Verdict) -> &'static str {
     }
 }
 
-/// Sentences for people who decide.
+/// Sentences for decision makers.
 pub(super) fn verdict(comparison: &Comparison, results: &[PolicyResult], asked: bool, words: Words) -> Vec<String> {
     let choices = Choices::of(comparison, results, asked);
     let mut sentences = Vec::new();
@@ -58,7 +58,7 @@ pub(super) fn verdict(comparison: &Comparison, results: &[PolicyResult], asked: 
     sentences
 }
 
-/// What suspension costs is said wherever a policy suspends.
+/// Describes the cost of suspension, wherever a policy suspends.
 pub(super) fn suspension(results: &[PolicyResult], free: bool, asked: bool) -> Option<String> {
     let names: Vec<&str> = results.iter().filter(|r| r.policy.preemptive).map(|r| r.policy.text.as_str()).collect();
     let (suspend, they) = match names[..] {
@@ -77,7 +77,7 @@ pub(super) fn suspension(results: &[PolicyResult], free: bool, asked: bool) -> O
     Some(format!("{} {suspend} running jobs, {cost}; {place}.", names.join(", ")))
 }
 
-/// Which classes of jobs pay for a policy.
+/// Returns the classes of jobs that pay for a policy.
 pub(super) fn who_pays(
     comparison: &Comparison,
     results: &[PolicyResult],
@@ -109,7 +109,8 @@ pub(super) fn not_tried(too_long: &[String]) -> Option<String> {
     Some(format!("Skipped because it is slow on long queues: {names}. Add --policy {first} to include it."))
 }
 
-/// What is missing where the work was interrupted, or its time was up: policies, and load factors.
+/// Describes the missing parts after an interrupt or the end of the time: policies, and load
+/// factors.
 pub(super) fn left_out(policies: &[String], loads: &[Factor], time_is_up: bool) -> String {
     let why = if time_is_up { "time is up" } else { "interrupted" };
     let loads: Vec<String> = loads.iter().map(|factor| format!("load factor {factor}")).collect();
@@ -126,7 +127,7 @@ fn lowest<'a>(changes: impl Iterator<Item = &'a (&'a str, &'a Change, f64)>) -> 
     changes.min_by(|a, b| a.2.total_cmp(&b.2)).map(|(name, change, _)| (*name, *change))
 }
 
-/// Which policy does best by the mean of a measure, and whether that is more than noise.
+/// Names the best policy by the mean of a measure, and states whether that is more than noise.
 fn best(base: &str, choices: &[&Compared], measure: Measure, words: Words) -> Option<String> {
     let changes: Vec<(&str, &Change, f64)> = choices
         .iter()

@@ -1,9 +1,9 @@
-//! What policies do, and what it takes to run them, in words for people who have not read the
-//! papers.
+//! Descriptions of policies, and of the way to run them, in words for people without knowledge of
+//! the papers.
 
 use crate::meta::PolicyMeta;
 
-/// What a policy does, in one sentence.
+/// Describes a policy in one sentence.
 pub(super) fn does(policy: &PolicyMeta) -> String {
     let own = match policy.text.split('@').next().unwrap_or_default() {
         "easy" => {
@@ -58,7 +58,7 @@ pub(super) fn does(policy: &PolicyMeta) -> String {
     text
 }
 
-/// Where a policy can be had: a setting of Slurm, the live scheduler, or nowhere.
+/// Returns the availability of a policy: a setting of Slurm, the live scheduler, or none.
 pub(super) fn how(policy: &PolicyMeta) -> &'static str {
     match policy.kind.as_str() {
         _ if policy.clairvoyant => "no policy of a real machine: it knows the true run times",
@@ -70,12 +70,12 @@ pub(super) fn how(policy: &PolicyMeta) -> &'static str {
     }
 }
 
-/// Whether nothing but arrival orders the queue.
+/// Returns whether the queue is in the order of arrival alone.
 fn is_plain(policy: &PolicyMeta) -> bool {
     policy.parameters.0.iter().all(|(name, value)| name != "order" || value == "fcfs")
 }
 
-/// What it takes to run a policy on the systems that sites have.
+/// Describes the way to run a policy on the systems that sites have.
 pub(super) fn to_run_it(policy: &PolicyMeta) -> String {
     let predicts = policy.parameters.0.iter().any(|(name, value)| name == "predict" && value != "estimate");
     let sorts = policy.parameters.0.iter().any(|(name, value)| name == "backfill" && value != "fcfs");

@@ -1,4 +1,4 @@
-//! What a search found, for people and machines.
+//! Results of a search, for people and machines.
 
 use crate::meta::WorkloadMeta;
 use crate::output::Printable;

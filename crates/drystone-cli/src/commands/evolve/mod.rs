@@ -24,7 +24,7 @@ use std::time::Instant;
 const BESIDE: [&str; 9] = ["fcfs", "spf", "saf", "wfp3", "unicef", "f1", "f2", "f3", "f4"];
 const CLAIRVOYANT: &str = "easy(order=sjf,backfill=sjf,predict=perfect)";
 
-/// Where neither time nor number is given.
+/// Default number of evaluations, without `--time` or a number.
 const EVALUATIONS: u64 = 1_000;
 /// Most formulas of the front that are judged.
 const JUDGED: usize = 4;
@@ -95,7 +95,7 @@ pub(crate) fn evolve(args: &EvolveArgs) -> Outcome {
     Ok(if interrupted { interrupt::code() } else { DONE })
 }
 
-/// Searches until time is up, enough is simulated, or it is told to stop.
+/// Searches until time is up, enough is simulated, or it is cancelled.
 #[expect(clippy::disallowed_methods, reason = "how long a search may take is the user's choice")]
 fn searched<'a>(
     args: &EvolveArgs,
@@ -155,7 +155,7 @@ fn failure(error: SearchError) -> Failure {
     Failure::usage(error)
 }
 
-/// What a saved search belongs to.
+/// Returns the identity of a saved search.
 fn identity(args: &EvolveArgs, input: &Input, settings: &Settings) -> String {
     let guard = args.guard.as_ref().map(ToString::to_string).unwrap_or_default();
     format!(
@@ -171,8 +171,8 @@ fn identity(args: &EvolveArgs, input: &Input, settings: &Settings) -> String {
     )
 }
 
-/// What is judged: the published orders, the front from its best on, the best at random, and the
-/// clairvoyant.
+/// Returns the policies to judge: the published orders, the front from its best on, the best at
+/// random, and the clairvoyant.
 fn policies(args: &EvolveArgs, front: &[Found], random: &[Found]) -> Result<Vec<Judged>, Failure> {
     let mut policies = Vec::new();
     let mut add = |name: String, policy: PolicySpec| policies.push(Judged { name, policy });

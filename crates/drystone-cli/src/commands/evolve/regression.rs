@@ -12,7 +12,7 @@ use crate::progress::Progress;
 use drystone_evolve::regression::{Base, Fit, Form, Join, Settings, fit_all, scores};
 use serde::Serialize;
 
-/// How many functions are shown.
+/// Number of functions shown.
 const SHOWN: usize = 10;
 
 /// The four functions of the paper: name, form.

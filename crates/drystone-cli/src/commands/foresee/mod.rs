@@ -33,7 +33,7 @@ pub(crate) fn foresee(args: &ForeseeArgs) -> Outcome {
     Ok(DONE)
 }
 
-/// Asks and scores; `None` where it was told to stop.
+/// Asks and scores; `None` on cancellation.
 pub(crate) fn scores(args: &ForeseeArgs, input: &Input, stop: &AtomicBool) -> Result<Option<Scores>, Failure> {
     let workload = &input.workload;
     if input.division().is_some() {

@@ -46,12 +46,12 @@ impl Scores {
         }
     }
 
-    /// What was asked, in a line.
+    /// Returns the question in one line.
     pub(super) fn title(&self) -> String {
         format!("{} under {}", self.workload.name, self.policy.text)
     }
 
-    /// What it comes to.
+    /// Returns the verdict.
     pub(super) fn verdict(&self) -> &[String] {
         &self.verdict
     }
@@ -61,7 +61,7 @@ fn calibrated(found: &Foreseen) -> Option<&MethodScore> {
     found.methods.iter().find(|score| score.method == Method::Calibrated)
 }
 
-/// What scores come to.
+/// Returns the verdict on scores.
 fn verdict(found: &Foreseen) -> Vec<String> {
     let Some(ours) = calibrated(found).filter(|ours| ours.all.questions > 0) else {
         return vec!["No job waited, so that there was nothing to foresee.".to_string()];

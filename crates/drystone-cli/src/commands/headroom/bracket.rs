@@ -12,7 +12,7 @@ use serde::Serialize;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// What is proven, what was found, and what policies come to.
+/// Floor proven, schedule found, and results of policies.
 #[derive(Clone, Serialize)]
 pub(crate) struct Bracket {
     pub(crate) measure: &'static str,
@@ -32,7 +32,8 @@ pub(crate) struct Bracket {
 }
 
 impl Bracket {
-    /// What the schedule found saves of a policy's measure, and what any could at most, for tables.
+    /// Returns the saving of the schedule found on a policy's measure, and the largest possible
+    /// one, for tables.
     pub(crate) fn columns(&self, policy: &str) -> [String; 2] {
         let one = self.policies.iter().find(|one| one.policy == policy);
         let text = |share: Option<f64>, show: fn(f64) -> String| share.map_or_else(|| NONE.to_string(), show);
@@ -49,7 +50,7 @@ pub(crate) struct Floor {
     pub(crate) steps: u32,
     q: u32,
     prices_hash: String,
-    /// Whether the ascent was told to stop: with more steps it would be higher.
+    /// True if the ascent was stopped early: with more steps the floor would be higher.
     pub(crate) stopped: bool,
 }
 
@@ -72,15 +73,15 @@ pub(crate) struct FoundMeta {
 pub(crate) struct Against {
     pub(crate) policy: String,
     pub(crate) value: f64,
-    /// Whether it suspends jobs.
+    /// True if it suspends jobs.
     pub(crate) suspends: bool,
-    /// What the schedule found has less, as a share.
+    /// Saving of the schedule found, as a share.
     pub(crate) saved: Option<f64>,
-    /// What no schedule can have less, as a share.
+    /// Upper bound of the saving of any schedule, as a share.
     pub(crate) at_most: Option<f64>,
 }
 
-/// How a bracket is sought.
+/// Settings of the search for a bracket.
 pub(crate) struct Seek<'a> {
     pub(crate) grids: Vec<(i64, u32)>,
     pub(crate) limit: Option<Limit>,
@@ -93,7 +94,7 @@ pub(crate) struct Seek<'a> {
 pub(crate) struct Simulated<'a> {
     pub(crate) policy: &'a str,
     pub(crate) rows: &'a [JobRow],
-    /// Whether it is set beside the bracket, or only a beginning.
+    /// True if it is shown beside the bracket, false if it is only a starting point.
     pub(crate) shown: bool,
 }
 
@@ -257,7 +258,7 @@ pub(crate) fn figure(measure: DelayMeasure, value: f64) -> String {
     }
 }
 
-/// The same of a floor: rounded down.
+/// Formats a floor, rounded down.
 pub(crate) fn figure_below(measure: DelayMeasure, value: f64) -> String {
     match measure {
         DelayMeasure::BoundedSlowdown => fixed((value * 1_000.0).floor() / 1_000.0, 3),

@@ -51,7 +51,7 @@ impl HeadroomFiles {
         })
     }
 
-    /// Whether the schedule needs the original records.
+    /// Returns whether the schedule needs the original records.
     pub(super) fn need_records(&self) -> bool {
         self.schedule.as_ref().is_some_and(ScheduleFile::needs_records)
     }

@@ -25,9 +25,9 @@ use drystone_report::meta::Pairs;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-/// What is set beside a bracket where nothing else is asked for.
+/// Default policies shown beside a bracket.
 const SHOWN: [&str; 2] = ["easy", "easy++"];
-/// What else may be a good beginning of a search: policies that know run times.
+/// Further starting points of a search: policies that know run times.
 const BEGINNINGS: [&str; 3] =
     ["sjf-perfect", "easy(order=saf,backfill=saf,predict=perfect)", "easy(order=lxf,backfill=lxf,predict=perfect)"];
 /// From so many jobs on the finest cells are longer, unless others are asked for.
@@ -49,7 +49,7 @@ pub(crate) fn headroom(args: &HeadroomArgs) -> Outcome {
     Ok(if stopped { interrupt::code() } else { DONE })
 }
 
-/// What came of it, with the schedule found.
+/// Result, with the schedule found.
 pub(crate) struct Answer {
     pub(crate) result: HeadroomResult,
     /// A row per job of the schedule found.
@@ -74,7 +74,7 @@ struct Ran {
     shown: bool,
 }
 
-/// Simulates, proves and searches; `None` where it was told to stop before a policy was done.
+/// Simulates, proves and searches; `None` if cancelled before a policy was done.
 pub(crate) fn answer(args: &HeadroomArgs, input: &Input, stop: &AtomicBool) -> Result<Option<Answer>, Failure> {
     if input.division().is_some() {
         return Err(Failure::usage(
@@ -122,7 +122,7 @@ pub(crate) fn answer(args: &HeadroomArgs, input: &Input, stop: &AtomicBool) -> R
     Ok(Some(Answer { result, rows, sought, case, outages }))
 }
 
-/// How long to search; `None` for not at all.
+/// Returns the limit of the search; `None` for no search.
 fn limit(args: &HeadroomArgs) -> Option<Limit> {
     match args.trials {
         Some(trials) => Some(Limit::Trials(trials)),
@@ -155,8 +155,8 @@ fn refuse_others(case: &Case, ran: &[Ran]) -> Result<(), Failure> {
     )))
 }
 
-/// Simulates what is set beside the bracket, and what else may be a good beginning. Those that were
-/// not done when it was told to stop are left out.
+/// Simulates the policies beside the bracket, and the further starting points. Cancelled ones are
+/// left out.
 fn simulated(
     args: &HeadroomArgs,
     input: &Input,
@@ -218,7 +218,7 @@ fn measured(
     collector.finish()
 }
 
-/// What stands for the policy of the schedule found.
+/// Returns the metadata that represent the schedule found.
 fn found_meta(args: &HeadroomArgs, sought: &Sought) -> PolicyMeta {
     let pair = |name: &str, value: String| (name.to_string(), value);
     let found = &sought.bracket.found;

@@ -12,7 +12,7 @@ use drystone::metrics::Report;
 use drystone_headroom::DelayMeasure;
 use serde::Serialize;
 
-/// What stands beside the bracket, by every measure.
+/// Results beside the bracket, by every measure.
 #[derive(Serialize)]
 pub(crate) struct Beside {
     pub(crate) policy: PolicyMeta,
@@ -30,7 +30,7 @@ pub(crate) struct HeadroomResult {
     pub(crate) floor_of_slowdown: bool,
     #[serde(skip)]
     pub(crate) measure: DelayMeasure,
-    /// What it comes to.
+    /// Verdict.
     pub(crate) verdict: Vec<String>,
     pub(crate) bracket: Bracket,
     pub(crate) policies: Vec<Beside>,
@@ -38,7 +38,7 @@ pub(crate) struct HeadroomResult {
 }
 
 impl HeadroomResult {
-    /// Whether the floor is worth a place: that of bounded slowdowns is next to 1.
+    /// Returns whether the floor is worth showing: that of bounded slowdowns is close to 1.
     fn shows_floor(&self) -> bool {
         shows_floor(self.measure, self.floor_of_slowdown)
     }
@@ -107,12 +107,12 @@ impl HeadroomResult {
     }
 }
 
-/// Whether a floor is worth a place: that of bounded slowdowns is next to 1.
+/// Returns whether a floor is worth showing: that of bounded slowdowns is close to 1.
 pub(super) fn shows_floor(measure: DelayMeasure, asked: bool) -> bool {
     measure != DelayMeasure::BoundedSlowdown || asked
 }
 
-/// What is measured, in words.
+/// Returns the name of the measure, in words.
 fn named(measure: DelayMeasure) -> &'static str {
     match measure {
         DelayMeasure::Wait => "mean wait, min",
@@ -121,7 +121,7 @@ fn named(measure: DelayMeasure) -> &'static str {
     }
 }
 
-/// What the shares are of.
+/// Returns the quantity that the shares refer to.
 fn of_what(measure: DelayMeasure) -> &'static str {
     match measure {
         DelayMeasure::Wait => "of the wait",
@@ -170,7 +170,7 @@ pub(crate) fn remark(bracket: &Bracket, measure: DelayMeasure, policy: &str) -> 
     Some(format!("Headroom: {ends}, and no non-preemptive schedule is below {below} min{follows}."))
 }
 
-/// What could be saved of a policy's measure.
+/// Describes the possible saving on a policy's measure.
 pub(crate) fn sentence(one: &Against, measure: DelayMeasure, with_floor: bool) -> Option<String> {
     let (what, policy) = (of_what(measure), &one.policy);
     let most = one.at_most.filter(|_| with_floor).map(share_above);

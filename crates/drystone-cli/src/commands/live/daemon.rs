@@ -1,4 +1,5 @@
-//! What shadow and drive share: what is said at the start, logs, the page, how a daemon ends.
+//! Shared parts of shadow and drive: the messages at the start, logs, the page, the end of a
+//! daemon.
 
 use super::OFF;
 use crate::args::{DaemonArgs, LogForm};
@@ -43,7 +44,7 @@ pub(super) fn judge(remarks: &[Remark], force: bool) -> Result<(), Failure> {
     Err(Failure::usage(format_args!("this site does not allow it yet:\n{}", lines.join("\n"))))
 }
 
-/// What a daemon is to do.
+/// Returns the configuration of a daemon.
 pub(super) fn config(args: &DaemonArgs, site: &Site, partitions: &[String], mode: Mode, adopt_old: bool) -> Config {
     let host = nix::unistd::gethostname().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     Config {

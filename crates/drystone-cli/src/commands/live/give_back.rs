@@ -49,7 +49,7 @@ fn nothing_beats(heartbeat: &Path) -> Result<(), Failure> {
     )))
 }
 
-/// What was given back, in one sentence.
+/// Describes a hand-back in one sentence.
 pub(super) fn told(given: &Given) -> String {
     if let Some(why) = &given.skipped {
         return format!("nothing was done: {why}");

@@ -17,7 +17,7 @@ use drystone_live::daemon::{LiveError, wall};
 use drystone_live::journal::JournalError;
 use drystone_live::state::Home;
 
-/// Everything was given back, or somebody else drives.
+/// Everything was given back, or another daemon drives.
 const OFF: u8 = crate::exit::FINDING;
 
 pub(super) fn live(command: LiveCommand) -> Outcome {

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// How often it looks whether it is to stop.
+/// Interval of checks for a stop signal.
 const NAP: Duration = Duration::from_millis(100);
 /// Jobs of the model run for hours; here they run for seconds.
 const FASTER: i64 = 600;
@@ -102,7 +102,7 @@ fn submit(args: &PlaygroundArgs, cluster: &Cluster, stop: &AtomicBool) -> Result
     Ok(())
 }
 
-/// Waits until it is told to stop, or every job is over.
+/// Waits until it is cancelled, or every job is over.
 fn wait(args: &PlaygroundArgs, cluster: &Cluster, stop: &AtomicBool) -> Outcome {
     loop {
         for _ in 0..10 {

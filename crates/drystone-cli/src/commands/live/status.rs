@@ -23,13 +23,13 @@ pub(super) fn status(args: &LiveStatusArgs) -> Outcome {
 #[derive(Serialize)]
 struct Status {
     schema: &'static str,
-    /// Who holds the lock; nothing where no daemon works.
+    /// Holder of the lock; `None` where no daemon works.
     daemon: Option<String>,
-    /// What the heartbeat says.
+    /// Contents of the heartbeat.
     heartbeat: String,
-    /// How old it is, in seconds.
+    /// Age of the heartbeat, in seconds.
     heartbeat_age: Option<i64>,
-    /// What the daemon published last; how old that is says its `at`.
+    /// Last document of the daemon; its `at` gives its age.
     published: Option<Value>,
 }
 

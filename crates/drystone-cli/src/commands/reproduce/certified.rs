@@ -12,9 +12,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// What the command calls it.
+/// Name on the command line.
 pub(super) const NAME: &str = "slurm";
-/// What it is.
+/// Source of the recordings.
 pub(super) const SOURCE: &str = "recordings of a real slurmctld, pass by pass and in free runs";
 const NOTE: &str = "A row of `passes` gives the model the real state before each pass and asks who starts, where, and for every plan; then \
                     the recording counts. A row of `runs` simulates the jobs of a scenario without the recording. Slurm's number \
@@ -51,8 +51,8 @@ pub(super) fn find(directories: &[PathBuf]) -> Option<(PathBuf, Vec<String>)> {
     })
 }
 
-/// Holds the model to every recording of a folder on so many threads. `told` is called with the
-/// jobs that are done. Returns also how many recordings were left out, because it was told to stop.
+/// Compares the model with every recording of a folder on this many threads. `told` receives the
+/// jobs that are done. Returns also the number of recordings left out on cancellation.
 pub(super) fn certify(
     (dir, names): &(PathBuf, Vec<String>),
     wanted: &[String],
@@ -74,7 +74,8 @@ pub(super) fn certify(
     };
     std::thread::scope(|scope| {
         for _ in 1..threads.clamp(1, names.len()) {
-            // One that cannot be had, for want of memory, is one less: this thread works, too.
+            // A thread that cannot be started for want of memory is one fewer: this thread works as
+            // well.
             let _ = std::thread::Builder::new().spawn_scoped(scope, take);
         }
         take();

@@ -26,7 +26,7 @@ struct Reproduction {
     schema: &'static str,
     drystone: &'static str,
     counts: Counts,
-    /// Where it was interrupted: what is missing.
+    /// Missing parts after an interrupt.
     #[serde(skip_serializing_if = "Option::is_none")]
     interrupted: Option<String>,
     studies: Vec<StudyResult>,

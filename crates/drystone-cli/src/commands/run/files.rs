@@ -27,7 +27,7 @@ pub(super) struct RunFiles<'a> {
     pub(super) on_stdout: Option<&'static str>,
 }
 
-/// What was watched for these files.
+/// Observations for these files.
 pub(super) struct Seen<'a> {
     pub(super) input: &'a Input,
     pub(super) rows: Option<&'a [JobRow]>,
@@ -62,22 +62,22 @@ impl<'a> RunFiles<'a> {
         })
     }
 
-    /// Whether the schedule needs the original records.
+    /// Returns whether the schedule needs the original records.
     pub(super) fn need_records(&self) -> bool {
         self.schedule.as_ref().is_some_and(ScheduleFile::needs_records)
     }
 
-    /// Whether a file needs a row per job.
+    /// Returns whether a file needs a row per job.
     pub(super) fn need_rows(&self) -> bool {
         self.schedule.is_some() || self.weeks.is_some()
     }
 
-    /// Whether a file needs every segment.
+    /// Returns whether a file needs every segment.
     pub(super) fn need_segments(&self) -> bool {
         self.segments.is_some()
     }
 
-    /// Whether a file needs what plots are made of.
+    /// Returns whether a file needs the data of plots.
     pub(super) fn need_details(&self) -> bool {
         self.plots.is_some() || self.report.as_ref().is_some_and(ReportFile::is_page)
     }
@@ -118,7 +118,7 @@ impl<'a> RunFiles<'a> {
     }
 }
 
-/// How each class of run times fared week by week.
+/// Formats the results of each class of run times week by week.
 fn weeks_csv(jobs: &[JobRow]) -> Result<Vec<u8>, Failure> {
     let mut rows = Rows::default();
     for week in weekly(jobs) {

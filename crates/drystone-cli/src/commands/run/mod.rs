@@ -54,19 +54,19 @@ pub(crate) fn run(args: &RunArgs) -> Outcome {
     Ok(DONE)
 }
 
-/// What is to be kept of a run.
+/// Data to keep of a run.
 pub(crate) struct Wanted {
     /// A row per job.
     pub(crate) rows: bool,
-    /// When each job ran.
+    /// Segments in which each job ran.
     pub(crate) segments: bool,
-    /// What plots need.
+    /// Data of plots.
     pub(crate) details: bool,
-    /// What waits are excessive beyond.
+    /// Thresholds of excessive waits.
     pub(crate) excessive: Vec<Span>,
 }
 
-/// What came of a run.
+/// Results of a run.
 pub(crate) struct Ran {
     pub(crate) result: RunResult,
     /// A row for every job that has ended, lost ones among them.
@@ -96,7 +96,7 @@ impl Ran {
     }
 }
 
-/// Simulates and measures; `None` where it was told to stop.
+/// Simulates and measures; `None` on cancellation.
 pub(crate) fn ran(
     args: &RunArgs,
     input: &Input,
@@ -168,7 +168,7 @@ pub(crate) fn ran(
     Ok(Some(Ran { result, rows, notes, segments, timing }))
 }
 
-/// What a run watches besides its metrics.
+/// Observers of a run besides its metrics.
 struct Watched<'a> {
     notes: Notes,
     segments: Option<Segments>,

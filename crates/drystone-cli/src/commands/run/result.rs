@@ -20,22 +20,22 @@ pub(crate) struct RunResult {
     pub(super) experiment: ExperimentMeta,
     pub(super) promises: PromisesKept,
     pub(super) report: Report,
-    /// The same of each pool, where there are several.
+    /// Result of each pool, where there are several.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) pools: Vec<PoolResult>,
-    /// What plots need, where it was asked for.
+    /// Data of plots, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) details: Option<Details>,
-    /// How backfilling delayed the head of the queue, where it was asked for.
+    /// Delay that backfilling caused to the head of the queue, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) stalls: Option<Stalls>,
-    /// What the policy's searches did, where it searches.
+    /// Effort of the policy's searches, if it searches.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) search: Option<SearchEffort>,
     /// Jobs simulated per second, where it was asked for. Differs from run to run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) timing: Option<Timing>,
-    /// Whether `--details` asks for every figure.
+    /// True if `--details` asks for every figure.
     #[serde(skip)]
     pub(super) whole: bool,
 }
@@ -63,7 +63,8 @@ impl Printable for RunResult {
         document
     }
 
-    /// Waits, slowdowns and the machine, without settings; the sections that options ask for follow.
+    /// Waits, slowdowns and the machine, without settings; the sections that options ask for
+    /// follow.
     fn overview(&self) -> Option<Document> {
         if self.whole {
             return None;
@@ -130,7 +131,7 @@ impl Printable for RunResult {
 }
 
 impl RunResult {
-    /// What determined it.
+    /// Returns the inputs of the result.
     pub(super) fn determined(&self, schema: &'static str) -> Determined<'_> {
         Determined {
             schema,

@@ -43,7 +43,7 @@ fn tell_what_is_missing(args: &GatherArgs, merged: &Merged) {
     ));
 }
 
-/// What a gather did, and how far the study is.
+/// Summary of a gather, and the progress of the study.
 #[derive(Serialize)]
 struct Gathered {
     stores: usize,

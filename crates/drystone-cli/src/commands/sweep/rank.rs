@@ -76,7 +76,7 @@ pub(super) fn tell_left_out(table: &Table) {
     }
 }
 
-/// What an analysis is of: the store holds everything that determined its results.
+/// Origin of an analysis: the store holds all inputs of its results.
 pub(super) struct Origin {
     pub(super) study: String,
     /// The version that simulated.
@@ -120,7 +120,7 @@ impl Shown {
         &self.table.candidates[ranked.candidate]
     }
 
-    /// Whether rows are told apart by parameters alone.
+    /// Returns whether rows differ in parameters alone.
     fn one_policy(&self) -> bool {
         let mut names = self.table.candidates.iter().map(|c| c.name.as_str());
         let first = names.next();
@@ -209,7 +209,7 @@ struct RankedJson<'a> {
     /// On each workload, where they differ.
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     policies: &'a [String],
-    /// Whether it knows true run times.
+    /// True if it knows true run times.
     clairvoyant: bool,
     parameters: serde_json::Map<String, serde_json::Value>,
     degradations: &'a [f64],

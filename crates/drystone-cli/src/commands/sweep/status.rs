@@ -14,9 +14,10 @@ use serde::Serialize;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-/// How often tasks are looked at while they are followed. Slurm is not asked more often, either.
+/// Interval at which tasks are polled while they are followed. Slurm is not asked more often,
+/// either.
 const LOOK: Duration = Duration::from_secs(10);
-/// How soon it is noticed that looking shall stop.
+/// Longest delay until a stop signal is noticed.
 const HEED: Duration = Duration::from_millis(200);
 
 pub(super) fn status(args: &StatusArgs) -> Outcome {
@@ -28,7 +29,7 @@ pub(super) fn status(args: &StatusArgs) -> Outcome {
     Ok(DONE)
 }
 
-/// Shows how far the tasks are until none waits or runs, or until it is told to stop.
+/// Shows how far the tasks are until none waits or runs, or until it is cancelled.
 fn follow(store: &Store) -> Result<Option<Shown>, Failure> {
     let cancel = interrupt::stop_in_order();
     let progress = Progress::new("simulating", "simulations", Some(store.status()?.simulations));
@@ -49,7 +50,7 @@ fn follow(store: &Store) -> Result<Option<Shown>, Failure> {
     }
 }
 
-/// How far a sweep is, to be printed.
+/// Progress of a sweep, to be printed.
 #[derive(Serialize)]
 pub(super) struct Progressed {
     schema: &'static str,

@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// How long simulations are tried for a prediction, at most but for one of each policy.
+/// Limit of the trials for a prediction, but for one of each policy.
 const BUDGET: Duration = Duration::from_secs(5);
 
 pub(super) fn slurm(args: &SlurmArgs) -> Outcome {
@@ -106,7 +106,7 @@ struct Wanted {
 }
 
 impl Wanted {
-    /// What is not given is as in the last submission.
+    /// Reads the options; missing ones are taken from the last submission.
     fn read(path: &Path, args: &DivideArgs, more: &[String]) -> Result<Wanted, Failure> {
         let (study, store) = if Store::is_at(path) {
             let (study, chunk) = Store::look(path)?.study()?;
@@ -230,7 +230,7 @@ impl Ready<'_> {
         }
     }
 
-    /// What is to be handed over, and what it will take.
+    /// Describes the submission and its cost.
     fn document(&self) -> Document {
         let Ready { division, tried, wanted: Wanted { terms, store, .. }, .. } = self;
         let todo = tried.seconds.len() as u64;
@@ -289,7 +289,7 @@ fn planned(study: &Study, terms: &Terms) -> Result<(Plan, Duration), Failure> {
     Ok((plan, since.elapsed()))
 }
 
-/// What tasks have that wait or run, and their jobs.
+/// Returns the simulations of tasks that wait or run, and their jobs.
 fn under_way(tasks: &Tasks) -> Result<(BTreeSet<i64>, Vec<String>), Failure> {
     match tasks.under_way() {
         Ok(under_way) => Ok(under_way),
@@ -312,7 +312,7 @@ fn tell_that_nothing_is_left(store: &Path, under_way: usize, jobs: &[String]) {
     ));
 }
 
-/// What batch systems shall call a study: without blanks and signs that mean something to them.
+/// Returns the job name of a study: without blanks and characters special to batch systems.
 fn job_name(study: &str) -> String {
     let plain: String = study.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
     let plain = plain.trim_matches('-');

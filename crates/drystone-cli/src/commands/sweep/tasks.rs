@@ -1,4 +1,4 @@
-//! How far the tasks of a study are, to be printed.
+//! Progress of a study's tasks, to be printed.
 
 use crate::exit::Failure;
 use crate::output::document::{Document, Table, Value};
@@ -7,7 +7,7 @@ use drystone_sweep::Store;
 use drystone_sweep::cluster::{Progress, State, TaskState, Tasks};
 use serde::Serialize;
 
-/// How many tasks that need a look are listed for people.
+/// Number of tasks that need a look listed for people.
 const SHOWN: usize = 10;
 
 /// The tasks of a store.
@@ -72,8 +72,8 @@ impl Shown {
         }))
     }
 
-    /// Whether something is still to be expected: of Slurm's tasks one that waits or runs, of
-    /// others one that is not complete.
+    /// Returns whether progress is still to be expected: of Slurm's tasks one that waits or runs,
+    /// of others one that is not complete.
     pub(super) fn goes_on(&self) -> bool {
         self.running + self.waiting > 0 || (!self.asked && !self.incomplete.is_empty())
     }
@@ -82,7 +82,7 @@ impl Shown {
         self.recorded
     }
 
-    /// What to say beside the facts of the store.
+    /// Returns the facts to show beside those of the store.
     pub(super) fn facts(&self) -> Vec<(String, String)> {
         let mut parts = vec![format!("{} complete", count(self.complete as u64))];
         for (number, what) in [(self.running, "running"), (self.waiting, "waiting")] {

@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-/// How long each workload is tried for a prediction.
+/// Duration of each workload's trial for a prediction.
 const BUDGET: Duration = Duration::from_secs(2);
 
 pub(super) fn sweep(args: &SweepArgs) -> Outcome {
@@ -51,7 +51,7 @@ pub(super) fn sweep(args: &SweepArgs) -> Outcome {
     simulate(&plan, &store, None, None, &executor)
 }
 
-/// Where processes have their stores while they work for a store.
+/// Returns the folder in which processes keep their stores while they work for a store.
 fn chunks_of(store: &Path) -> PathBuf {
     // The whole name: others may differ in their ending alone.
     let mut name = store.as_os_str().to_os_string();
@@ -204,7 +204,7 @@ impl Best {
         Best(vec![None; plan.cases.len()])
     }
 
-    /// What to say if an outcome is the best of its workload.
+    /// Returns a message if an outcome is the best of its workload.
     fn take(&mut self, plan: &Plan, outcome: &drystone_sweep::Outcome) -> Option<String> {
         let simulated = &plan.simulations[outcome.place];
         let metric = plan.metrics.first()?;

@@ -35,7 +35,7 @@ impl Clock {
     }
 }
 
-/// What times so far ahead are rounded to, in seconds.
+/// Returns the rounding step of times this far ahead, in seconds.
 fn step(ahead: i64) -> i64 {
     match ahead {
         i64::MIN..7_200 => 300,

@@ -101,7 +101,7 @@ fn warn_of(rehearsal: &Rehearsal, forecaster: &Forecaster, scene: &Scene) {
     }
 }
 
-/// What would change the start of a job: by the same futures.
+/// Finds changes that would move the start of a job, with the same futures.
 fn what_if(
     args: &WhenArgs,
     scene: &Scene,

@@ -214,7 +214,7 @@ impl Scene {
         self.adopted(args, &self.observed[self.present..])
     }
 
-    /// The same where one job is another.
+    /// Adopts the queue with one job replaced.
     pub(super) fn adopt_with(&self, args: &WhenArgs, job: usize, other: &Job) -> Result<Adoption, FutureError> {
         let mut jobs = self.observed[self.present..].to_vec();
         jobs[job - self.present].job = other.clone();
@@ -227,7 +227,7 @@ impl Scene {
         Ok(adoption)
     }
 
-    /// What a job is called, and since when it is here.
+    /// Returns the name of a job, and the time of its arrival.
     pub(super) fn name(&self, job: usize) -> (String, Option<String>) {
         let found = self.queue.iter().find(|(_, place)| *place == Some(job));
         match found {

@@ -36,7 +36,7 @@ pub(super) struct Queued {
     /// Since when it runs.
     pub(super) since: Option<i64>,
     pub(super) priority: i64,
-    /// Why it cannot start whatever is free.
+    /// Reason why it cannot start whatever is free.
     pub(super) kept: Option<String>,
 }
 
@@ -152,7 +152,7 @@ fn check(jobs: &[Queued], now: i64, dir: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Why a job does not compete for processors, from Slurm's word for it.
+/// Returns the reason why a job does not compete for processors, from Slurm's word for it.
 fn keeps(reason: &str, priority: i64) -> Option<String> {
     let why = match reason {
         "JobHeldUser" | "JobHeldAdmin" | "JobHoldMaxRequeue" => "is held",
@@ -189,7 +189,7 @@ fn word(value: &Value) -> String {
     }
 }
 
-/// What `squeue --json` prints.
+/// Parses the output of `squeue --json`.
 fn json(path: &Path, text: &str) -> Result<(Vec<Queued>, Option<i64>), Failure> {
     let whole: Value =
         serde_json::from_str(text).map_err(|error| wrong(path, error.line(), &format!("no JSON: {error}")))?;
@@ -251,7 +251,7 @@ fn tasks(text: &str) -> Option<Vec<u32>> {
     Some(list)
 }
 
-/// What `squeue -o` prints with the format of [`ASK`].
+/// Parses the output of `squeue -o` with the format of [`ASK`].
 fn table(path: &Path, text: &str) -> Result<Vec<Queued>, Failure> {
     let mut jobs = Vec::new();
     for (number, line) in (1..).zip(text.lines()) {
@@ -305,7 +305,7 @@ fn span(text: &str) -> Option<i64> {
     days?.checked_mul(86_400)?.checked_add(seconds)
 }
 
-/// What `scontrol -o show nodes` prints.
+/// Parses the output of `scontrol -o show nodes`.
 fn nodes(path: &Path, text: &str) -> Result<Vec<Node>, Failure> {
     let mut nodes = Vec::new();
     for (number, line) in (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty()) {

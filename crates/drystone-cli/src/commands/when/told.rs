@@ -1,4 +1,4 @@
-//! Answers as people and programs read them.
+//! Forecasts in the forms for people and programs.
 
 use super::clock::{Clock, limit, span};
 use super::scene::Scene;
@@ -8,7 +8,7 @@ use drystone_when::{Adoption, Answer, Forecaster, Rehearsal};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
-/// All that is told.
+/// The whole output.
 pub(super) struct Told {
     now: i64,
     policy: String,
@@ -39,7 +39,7 @@ struct One {
     plan: Option<i64>,
 }
 
-/// What a change would do.
+/// Effect of a change.
 pub(super) struct Row {
     procs: u32,
     limit: i64,
@@ -60,7 +60,7 @@ impl Row {
         Row { procs, limit: limit.0, gain: (mean, (variance / n).sqrt()), earlier: share, answer, killed }
     }
 
-    /// Whether it is more than noise.
+    /// Returns whether it is more than noise.
     fn counts(&self) -> bool {
         self.gain.0.abs() > 2.0 * self.gain.1 && self.gain.0.abs() >= 60.0
     }
@@ -155,7 +155,7 @@ impl Told {
         text
     }
 
-    /// How past answers did.
+    /// Describes the record of past forecasts.
     fn fit(&self) -> String {
         let Rehearsal { answers, inside } = self.rehearsal;
         if answers < 20 {

@@ -19,10 +19,10 @@ struct Info {
     drystone: &'static str,
     workload: WorkloadMeta,
     description: Description,
-    /// How many records the header says there are, where it says more than were read.
+    /// Number of records according to the header, if that is more than were read.
     #[serde(skip)]
     stated: Option<u64>,
-    /// How it changes over time, where that was asked for.
+    /// Change over time, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     transient: Option<Transient>,
 }
@@ -156,14 +156,14 @@ impl Info {
     }
 }
 
-/// How many records there should be, if that is more than there are. No reason to warn: cleaned
-/// logs of the archive, and others, keep the number of a version before.
+/// Returns the number of records according to the header, if that is more than there are. No reason
+/// to warn: cleaned logs of the archive, and others, keep the number of a version before.
 fn stated(input: &Input) -> Option<u64> {
     let stated = input.header.max_records().or(input.header.max_jobs())?;
     u64::try_from(stated).ok().filter(|&stated| stated > input.audit.records)
 }
 
-/// What is summed up, with decimals.
+/// Returns the summarised quantities, with decimals.
 fn parts(d: &Description) -> [(&'static str, &Summary, usize); 5] {
     [
         ("processors", &d.sizes.summary, 1),

@@ -1,4 +1,4 @@
-//! How a workload changes over time, for people.
+//! Change of a workload over time, for people.
 
 use crate::output::document::{Document, Table, Value};
 use crate::output::number::{count, fixed, fixed_or, percent};

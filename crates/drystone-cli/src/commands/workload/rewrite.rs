@@ -16,7 +16,7 @@ use drystone::model::{Provenance, Time};
 struct Raw {
     header: Header,
     records: Vec<Record>,
-    /// Where it goes.
+    /// Destination.
     target: Target<Logs>,
 }
 

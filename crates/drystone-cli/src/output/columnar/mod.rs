@@ -6,7 +6,7 @@ mod parquet;
 /// The feature that this build lacks for such files.
 pub(crate) const MISSING: Option<&str> = if cfg!(feature = "parquet") { None } else { Some("parquet") };
 
-/// How a column's values are found in a row.
+/// Getter of a column's values from a row.
 #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "no file is written"))]
 pub(crate) enum Column<'a, R> {
     Long(&'a dyn Fn(&R) -> i64),

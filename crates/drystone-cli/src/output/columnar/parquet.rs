@@ -99,7 +99,7 @@ impl<R> File<'_, R> {
     }
 }
 
-/// What the system said, where it did: a pipe that is closed is no failure.
+/// Returns the system's error, if there is one: a pipe that is closed is no failure.
 fn io_error(error: ParquetError) -> io::Error {
     match error {
         ParquetError::External(source) => match source.downcast::<io::Error>() {

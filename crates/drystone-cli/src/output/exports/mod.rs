@@ -7,7 +7,7 @@ use super::format::{Format, Kind};
 use drystone_sweep::{Answer, Cell};
 use std::path::Path;
 
-/// What a store holds.
+/// Contents of a store.
 pub(crate) struct Export<'a> {
     pub(crate) answer: &'a Answer,
     /// The types of its columns, as SQLite names them.

@@ -1,4 +1,4 @@
-//! The same as columns of whole numbers, numbers and texts.
+//! Parquet: columns of whole numbers, numbers and texts.
 
 use super::{Export, Exports, text};
 use crate::exit::Failure;
@@ -23,7 +23,7 @@ impl Format<Exports> for Parquet {
     }
 }
 
-/// What a column holds.
+/// Type of a column.
 enum Kind {
     Whole,
     Number,

@@ -9,7 +9,7 @@ use drystone::log::swf::{Record, Writer};
 use flate2::write::GzEncoder;
 use std::io::{self, Write};
 
-/// How a log is compressed.
+/// Compression of a log.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Packing {
     None,

@@ -43,7 +43,7 @@ pub(crate) trait Printable: ToJson {
     /// As rows: names of columns, then values.
     fn rows(&self) -> Rows;
 
-    /// What it has that rows have no place for.
+    /// Names the parts of the result that have no place in rows.
     fn beyond_rows(&self) -> Option<&'static str> {
         None
     }
@@ -59,7 +59,7 @@ pub(crate) trait Printable: ToJson {
     }
 }
 
-/// What serde writes, of types that are known only when the program runs.
+/// Serialisation by serde, for types that are known only when the program runs.
 pub(crate) trait ToJson {
     /// Pretty JSON with a line end.
     fn json(&self) -> Result<Vec<u8>, Failure>;
@@ -93,7 +93,7 @@ impl ReportFormat {
         Reports::formats().iter().find(named).map(|&format| ReportFormat(format))
     }
 
-    /// Whether people read it as it stands on the terminal.
+    /// Returns whether people read it unchanged on the terminal.
     pub(crate) fn for_people(self) -> bool {
         self.0.traits().for_people
     }
@@ -132,13 +132,13 @@ impl ReportFile {
         ReportFile::open(path)
     }
 
-    /// Whether it is to have plots.
+    /// Returns whether it is to have plots.
     pub(crate) fn is_page(&self) -> bool {
         self.0.format.traits().has_plots
     }
 
-    /// What is to be written where the result lacks parts: nothing in the place of an older file,
-    /// which may be whole. Says so.
+    /// Returns the file to write, or none where the result lacks parts and would replace an older
+    /// file, which may be whole. Says so.
     pub(crate) fn unless_lost(self, lacks_parts: bool) -> Option<ReportFile> {
         let lost = lacks_parts && self.0.out.replaces();
         if lost {

@@ -17,14 +17,14 @@ use std::path::{Path, PathBuf};
 /// A schedule: a row per job in order of arrival.
 pub(crate) struct Schedule<'a> {
     pub(crate) rows: &'a [JobRow],
-    /// What was scheduled.
+    /// Scheduled input.
     pub(crate) input: &'a Input,
-    /// What determined the schedule.
+    /// Inputs of the schedule.
     pub(crate) determined: &'a Determined<'a>,
 }
 
 impl Schedule<'_> {
-    /// What determined it, on one line.
+    /// Returns the inputs of the schedule, on one line.
     fn determined(&self) -> Result<String, Failure> {
         serde_json::to_string(self.determined).map_err(Failure::usage)
     }
@@ -50,7 +50,7 @@ pub(crate) struct ScheduleFile {
     beside: Option<Output>,
 }
 
-/// Where what determined a schedule stands, if that has no place for it itself.
+/// Returns the file for a schedule's inputs, if the schedule has no place for them itself.
 pub(crate) fn beside(path: &Path) -> Option<PathBuf> {
     let needed = by_ending::<Schedules>(path).is_ok_and(|format| format.traits().needs_meta_beside);
     super::beside::beside(path).filter(|_| needed)
@@ -63,7 +63,7 @@ impl ScheduleFile {
         Ok(ScheduleFile { target, beside: beside(path).as_deref().map(Output::create).transpose()? })
     }
 
-    /// Whether the original records are needed.
+    /// Returns whether the original records are needed.
     pub(crate) fn needs_records(&self) -> bool {
         self.target.format.traits().has_records
     }

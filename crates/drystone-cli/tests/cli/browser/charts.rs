@@ -1,9 +1,9 @@
-//! What people see of Gantt charts.
+//! Appearance of Gantt charts.
 
 use super::chromium::{DESKTOP, PHONE, Screen, chromium};
 use crate::common::Folder;
 
-/// How many of the chart's points are painted.
+/// Script that counts the painted points of a chart.
 const PAINTED: &str = "(c => { const d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data; let n = 0; for (let i = \
                        3; i < d.length; i += 4) n += d[i] > 0; return n; })(document.querySelector('#gantt canvas'))";
 

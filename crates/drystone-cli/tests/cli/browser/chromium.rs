@@ -8,7 +8,7 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
-/// How long anything may take on a busy machine.
+/// Time limit of any action on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A running browser with one tab.
@@ -41,7 +41,7 @@ pub(crate) fn chromium() -> Option<Browser> {
     Some(Browser::launch(&path))
 }
 
-/// How a page is looked at.
+/// Display of a page.
 #[derive(Clone, Copy)]
 pub(crate) struct Screen {
     pub(crate) width: u32,
@@ -162,7 +162,7 @@ impl Browser {
         self.visit(&url(file), screen, scripts);
     }
 
-    /// The same of an address.
+    /// Visits an address.
     pub(crate) fn visit(&mut self, address: &str, screen: Screen, scripts: bool) {
         self.call("Page.navigate", json!({ "url": "about:blank" }));
         self.look(screen);
@@ -228,12 +228,12 @@ impl Browser {
         }
     }
 
-    /// What the page complained of.
+    /// Returns the complaints of the page.
     pub(crate) fn complaints(&self) -> &[String] {
         &self.complaints
     }
 
-    /// What it asked for, itself left out.
+    /// Returns the page's requests, its own left out.
     pub(crate) fn requests(&self) -> &[String] {
         &self.requests
     }

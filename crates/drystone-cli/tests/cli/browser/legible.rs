@@ -1,10 +1,10 @@
-//! Whether people can read a page: at the widths of a desk, a tablet and a phone, light and dark.
+//! Legibility of pages: at the widths of a desk, a tablet and a phone, light and dark.
 
 use super::chromium::{Browser, Screen, chromium};
 use crate::common::Folder;
 use serde_json::{Value, json};
 
-/// Where no legend can be: what is drawn has its names beside it, or one series.
+/// Charts that need no legend: the drawing has its names beside it, or one series.
 const WITHOUT_LEGEND: &str = "heat";
 
 /// The screens that pages are read on.

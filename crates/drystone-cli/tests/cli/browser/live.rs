@@ -37,7 +37,7 @@ fn shadow(cluster: &Cluster, folder: &std::path::Path) -> (Daemon, String) {
     (Daemon(child), address.expect("it says where its page is"))
 }
 
-/// What the server answers to a request, with its head.
+/// Returns the server's response to a request, with its head.
 fn ask(address: &str, request: &str) -> String {
     let host = address.trim_start_matches("http://").trim_end_matches('/');
     let mut stream = std::net::TcpStream::connect(host).expect("it listens");

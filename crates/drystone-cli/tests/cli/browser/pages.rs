@@ -1,4 +1,4 @@
-//! What people see of reports.
+//! Appearance of reports.
 
 use super::chromium::{Browser, DESKTOP, PHONE, Screen, chromium};
 use crate::common::Folder;
@@ -239,7 +239,7 @@ fn hostile_names_are_harmless() {
         let heading = page.eval("document.querySelector('h1').textContent");
         assert!(heading.as_str().is_some_and(|t| t.starts_with("</script><script>")), "{heading}");
         assert_eq!(page.eval("document.documentElement.scrollWidth").as_u64(), Some(u64::from(screen.width)));
-        // Tooltips are HTML, too.
+        // Tooltips are HTML as well.
         let plot = "document.querySelector('#figure-users .plot')";
         page.eval(&format!("{plot}.scrollIntoView({{block: 'center', behavior: 'instant'}})"));
         page.eval(&format!(

@@ -72,7 +72,8 @@ impl Working {
     }
 }
 
-/// How many simulations the published stores of a task have together, equal ones counted for each.
+/// Returns the number of simulations in the published stores of a task, equal ones counted for
+/// each.
 fn published(folder: &Folder, submission: &str, task: u32) -> u64 {
     let path = folder.path(submission);
     let names = std::fs::read_dir(&path).map_or(Vec::new(), |entries| {
@@ -116,7 +117,7 @@ fn catch(folder: &Folder, submission: &str, share: u64, not: &[Working]) -> Work
     caught.expect("caught")
 }
 
-/// What `status` says of a store.
+/// Returns the `status` of a store.
 fn status(folder: &Folder, run: &dyn Fn(&[&str]) -> Ran, store: &str) -> serde_json::Value {
     assert!(folder.path(store).exists());
     run(&["sweep", "status", store, "--format", "json"]).json()

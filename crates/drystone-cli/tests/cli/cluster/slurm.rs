@@ -96,7 +96,7 @@ fn a_kill_a_dead_node_a_requeue_and_a_time_limit_lose_nothing() {
     hurry(requeued.task);
     until("the dead node is found dead", || state(homeless.task) == "PENDING");
     hurry(homeless.task);
-    // It ends by itself when it is told that its time is nearly over, else Slurm ends it.
+    // It ends by itself on the signal that its time is nearly over, else Slurm ends it.
     until("the limit is over", || ["TIMEOUT", "FAILED"].contains(&state(late.task).as_str()));
     drained(&cluster);
     let run = on(&cluster, &folder);
@@ -158,8 +158,8 @@ fn the_same_array_twice_at_once_counts_once() {
     assert_eq!(export(&folder, "study.db"), local);
 }
 
-/// What a node refuses is told by `status`, with the log, and the same command goes on with what is
-/// missing.
+/// A node's refusal is reported by `status`, with the log, and the same command continues with the
+/// missing parts.
 #[test]
 fn another_version_or_a_bad_scratch_on_the_nodes_lose_nothing() {
     let Some(cluster) = cluster(2) else { return };

@@ -31,7 +31,7 @@ fn a_log_that_grows() {
             let mut number = 2_000;
             while !stop.load(Ordering::Relaxed) && number < 200_000 {
                 number += 1;
-                // In two pieces, so that readers find half records, too.
+                // In two pieces, so that readers also find half records.
                 let text = record(number);
                 let (first, second) = text.split_at(text.len() / 2);
                 log.write_all(first.as_bytes()).expect("written");

@@ -58,7 +58,7 @@ const WRITERS: &[&[&str]] = &[
     &["man", "--dir", "pages"],
 ];
 
-/// Which of the files are new or have changed.
+/// Returns the files that are new or have changed.
 fn written(before: &BTreeMap<String, Vec<u8>>, after: &BTreeMap<String, Vec<u8>>) -> Vec<String> {
     after.iter().filter(|(name, bytes)| before.get(*name) != Some(bytes)).map(|(name, _)| name.clone()).collect()
 }
@@ -137,8 +137,7 @@ fn a_disk_without_room_is_told() {
 fn a_store_that_cannot_grow_keeps_what_it_has() {
     let folder = furnished();
     let whole = folder.run(&["sweep", "export", "study.db"]).ok();
-    // SQLite's own files are limited, too: whatever stands in the way, it must say so and lose
-    // nothing.
+    // SQLite's own files are limited as well: it must report any obstacle and lose nothing.
     let mut failed = 0;
     for blocks in [0, 8, 16, 32, 48, 64] {
         let ran = ended(limited(&folder, &format!("-f {blocks}"), &["sweep", "study.toml", "--store", "small.db"]));

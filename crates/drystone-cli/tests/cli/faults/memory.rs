@@ -4,7 +4,7 @@
 use super::{ended, files, limited};
 use crate::common::{Folder, Ran};
 
-/// What a command makes with less and less memory: how often it succeeded, how often it failed.
+/// Runs a command with less and less memory; returns the numbers of successes and of failures.
 fn starve(args: &[&str], outputs: &[&str]) -> (u32, u32) {
     let folder = Folder::new();
     folder.run(&["workload", "generate", "--jobs", "50000", "--out", "log.swf"]).ok();

@@ -1,6 +1,6 @@
-//! What happens when the world fails: no disk, no memory, no reader, a signal at any moment, files
-//! that change while they are read. Nothing may be half, nothing old may be lost, nothing may
-//! panic, and what failed is said.
+//! Failures of the environment: no disk, no memory, no reader, a signal at any moment, files that
+//! change while they are read. Nothing may be half, nothing old may be lost, nothing may panic, and
+//! what failed is said.
 
 mod changing;
 mod disk;

@@ -18,7 +18,8 @@ fn begin(folder: &Folder, args: &[&str]) -> Child {
     command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("runs")
 }
 
-/// Whether the tests run under `nohup`: what they start ignores hangups, too, as it should.
+/// Returns whether the tests run under `nohup`: programs that they start then also ignore hangups,
+/// as they should.
 fn hangups_are_ignored() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
@@ -82,7 +83,7 @@ const LONG: &[(&[&str], &[&str])] = &[
     ),
 ];
 
-/// How often each command is stopped; DRYSTONE_KILLS says otherwise.
+/// Returns the number of times that each command is stopped; DRYSTONE_KILLS overrides it.
 fn kills() -> u32 {
     std::env::var("DRYSTONE_KILLS").ok().and_then(|n| n.parse().ok()).unwrap_or(12)
 }

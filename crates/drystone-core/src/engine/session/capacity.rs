@@ -96,7 +96,7 @@ impl Session {
         self.s.world.outlook.as_ref().map_or(0, |outlook| outlook.offline.len())
     }
 
-    /// Whether the policy says on which processors jobs start.
+    /// True if the policy chooses the processors on which jobs start.
     pub(crate) fn names_processors(&self) -> bool {
         self.scheduler.policy.needs().name
     }

@@ -8,7 +8,7 @@ use crate::model::{JobId, Time};
 pub struct Violation {
     /// When.
     pub at: Time,
-    /// Which job, where it is about one.
+    /// Job concerned, if any.
     pub job: Option<JobId>,
     /// What was wrong.
     pub problem: String,

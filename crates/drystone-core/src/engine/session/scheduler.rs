@@ -25,7 +25,7 @@ impl Scheduler {
     /// makes its passes as a live machine does.
     ///
     /// # Errors
-    /// Why not.
+    /// The reason.
     pub fn check_hears(&self) -> Result<(), NewsError> {
         match (self.policy.hears(), self.pass) {
             (false, _) => Err(NewsError::Unheard),

@@ -34,7 +34,7 @@ pub enum SimulationError {
         job: JobId,
         /// The log's number of it.
         number: i64,
-        /// When it was submitted.
+        /// Submit time.
         submit: Time,
     },
     /// The source sent a job that cannot be, or broke its word: see
@@ -43,7 +43,7 @@ pub enum SimulationError {
     Impossible {
         /// Its place in the order of arrival, from 0.
         index: u32,
-        /// What is wrong.
+        /// Description of the mistake.
         problem: String,
     },
     /// The policy cannot be told what happens.
@@ -65,7 +65,7 @@ pub enum SimulationError {
         first: JobId,
         /// The log's number of it.
         number: i64,
-        /// When it was submitted.
+        /// Submit time.
         submit: Time,
         /// How many processors it needs.
         needs: u32,

@@ -47,7 +47,7 @@ pub(super) struct History {
 struct Tally {
     /// Whether the rest is so. If not, it is made anew when it is asked for.
     known: bool,
-    /// How many jobs count.
+    /// Describes the number of jobs that count.
     jobs: usize,
     /// The sum of their run times, the least or the greatest.
     value: i64,

@@ -43,7 +43,7 @@ pub struct LearnerOptions {
     pub under: Branch,
     /// The loss where a job ends earlier than predicted.
     pub over: Branch,
-    /// What a prediction that is too long costs in relation to one that is too short.
+    /// Cost of a prediction that is too long in relation to one that is too short.
     pub bias: f64,
     /// Which jobs matter more.
     pub weight: Weight,

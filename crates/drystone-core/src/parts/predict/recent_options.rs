@@ -69,7 +69,7 @@ pub enum Above {
 pub struct RecentOptions {
     /// How many jobs the window holds, at least 1.
     pub size: usize,
-    /// Which jobs.
+    /// Choice of jobs.
     pub window: Window,
     /// Whether a window must be full to predict from; else whatever it holds will do, if anything.
     pub full: bool,

@@ -65,7 +65,7 @@ pub struct Delay {
     pub batch: u32,
     /// Whether a batch counts completed short jobs only; the paper counts all.
     pub short_only: bool,
-    /// Whether a delayed job cannot even become a pivot before its delay is over.
+    /// True if a delayed job cannot even become a pivot before its delay is over.
     pub hold: bool,
     /// Whether the D of the present counts for all waiting jobs, not that of each one's arrival.
     pub current: bool,

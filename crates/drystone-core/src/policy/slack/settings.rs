@@ -82,7 +82,7 @@ pub struct Settings {
     pub notice: Notice,
     /// Which waiting jobs are planned.
     pub horizon: Horizon,
-    /// What happens when a job ends early.
+    /// Procedure for a job that ends early.
     pub removal: Removal,
     /// What happens when a job does not end.
     pub tick: Tick,

@@ -45,7 +45,7 @@ impl Place {
     }
 }
 
-/// Which victims a fresh job takes.
+/// Victims that a fresh job takes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Victims {
     /// Of all eligible ones the widest first (section 4.3, formulas).
@@ -53,7 +53,7 @@ pub enum Victims {
     /// Eligible ones are collected in order of priority, lowest first, until they are enough; of
     /// these the widest first (the printed pseudocode, where ineligible jobs are skipped).
     Skip,
-    /// The same, but the first ineligible job ends the search (the printed pseudocode with its
+    /// As above, but the first ineligible job ends the search (the printed pseudocode with its
     /// early exit).
     Exit,
 }

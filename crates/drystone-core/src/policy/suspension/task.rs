@@ -19,7 +19,7 @@ pub(super) struct Task {
     pub(super) ran: Span,
     /// Start of the current run segment, for running jobs.
     pub(super) since: Time,
-    /// How often it was suspended.
+    /// Number of suspensions.
     pub(super) suspensions: u32,
     /// Its processors; none before its first start.
     pub(super) set: ProcSet,
