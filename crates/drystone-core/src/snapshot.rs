@@ -9,7 +9,7 @@ pub trait Snapshot {
     /// The whole state in a compact binary form.
     ///
     /// # Errors
-    /// Where serde fails.
+    /// Serialisation fails.
     fn save(&self) -> Result<Vec<u8>, SnapshotError>;
 
     /// Replaces the state by a saved one of the same type.
@@ -43,15 +43,15 @@ pub enum SnapshotError {
     /// The bytes are no saved state at all.
     #[error("saved state: it does not begin as one; expected what `save` of a {expected} has written")]
     NoState {
-        /// What was expected.
+        /// Expected kind of state.
         expected: &'static str,
     },
     /// It is the state of something else.
     #[error("saved state: it is that of a {found}, not of a {expected}")]
     OtherContents {
-        /// What it holds.
+        /// Kind of the given state.
         found: &'static str,
-        /// What was expected.
+        /// Expected text.
         expected: &'static str,
     },
     /// Another version wrote it, in another layout.
@@ -88,7 +88,7 @@ pub const LAYOUT: u16 = 5;
 
 const MAGIC: [u8; 8] = *b"DRYSTONE";
 
-/// What a saved state holds.
+/// Contents of a saved state.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Contents {
     Session,
@@ -113,7 +113,7 @@ impl Contents {
     }
 }
 
-/// What follows the magic bytes, in every layout the same.
+/// Header behind the magic bytes, in every layout the same.
 #[derive(Serialize, Deserialize)]
 struct Header {
     contents: u8,

@@ -1,12 +1,12 @@
-//! When running jobs end, the next one first.
+//! Ends of running jobs, the next one first.
 
 use crate::model::{JobId, Time};
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// When a job ends: time, rank among ends of the same time, and job, in this order, as one number
-/// that compares fast.
+/// End of a job: time, rank among ends of the same time, and job, in this order, as one number that
+/// compares fast.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub(super) struct End(i128);
 
@@ -32,8 +32,8 @@ impl End {
         self.time() < other.time() || (self.time() == other.time() && self < other)
     }
 
-    /// Whether the job was cut short: then it ends before others, in whose favour a pass could
-    /// suspend it.
+    /// Returns whether the job was cut short: it then ends before others, in whose favour a pass
+    /// could suspend it.
     pub(super) fn is_cut(self) -> bool {
         (self.0 >> 32) as u32 == 0
     }
@@ -50,11 +50,11 @@ const NEAR: usize = 64;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(from = "Vec<End>", into = "Vec<End>")]
 pub(super) struct Ends {
-    /// The last is the next. Empty only where `far` is, too.
+    /// The last is the next. Empty only if `far` is also empty.
     near: Vec<End>,
     /// None of them comes before one of the near.
     far: BinaryHeap<Reverse<End>>,
-    /// When the next is: asked for far more often than it changes.
+    /// Time of the next end, cached because it is read far more often than it changes.
     next: Time,
 }
 
@@ -65,7 +65,7 @@ impl Default for Ends {
 }
 
 impl Ends {
-    /// When the next is; [`Time::MAX`] for never.
+    /// Returns the time of the next end; [`Time::MAX`] for never.
     #[inline]
     pub(super) fn next(&self) -> Time {
         self.next

@@ -1,5 +1,5 @@
-//! Why a job started when it did: its story under any policy, and what would have been with one
-//! thing changed.
+//! Explanation of a job's start: its story under any policy, and the outcome with one thing
+//! changed.
 
 mod told;
 
@@ -31,13 +31,13 @@ pub enum Chapter {
     Requeued(Span),
     /// An outage ended it for good, after it had run for so long.
     Lost(Span),
-    /// It was told where it is planned to start, and its latest start.
+    /// A planned start was announced to it, with its latest start.
     Promised {
         /// Planned start.
         start: Time,
         /// Latest start.
         latest: Time,
-        /// What happened at that instant: jobs that arrived and jobs that ended, this one left out.
+        /// Events of that instant: jobs that arrived and jobs that ended, this one left out.
         when: Occasion,
     },
     /// The policy says why its plan changed, and promises a latest start.
@@ -63,14 +63,14 @@ pub enum Chapter {
     Ended(Span),
 }
 
-/// What happened at an instant.
+/// Events of an instant.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Occasion {
     /// Jobs that arrived.
     pub arrived: Vec<JobId>,
     /// Jobs that ended.
     pub ended: Vec<JobId>,
-    /// Whether processors went, came back or were announced to go.
+    /// True if processors went, came back or were announced to go.
     pub outage: bool,
 }
 
@@ -78,7 +78,7 @@ pub struct Occasion {
 #[derive(Clone, Debug)]
 pub struct Biography {
     id: JobId,
-    /// When, and what.
+    /// Times and events.
     chapters: Vec<(Time, Chapter)>,
     start: Option<Time>,
     now: Time,
@@ -102,19 +102,19 @@ impl Biography {
         }
     }
 
-    /// What happened, in order.
+    /// Returns the events in order.
     #[must_use]
     pub fn chapters(&self) -> &[(Time, Chapter)] {
         &self.chapters
     }
 
-    /// When it started; `None` if it never did.
+    /// Returns its start; `None` if it never started.
     #[must_use]
     pub fn start(&self) -> Option<Time> {
         self.start
     }
 
-    /// Whether the job has ended or was withdrawn: nothing else will happen to it.
+    /// Returns whether the job has ended or was withdrawn: nothing else will happen to it.
     #[must_use]
     pub fn is_over(&self) -> bool {
         matches!(self.chapters.last(), Some((_, Chapter::Ended(_) | Chapter::Cancelled | Chapter::Lost(_))))
@@ -140,7 +140,7 @@ impl Biography {
         }
     }
 
-    /// The occasion of this instant, begun anew where a new instant begins.
+    /// Returns the occasion of this instant, a fresh one where a new instant begins.
     fn occasion(&mut self, now: Time) -> &mut Occasion {
         if now != self.now {
             self.now = now;
@@ -211,7 +211,7 @@ impl Observer for Biography {
 
     fn reserved(&mut self, now: Time, id: JobId, start: Time, latest: Time) {
         if id == self.id {
-            // A policy that plans anew may say at each pass what it has said before.
+            // A policy that plans again at each pass may repeat its announcements.
             let told = self.chapters.iter().rev().find_map(|(_, chapter)| match chapter {
                 Chapter::Promised { start, latest, .. } => Some(Some((*start, *latest))),
                 Chapter::Moved { .. } | Chapter::Requeued(_) | Chapter::Held => Some(None),
@@ -268,8 +268,8 @@ pub enum WhatIf {
 }
 
 impl WhatIf {
-    /// What is worth asking about a job: an estimate as long as it really ran and one half as long
-    /// as it asked for, as far as they are shorter and not too short; half its processors, and one.
+    /// Returns the changes worth trying on a job: an estimate equal to its run time and one half of
+    /// its own, as far as they are shorter and not too short; half its processors, and one.
     #[must_use]
     pub fn about(job: &Job, run: Span) -> Vec<WhatIf> {
         let run = run.max(Span(1));
@@ -312,10 +312,10 @@ impl WhatIf {
     }
 }
 
-/// Where a story takes place.
+/// Setting of a story.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Stage<'a> {
-    /// What suspension costs.
+    /// Costs of suspension.
     pub platform: Platform,
     /// Processors that are out.
     pub outages: Option<&'a Outages>,
@@ -408,13 +408,13 @@ pub fn explain<'a>(
 }
 
 impl Explanation<'_> {
-    /// What happened.
+    /// Returns the story.
     #[must_use]
     pub fn story(&self) -> &Biography {
         &self.story
     }
 
-    /// When it would have started, with each change.
+    /// Returns the start that each change would have led to.
     #[must_use]
     pub fn what_if(&self) -> &[(WhatIf, Option<Time>)] {
         &self.what_if
@@ -529,7 +529,7 @@ impl fmt::Display for Explanation<'_> {
     }
 }
 
-/// How moments, spans and jobs are called for people.
+/// Names of moments, spans and jobs for people.
 pub trait Words {
     /// A moment.
     fn moment(&self, at: Time) -> String;

@@ -1,4 +1,4 @@
-//! Whether a scheduler can work on a workload at all, asked before anything is simulated.
+//! Checks that a scheduler can work on a workload at all, made before anything is simulated.
 
 use super::Scheduler;
 use crate::model::{Span, Workload};
@@ -22,7 +22,7 @@ pub enum Unfit {
          (`--overrun kill`; in a study file `overrun = \"kill\"`; studies that use such a policy do it)"
     )]
     Outlived {
-        /// How many jobs.
+        /// Number of jobs.
         outliving: usize,
         /// Of how many.
         jobs: usize,

@@ -27,7 +27,7 @@ pub struct Happenings<'a> {
     workload: &'a Workload,
     known: Circumstances,
     feedback: bool,
-    /// Whether every job may start as soon as it arrives, at its own time: nothing happens but
+    /// True if every job may start as soon as it arrives, at its own time: there are no events but
     /// outages and withdrawals.
     plain: bool,
     timetable: Timetable<'a>,
@@ -35,7 +35,7 @@ pub struct Happenings<'a> {
     dependents: BTreeMap<JobId, Vec<JobId>>,
     /// The throttle of each job that has one.
     throttle: BTreeMap<JobId, usize>,
-    /// When the first thing happens.
+    /// Time of the first event.
     first: Time,
     /// The job that was sent last, where it arrives at another time than its own.
     moved: Option<Job>,
@@ -44,23 +44,23 @@ pub struct Happenings<'a> {
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct State {
-    /// Whether the jobs that are here at the first instant have been told.
+    /// True if the jobs present at the first instant have been announced.
     opened: bool,
     next_job: usize,
-    /// What is due at other times than submits.
+    /// Events due at other times than submits.
     agenda: BTreeSet<(Time, Due, JobId)>,
     /// Jobs that may start at once, in the order given.
     at_once: VecDeque<JobId>,
     /// Jobs that wait for others: how many of these have not ended, and when the last of the others
     /// did.
     waits: BTreeMap<JobId, (u32, Time)>,
-    /// Why jobs that have arrived are held back.
+    /// Reasons why arrived jobs are held back.
     held: BTreeMap<JobId, u8>,
     /// For each throttle how many of its jobs wait or run, and those that it holds back.
     slots: Vec<(u32, VecDeque<JobId>)>,
-    /// How many jobs have arrived and not gone.
+    /// Number of jobs that have arrived and not gone.
     here: u64,
-    /// Where jobs arrive in another order, which job each is, and the number of each.
+    /// The job at each place and the place of each job, where jobs arrive in another order.
     order: Vec<JobId>,
     numbers: Vec<u32>,
     /// The time of what was sent or told last.
@@ -69,7 +69,7 @@ struct State {
     timetable: capacity::State,
 }
 
-/// What is due at a time.
+/// Kind of a due event.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 enum Due {
     /// A job may start.
@@ -151,7 +151,7 @@ impl<'a> Happenings<'a> {
         }
     }
 
-    /// Whether a job arrives upon the end of others.
+    /// Returns whether a job arrives at the end of others.
     fn arrives_late(&self, job: JobId) -> bool {
         self.feedback && self.known.after.get(&job).is_some_and(|after| after.then == Then::Arrives)
     }
@@ -237,7 +237,7 @@ impl<'a> Happenings<'a> {
         }
     }
 
-    /// Which reasons to hold a job back are over by now.
+    /// Returns the reasons to hold a job back that are over by now.
     fn reasons_over(&self, job: JobId, now: Time) -> u8 {
         let time = self.known.eligible.get(&job).is_some_and(|&time| time <= now);
         let others = self
@@ -288,7 +288,8 @@ impl<'a> Happenings<'a> {
         }
     }
 
-    /// Whether nothing happens to jobs any more: those that are left are held back for ever.
+    /// Returns whether nothing happens to jobs any more: those that are left are held back for
+    /// ever.
     fn is_over(&self) -> bool {
         self.s.opened
             && self.s.next_job >= self.workload.len()

@@ -1,5 +1,5 @@
-//! What a session is told, as data: written down, it can be told again, and leads to the same
-//! actions bit for bit.
+//! Inputs of a session, as data: written down, they can be replayed, and lead to the same actions
+//! bit for bit.
 
 use super::session::{ImpossibleJob, NewsError, Session, Violation};
 use crate::model::{Adopted, How, Job, JobId, ProcSet, Span, Time};
@@ -17,7 +17,7 @@ pub enum News {
     Adopted(Job, Adopted),
     /// [`Session::started`].
     Started {
-        /// Which job.
+        /// Job concerned.
         job: JobId,
         /// Since when.
         since: Time,
@@ -40,11 +40,12 @@ pub enum News {
     StaysSuspended(JobId),
     /// [`Session::ended`].
     Ended {
-        /// Which job.
+        /// Job concerned.
         job: JobId,
         /// Way in which it ended.
         how: How,
-        /// How long it ran, where that is known better than from when the session heard of it.
+        /// Run time, where it is known better than from the time at which the session heard of the
+        /// start.
         ran: Option<Span>,
     },
     /// [`Session::cancel`].
@@ -57,12 +58,12 @@ pub enum News {
     Decided,
 }
 
-/// What was told when. A list of them is a journal.
+/// An input with its time. A list of them is a journal.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Entry {
-    /// When.
+    /// Time of the input.
     pub at: Time,
-    /// What.
+    /// The input.
     pub news: News,
 }
 

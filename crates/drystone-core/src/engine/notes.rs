@@ -1,4 +1,4 @@
-//! What a policy says of itself over time.
+//! Diagnostics of a policy over time.
 
 use super::Observer;
 use crate::model::Time;
@@ -10,7 +10,7 @@ use std::io::{self, Write};
 pub struct Note {
     /// Since when.
     pub at: Time,
-    /// Which quantity.
+    /// Quantity reported.
     pub gauge: Gauge,
     /// Its value.
     pub value: i64,

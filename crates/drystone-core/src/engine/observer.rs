@@ -1,4 +1,4 @@
-//! Those who watch a simulation: metrics, recorders, tests.
+//! Observers of a simulation: metrics, recorders, tests.
 
 use crate::model::{Adopted, Ended, JobId, ProcSet, Procs, Span, Time};
 use crate::policy::{Gauge, Moved, Why};
@@ -30,13 +30,13 @@ impl Levels {
         Levels { free, running, ..Levels::default() }
     }
 
-    /// The same with so many jobs that wait for so many processors.
+    /// Returns the levels with this many waiting jobs that need this many processors.
     #[must_use]
     pub fn with_waiting(self, jobs: u32, procs: u64) -> Levels {
         Levels { waiting: jobs, waiting_procs: procs, ..self }
     }
 
-    /// The same with so many suspended jobs that need so many processors.
+    /// Returns the levels with this many suspended jobs that need this many processors.
     #[must_use]
     pub fn with_suspended(self, jobs: u32, procs: u64) -> Levels {
         Levels { suspended: jobs, suspended_procs: procs, ..self }
@@ -60,12 +60,12 @@ impl Levels {
 /// Watches a simulation. Every method does nothing by default; what is not overridden costs
 /// nothing.
 pub trait Observer {
-    /// Whether [`Observer::ended`] does anything: what became of a job is put together only for
-    /// those who look.
+    /// True if [`Observer::ended`] does anything: the outcome of a job is put together only for
+    /// observers that use it.
     const ENDS: bool = true;
 
-    /// Whether [`Observer::noted`] does anything: a policy may leave out what it only notes where
-    /// nothing listens.
+    /// True if [`Observer::noted`] does anything: a policy may skip its notes where nothing
+    /// listens.
     const NOTES: bool = true;
 
     /// A job arrived.
@@ -99,7 +99,7 @@ pub trait Observer {
 
     /// A policy gave a job another prediction
     /// ([`Action::Repredict`](crate::policy::Action::Repredict)). Corrections of predictions that
-    /// expire, and predictions made anew from a user's history, are not told one by one:
+    /// expire, and predictions renewed from a user's history, are not reported one by one:
     /// [`Outcome::corrections`](crate::model::Outcome::corrections) counts them,
     /// [`Outcome::accuracy`](crate::model::Outcome::accuracy) weighs them.
     #[inline]

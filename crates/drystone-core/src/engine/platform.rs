@@ -1,4 +1,4 @@
-//! What the simulated machine charges for suspending a job.
+//! Price of suspending a job on the simulated machine.
 
 use crate::model::{Job, Span, Truth};
 use serde::{Deserialize, Serialize};
@@ -27,16 +27,15 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Platform {
-    /// What suspension costs; `None`: nothing.
+    /// Cost of a suspension; `None` for none.
     pub suspension: Option<Transfer>,
 }
 
-/// How long it takes to write and to read a job's memory. Processors of a job transfer theirs at
-/// the same time.
+/// Time to write and to read a job's memory. Processors of a job transfer theirs at the same time.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Transfer {
-    /// Where memory sizes come from.
+    /// Source of memory sizes.
     pub memory: Memory,
     /// Least drawn memory, in MB per processor.
     pub smallest: u64,
@@ -44,9 +43,9 @@ pub struct Transfer {
     pub largest: u64,
     /// MB per second and processor.
     pub rate: f64,
-    /// Which transfers cost time.
+    /// Transfers that cost time.
     pub pays: Pays,
-    /// Whether processors stay busy while memory is written, so that a job that starts on them
+    /// True if processors stay busy while memory is written, so that a job that starts on them
     /// begins later. Otherwise the suspended job makes up for it when it resumes, and processors
     /// change hands at once.
     pub busy: bool,
@@ -54,7 +53,7 @@ pub struct Transfer {
     pub seed: u64,
 }
 
-/// Where memory sizes come from.
+/// Source of memory sizes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Memory {
@@ -64,7 +63,7 @@ pub enum Memory {
     Drawn,
 }
 
-/// Which transfers cost time.
+/// Transfers that cost time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Pays {
@@ -112,8 +111,8 @@ impl Platform {
 }
 
 impl Transfer {
-    /// Whether these values make sense: what [`Platform::from_toml`] asks, for values that come
-    /// from elsewhere.
+    /// Checks that these values make sense: the checks of [`Platform::from_toml`], for values that
+    /// come from elsewhere.
     ///
     /// # Errors
     /// The first that does not.

@@ -1,4 +1,4 @@
-//! When and where each job ran: data for a Gantt chart that shows suspensions.
+//! Times and places of each job's runs: data for a Gantt chart that shows suspensions.
 
 use super::Observer;
 use crate::model::{Adopted, Ended, JobId, ProcSet, Procs, Span, Time};
@@ -9,7 +9,7 @@ use std::io::{self, Write};
 /// A time in which a job ran without interruption.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Segment {
-    /// Which job.
+    /// Job concerned.
     pub job: JobId,
     /// The log's number of the job.
     pub number: i64,
@@ -19,13 +19,13 @@ pub struct Segment {
     pub end: Time,
     /// Number of processors.
     pub procs: Procs,
-    /// Which processors, where the policy names them.
+    /// Processors, where the policy names them.
     pub on: Option<ProcSet>,
-    /// What became of the job then.
+    /// Event at the end of the segment.
     pub then: Then,
 }
 
-/// What became of a job at the end of a segment.
+/// Event that ends a job's segment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Then {
     /// It ended.

@@ -76,30 +76,30 @@ use std::time::Duration;
 /// ```
 pub struct Session {
     scheduler: Scheduler,
-    /// What the scheduler is, from its state before the first event: see [`Session::load`]. Where
-    /// that cannot be saved, why.
+    /// Identity of the scheduler, from its state before the first event: see [`Session::load`].
+    /// Where that cannot be saved, why.
     origin: Result<Origin, SnapshotError>,
     clairvoyant: bool,
     corrects: bool,
-    /// Whether the predictor wants to know of ends.
+    /// True if the predictor learns from ends.
     learns: bool,
-    /// Whether the policy may ask to be woken.
+    /// True if the policy may ask to be woken.
     wakes: bool,
     propagation: Propagation,
-    /// What one decision may take.
+    /// Time limit of one decision.
     time_limit: Option<Duration>,
-    /// Whether an observer wants to know what was predicted of a job over its life.
+    /// True if an observer wants the predictions of a job over its life.
     keeps_changes: bool,
     actions: Actions,
     /// Room for the predictions that one job had.
     changed: Vec<(Time, Span)>,
-    /// When the policy wants to be woken, asked once after each decision; [`Time::MAX`] for never.
+    /// Wake-up time of the policy, read once after each decision; [`Time::MAX`] for never.
     wake: Time,
-    /// When the next prediction expires: see [`Session::next_expiry`].
+    /// Time at which the next prediction expires: see [`Session::next_expiry`].
     expiry: Time,
-    /// Whether it was woken since its last decision.
+    /// True if it was woken since its last decision.
     woken: bool,
-    /// Whether somebody listens to the policy's notes.
+    /// True if the policy's notes have a listener.
     listened: bool,
     /// Threads that the policy may use within a decision.
     threads: u32,
@@ -123,22 +123,22 @@ struct State {
     named_busy: ProcSet,
     /// Jobs that wait but are held back.
     held: u32,
-    /// Whether every running job has named processors.
+    /// True if every running job has named processors.
     names: bool,
-    /// Whether running jobs hold processors that go when they end; only where losses are counted.
+    /// True if running jobs hold processors that go when they end; only where losses are counted.
     draining: bool,
     /// Losses of processors, once there was one.
     capacity: Option<Box<Capacity>>,
-    /// Suspended jobs that the policy knows nothing of: somebody else suspended them and resumes
+    /// Suspended jobs unknown to the policy: another than the policy suspended them and resumes
     /// them.
     foreign: BTreeSet<JobId>,
-    /// Whether corrections may be due that nothing has asked for yet.
+    /// True if corrections may be due that nothing has asked for yet.
     lagging: bool,
-    /// Whether any job was ever given a reservation.
+    /// True if any job was ever given a reservation.
     reserves: bool,
     /// Running jobs that were killed; the machine has not said yet that they have ended.
     killed: Vec<JobId>,
-    /// What happened to jobs that are here beyond waiting and running.
+    /// History of present jobs beyond waiting and running.
     beyond: BTreeMap<JobId, Beyond>,
     /// The later predictions of jobs whose prediction changed.
     changes: Changes,
@@ -262,15 +262,15 @@ impl Session {
         id
     }
 
-    /// A running job ends. Returns whether there was such a job: on a live cluster the same end may
-    /// be told twice.
+    /// A running job ends. Returns whether there was such a job: a live cluster may report one end
+    /// twice.
     #[inline]
     pub fn end(&mut self, now: Time, id: JobId) -> bool {
         self.finish(now, id, true, None)
     }
 
-    /// The same, told how long it ran where that is known better than from when the session heard
-    /// of it, and without learning from what is no run time.
+    /// Ends a job, with its run time where it is known better than from the time at which the
+    /// session heard of the start; `teaches` is false for a time that is no run time.
     #[inline(always)]
     pub(super) fn finish(&mut self, now: Time, id: JobId, teaches: bool, ran: Option<Span>) -> bool {
         let Some(Known { entry, .. }) = self.s.world.jobs.get(id).filter(|known| known.entry.phase == Phase::Running)
@@ -305,8 +305,8 @@ impl Session {
         true
     }
 
-    /// Where a job has ended that was killed, the policy may have waited for it, whatever other job
-    /// waits.
+    /// Notes the end of a job that was killed: the policy may have waited for it, whatever other
+    /// job waits.
     #[cold]
     fn note_killed(&mut self, id: JobId) {
         let all = self.s.killed.len();
@@ -323,7 +323,7 @@ impl Session {
         self.s.world.now
     }
 
-    /// New history of a user: predictions of the user's other jobs are made anew. A running job's
+    /// New history of a user renews the predictions of the user's other jobs. A running job's
     /// prediction is never less than it has run already. Jobs that this will never concern again
     /// leave the list of the user's jobs.
     fn propagate(&mut self, ended: JobId) {
@@ -391,13 +391,13 @@ impl Session {
         (next < Time::MAX).then_some(next)
     }
 
-    /// The same, [`Time::MAX`] for never.
+    /// Returns the deadline, [`Time::MAX`] for never.
     #[inline]
     pub(crate) fn next_deadline(&self) -> Time {
         self.next_wake().min(self.next_expiry())
     }
 
-    /// When the policy wakes next; [`Time::MAX`] for never.
+    /// Returns the time at which the policy wakes next; [`Time::MAX`] for never.
     #[inline]
     pub(crate) fn next_wake(&self) -> Time {
         self.wake

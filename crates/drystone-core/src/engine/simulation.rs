@@ -52,50 +52,49 @@ use std::collections::BTreeMap;
 pub struct Simulation<S> {
     source: S,
     session: Session,
-    /// What suspension costs.
+    /// Cost of suspension.
     transfer: Option<Transfer>,
-    /// What the source has sent that cannot be.
+    /// Impossible event from the source.
     impossible: Option<SimulationError>,
     s: State,
 }
 
-/// What only the simulated machine knows.
+/// State of the simulated machine alone.
 #[derive(Clone, Serialize, Deserialize)]
 struct State {
     truth: Window<Truth>,
     /// Ends of running jobs: see [`End`]. Ends of jobs that were suspended or cut short
     /// since are stale.
     ends: Ends,
-    /// What suspensions have added to the time that jobs need their processors, for jobs that are
-    /// here.
+    /// Processor time added by suspensions, for jobs that are here.
     overhead: BTreeMap<JobId, Span>,
     /// Processors from which memory is still being written, and until when.
     writing: Vec<(Time, ProcSet)>,
     /// Starts so far, where ends of the same time come in the order of the starts.
     starts: Option<u32>,
-    /// Whether there may be stale ends.
+    /// True if there may be stale ends.
     stale: bool,
-    /// Whether the oldest job that was here has ended or was withdrawn in this step.
+    /// True if the oldest job that was here has ended or was withdrawn in this step.
     gone: bool,
-    /// When the source has something again; [`Time::MAX`] for never.
+    /// Time of the source's next event; [`Time::MAX`] for never.
     next_arrival: Time,
     now: Time,
-    /// Whether it stands at a pass.
+    /// Position within the instant.
     at: At,
 }
 
-/// Where a simulation stands.
+/// Position of a simulation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 enum At {
     /// Between two instants.
     Rest,
     /// The events of an instant have been handled, and a pass is due.
     Pass,
-    /// The same, and actions from outside have been carried out.
+    /// At a pass, after actions from outside have been carried out.
     Acted,
 }
 
-/// How far the events of an instant have led.
+/// Progress of the events of an instant.
 enum Reached {
     /// Nothing will ever happen again.
     End,
@@ -110,7 +109,7 @@ struct Saved {
     state: State,
     session: Vec<u8>,
     position: u64,
-    /// What the source keeps beside its position.
+    /// State of the source beyond its position.
     memory: Vec<u8>,
 }
 
@@ -153,25 +152,25 @@ impl<S: Source> Simulation<S> {
         }
     }
 
-    /// The same on a machine where suspension costs what `platform` says.
+    /// Sets the costs of suspension.
     ///
     /// # Panics
-    /// When a job is suspended, perhaps, where [`Transfer::check`] refuses what it says.
+    /// A job is suspended, possibly, where [`Transfer::check`] refuses the platform's values.
     #[must_use]
     pub fn on(self, platform: &Platform) -> Simulation<S> {
         Simulation { transfer: platform.suspension, ..self }
     }
 
-    /// The same without a record of what was predicted of a job over its life, for observers that
-    /// do not ask for it: [`Outcome::accuracy`](crate::model::Outcome::accuracy) is then `None`.
-    /// Where predictions are corrected often, that record is a good part of the work.
+    /// Drops the record of predictions over a job's life, for observers that do not ask for it:
+    /// [`Outcome::accuracy`](crate::model::Outcome::accuracy) is then `None`. Where predictions are
+    /// corrected often, that record is a good part of the work.
     #[must_use]
     pub fn without_accuracy(mut self) -> Simulation<S> {
         self.session.forget_changes();
         self
     }
 
-    /// The same where a policy that searches may use so many threads within a decision
+    /// Lets a policy that searches use this many threads within a decision
     /// ([`Policy::employ`](crate::policy::Policy::employ)). The results do not depend on it.
     #[must_use]
     pub fn with_threads(mut self, threads: u32) -> Simulation<S> {
@@ -212,8 +211,8 @@ impl<S: Source> Simulation<S> {
     /// Handles one instant with everything that happens in it (with [`Pass::Event`]: one event).
     /// `false` at the end.
     ///
-    /// Where the simulation stands at a pass ([`Simulation::next_pass`]), the policy makes this
-    /// pass, unless actions from outside have been carried out.
+    /// If the simulation stands at a pass ([`Simulation::next_pass`]), the policy makes this pass,
+    /// unless actions from outside have been carried out.
     ///
     /// # Errors
     /// See [`SimulationError`].
@@ -301,15 +300,15 @@ impl<S: Source> Simulation<S> {
         deed.thrashing.map_or(Ok(()), Err)
     }
 
-    /// Asks for a pass at this time, if nothing leads to one before; for those who act from
-    /// outside. Nothing where it is past.
+    /// Asks for a pass at this time, if nothing leads to one before; for callers that act from
+    /// outside. Does nothing if the time is past.
     pub fn wake_at(&mut self, time: Time) {
         if time > self.s.now {
             self.session.wake_at(time);
         }
     }
 
-    /// Whether it stands at a pass, before its end.
+    /// Returns whether it stands at a pass, before its end.
     #[must_use]
     pub fn is_at_pass(&self) -> bool {
         self.s.at != At::Rest
@@ -360,7 +359,7 @@ impl<S: Source> Simulation<S> {
     /// The whole state, between two instants or at a pass; observers save their own.
     ///
     /// # Errors
-    /// Where serde fails.
+    /// Serialisation fails.
     pub fn save(&self) -> Result<Vec<u8>, SnapshotError> {
         let (position, memory) = (self.source.position(), self.source.memory()?);
         let saved = Saved { state: self.s.clone(), session: self.session.save()?, position, memory };
@@ -419,7 +418,7 @@ impl<S: Source> Simulation<S> {
         })
     }
 
-    /// When the next job ends; [`Time::MAX`] for never.
+    /// Returns the time at which the next job ends; [`Time::MAX`] for never.
     #[inline]
     fn next_end(&mut self) -> Time {
         if self.s.stale {

@@ -1,4 +1,4 @@
-//! Where arrivals come from.
+//! Sources of arrivals.
 
 use crate::model::{Adopted, Hit, How, Job, JobId, ProcSet, ResourceTable, Time, Truth, Workload};
 use crate::policy::Loss;
@@ -31,14 +31,14 @@ pub enum Incoming<'a> {
     Nothing,
 }
 
-/// What is known of processors that are out or will be, from now on.
+/// Known processors that are out or will be, from now on.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Turn<'a> {
-    /// All that are out or announced, as a [`Session`](super::Session) is told.
+    /// All that are out or announced, as in a [`Session`](super::Session).
     pub losses: &'a [Loss],
     /// Outages that begin now.
     pub strokes: &'a [Stroke],
-    /// Whether it was known before that all of this would happen now.
+    /// True if all of these changes were known before to happen now.
     pub foreseen: bool,
 }
 
@@ -47,11 +47,11 @@ pub struct Turn<'a> {
 pub struct Stroke {
     /// Its processors.
     pub on: ProcSet,
-    /// What becomes of the jobs on them.
+    /// Fate of the jobs on them.
     pub hit: Hit,
-    /// Whether it was announced.
+    /// True if it was announced.
     pub foreseen: bool,
-    /// Whether they are drained for good: a suspended job that waits for them would wait for ever.
+    /// True if they are drained for good: a suspended job that waits for them would wait for ever.
     pub for_good: bool,
 }
 
@@ -61,40 +61,41 @@ pub struct Stroke {
 /// those of a [`Workload`] are, and come at its submit time; the simulation refuses others
 /// ([`SimulationError::Impossible`](super::SimulationError::Impossible)).
 ///
-/// One that sends more than arrivals and cancellations says so ([`Source::NEWS`]) and has the other
-/// methods, too; a policy that does not [hear](crate::policy::Policy::hears) of news cannot be
+/// A source of more than arrivals and cancellations says so ([`Source::NEWS`]) and also has the
+/// other methods; a policy that does not [hear](crate::policy::Policy::hears) of news cannot be
 /// simulated with it.
 pub trait Source {
-    /// Whether it sends more than arrivals and cancellations, or listens to what becomes of jobs.
+    /// True if it sends more than arrivals and cancellations, or follows the fates of jobs.
     const NEWS: bool = false;
 
-    /// When the next one comes, within ±2⁴⁰ s and not before the last; `None` after the last.
+    /// Returns the time of the next event, within ±2⁴⁰ s and not before the last; `None` after the
+    /// last.
     fn peek(&self) -> Option<Time>;
 
     /// Takes the next one: `Some` wherever [`Source::peek`] has said so.
     fn next(&mut self) -> Option<Incoming<'_>>;
 
-    /// How many were taken so far, so that a source can be put back where it was.
+    /// Returns the number of events taken so far, so that a source can be put back to its position.
     fn position(&self) -> u64;
 
     /// Goes to a position where it was before.
     fn seek(&mut self, position: u64);
 
-    /// Whether all jobs are known to be possible: then they are not looked at one by one.
+    /// Returns whether all jobs are known to be possible: then they are not checked one by one.
     fn is_checked(&self) -> bool {
         false
     }
 
-    /// What the machine has beyond processors, where its jobs ask for more. A simulation asks once,
-    /// at its beginning.
+    /// Returns the machine's resources beyond processors, where its jobs ask for more. A simulation
+    /// asks once, at its beginning.
     fn resources(&self) -> Option<Arc<ResourceTable>> {
         None
     }
 
-    /// What it has to keep beside its position to go on from there.
+    /// Returns the state beyond its position that it needs to continue.
     ///
     /// # Errors
-    /// Where serde fails.
+    /// Serialisation fails.
     fn memory(&self) -> Result<Vec<u8>, SnapshotError> {
         Ok(Vec::new())
     }
@@ -107,18 +108,18 @@ pub trait Source {
         Ok(())
     }
 
-    /// The first instant, as long as what was here before has not been told.
+    /// Returns the first instant, as long as the initial state has not been delivered.
     fn first(&self) -> Option<Time> {
         None
     }
 
-    /// Whether the next one is processors that come back: where a pass follows each event, they
-    /// come before ends of the same instant, for plans count on them.
+    /// Returns whether the next event is a return of processors: where a pass follows each event,
+    /// returns come before ends of the same instant, because plans count on them.
     fn comes_first(&self) -> bool {
         false
     }
 
-    /// What was here before the first instant, one after the other: processors that are out, jobs.
+    /// Delivers the initial state, one event after the other: processors that are out, jobs.
     fn opening(&mut self) -> Option<Incoming<'_>> {
         None
     }
@@ -129,13 +130,13 @@ pub trait Source {
         false
     }
 
-    /// How a job ends that runs to its end.
+    /// Returns the way in which a job ends that runs to its end.
     fn how(&self, _id: JobId) -> How {
         How::Completed
     }
 
-    /// Which job that is for those who watch, where jobs arrive in another order than they are
-    /// known in.
+    /// Returns the number of this job for observers, where jobs arrive in another order than they
+    /// are known in.
     #[inline]
     fn place(&self, id: JobId) -> JobId {
         id

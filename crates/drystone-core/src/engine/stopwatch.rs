@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 /// A stopwatch by the clock on the wall.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct WallClock {
-    /// When time is up; `None` before the first start.
+    /// Deadline; `None` before the first start.
     until: Option<Instant>,
 }
 

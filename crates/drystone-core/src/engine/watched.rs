@@ -1,14 +1,14 @@
-//! A session that an observer watches: what measures and explains simulations works on a live
-//! cluster, too.
+//! A session with an observer: measurements and explanations of simulations work on a live cluster
+//! as well.
 
 use super::observer::Observer;
 use super::session::{ImpossibleJob, Session, Violation};
 use crate::model::{Ended, Job, JobId, Span, Status, Time, Truth};
 use crate::policy::{Action, Actions, Placement};
 
-/// A session, and an observer that is told of it what it would be told of a simulation: arrivals,
-/// starts, promises, ends with their [`Outcome`](crate::model::Outcome), and the levels after each
-/// decision. Drive it as a [`Session`].
+/// A session, and an observer that receives the events of a simulation: arrivals, starts, promises,
+/// ends with their [`Outcome`](crate::model::Outcome), and the levels after each decision. Drive it
+/// as a [`Session`].
 ///
 /// ```
 /// use drystone_core::engine::{Schedule, Session, Watched};
@@ -48,7 +48,7 @@ impl<O: Observer> Watched<O> {
         &self.session
     }
 
-    /// Who watches.
+    /// Returns the observer.
     #[must_use]
     pub fn observer(&self) -> &O {
         &self.observer

@@ -1,11 +1,11 @@
-//! What is known of the jobs of a workload beyond each by itself: which are here already, which may
-//! not start yet, which wait for others, how they ended.
+//! Knowledge of a workload's jobs beyond each by itself: jobs that are here already, that may not
+//! start yet, that wait for others, and the ways in which they ended.
 
 use super::{JobId, ProcSet, Span, TIME_LIMIT, Time, Workload};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Where a job is that a scheduler is told of for the first time.
+/// State of a job at its first announcement to a scheduler.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Adopted {
     /// It waits, as any job that arrives; it may have been submitted long ago.
@@ -50,7 +50,7 @@ impl How {
     /// All of them.
     pub const ALL: [How; 5] = [How::Completed, How::AtLimit, How::Cancelled, How::MachineFailed, How::NotStarted];
 
-    /// Whether the time that it ran is a run time, from which predictors may learn.
+    /// Returns whether the time that it ran is a run time, from which predictors may learn.
     #[must_use]
     pub fn is_run_time(self) -> bool {
         matches!(self, How::Completed | How::AtLimit)
@@ -69,18 +69,18 @@ impl How {
     }
 }
 
-/// What a job waits for that depends on others.
+/// Dependency of a job on others.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct After {
     /// All of them have to end first, however they end.
     pub jobs: Vec<JobId>,
     /// Then so much time has to pass: while its user thinks.
     pub think: Span,
-    /// What happens then.
+    /// Effect of their ends.
     pub then: Then,
 }
 
-/// What happens to a job when those that it depends on have ended.
+/// Effect on a job when those that it depends on have ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Then {
     /// It may start. It arrived at its submit time, and was held back.
@@ -94,43 +94,43 @@ pub enum Then {
 /// The tasks of an array.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Throttle {
-    /// Which jobs.
+    /// Jobs of the throttle.
     pub jobs: Vec<JobId>,
-    /// How many at a time, at least 1.
+    /// Largest number of them that may run at a time, at least 1.
     pub most: u32,
 }
 
 /// A job that leaves before it has ended by itself.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Withdrawal {
-    /// When.
+    /// Time of the withdrawal.
     pub at: Time,
-    /// Which job.
+    /// Job concerned.
     pub job: JobId,
-    /// Whether it leaves only if it has not started by then: then it runs as long as it does.
+    /// True if it leaves only if it has not started by then; otherwise it runs to its end.
     pub only_waiting: bool,
 }
 
-/// What is known of the jobs of a workload beyond each by itself. Whatever is not mentioned is as
-/// it always was: a job arrives at its submit time, may start at once, depends on none, and its run
-/// time is one.
+/// Knowledge of a workload's jobs beyond each by itself. Whatever is not mentioned is as it always
+/// was: a job arrives at its submit time, may start at once, depends on none, and its run time is
+/// one.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Circumstances {
     /// The first instant, where the workload is a window cut out of a longer one. Jobs submitted
     /// before are here then: they wait, unless `here` says otherwise.
     pub begin: Option<Time>,
-    /// Where jobs are at the first instant.
+    /// State of the jobs present at the first instant.
     pub here: BTreeMap<JobId, Adopted>,
     /// Before these times jobs may not start. A job that has one is not held any longer, even if it
     /// is [held](Adopted::Held) at the first instant.
     pub eligible: BTreeMap<JobId, Time>,
-    /// What jobs wait for that depends on others.
+    /// Dependencies of jobs on others.
     pub after: BTreeMap<JobId, After>,
     /// Limits of how many of some jobs may be here at a time. No job is in two.
     pub throttles: Vec<Throttle>,
     /// Jobs that leave before they have ended by themselves, in order of time.
     pub withdrawn: Vec<Withdrawal>,
-    /// How jobs end, where that is not [`How::Completed`].
+    /// Way in which jobs end, where that is not [`How::Completed`].
     pub ends: BTreeMap<JobId, How>,
     /// Jobs that no measure counts: how long they would have run is not known, and stands there as
     /// a guess.
@@ -142,7 +142,7 @@ pub struct Circumstances {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("job {number} {problem}")]
 pub struct CircumstanceError {
-    /// Which job.
+    /// Job concerned.
     pub job: JobId,
     /// The log's number of it.
     pub number: i64,
@@ -151,13 +151,13 @@ pub struct CircumstanceError {
 }
 
 impl Circumstances {
-    /// Whether nothing is known.
+    /// Returns whether nothing is known.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Circumstances::default()
     }
 
-    /// Whether a job arrives upon the end of others.
+    /// Returns whether a job arrives at the end of others.
     #[must_use]
     pub fn feeds_back(&self) -> bool {
         self.after.values().any(|after| after.then == Then::Arrives)
@@ -317,8 +317,8 @@ impl Circumstances {
         None
     }
 
-    /// The same of a workload that has only some of the jobs: `place` says where each is there.
-    /// Jobs no longer depend on others that are not.
+    /// Returns the circumstances of a workload with some of the jobs only: `place` returns the new
+    /// number of each. Jobs no longer depend on others that are not.
     #[must_use]
     pub fn only(&self, place: impl Fn(JobId) -> Option<JobId>) -> Circumstances {
         let jobs = |list: &[JobId]| -> Vec<JobId> { list.iter().filter_map(|&job| place(job)).collect() };
@@ -343,16 +343,17 @@ impl Circumstances {
         }
     }
 
-    /// The same of a workload that has only the jobs from one place up to another.
+    /// Returns the circumstances of a workload with only the jobs from one place up to another.
     #[must_use]
     pub fn piece(&self, from: usize, until: usize) -> Circumstances {
         let piece = self.only(|job| (from..until).contains(&job.index()).then(|| JobId(job.0 - from as u32)));
-        // Who was here at the first instant is not among the jobs that come later.
+        // A job that was here at the first instant is not among the jobs that come later.
         let begin = piece.begin.filter(|_| from == 0);
         Circumstances { begin, ..piece }
     }
 
-    /// The same at other times. How long jobs run, think and have run by the first instant stays.
+    /// Returns the circumstances at other times. How long jobs run, think and have run by the first
+    /// instant stays.
     #[must_use]
     pub fn at(mut self, times: impl Fn(Time) -> Time) -> Circumstances {
         let begin = self.begin;
@@ -368,7 +369,7 @@ impl Circumstances {
     }
 }
 
-/// What is said of those of the jobs that have a place.
+/// Keeps the entries of jobs that have a place.
 fn kept<T: Clone>(of: &BTreeMap<JobId, T>, place: impl Fn(JobId) -> Option<JobId>) -> BTreeMap<JobId, T> {
     of.iter().filter_map(|(&job, what)| Some((place(job)?, what.clone()))).collect()
 }

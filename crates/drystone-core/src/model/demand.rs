@@ -72,9 +72,9 @@ pub struct Resource {
     pub name: String,
     /// Its unit.
     pub unit: ResourceUnit,
-    /// How much the machine has, in that unit. At most [`AMOUNT_LIMIT`].
+    /// Total of the machine, in that unit. At most [`AMOUNT_LIMIT`].
     pub total: u64,
-    /// Whether a suspended job keeps it, as it keeps its memory.
+    /// True if a suspended job keeps it, as it keeps its memory.
     pub stays: bool,
 }
 
@@ -107,7 +107,7 @@ pub enum NodeMemory {
     Whole,
 }
 
-/// What a number of devices is counted for.
+/// Base of a number of devices.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Serialize, Deserialize)]
 pub enum DevicePer {
     /// On each node.
@@ -134,7 +134,7 @@ pub struct DeviceDemand {
     pub cores_each: u32,
 }
 
-/// How a job wants its nodes. What it does not name is 0 or empty.
+/// Shape of a job's nodes. What it does not name is 0 or empty.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Serialize, Deserialize)]
 pub struct NodeShape {
     /// The fewest and the most nodes; 0 for no bound.
@@ -151,7 +151,7 @@ pub struct NodeShape {
     pub devices: Vec<DeviceDemand>,
     /// Features that its nodes have, as Slurm writes them: `a&b`, `a|b`, `[a|b]`.
     pub features: String,
-    /// Whether no other job is on its nodes.
+    /// True if no other job is on its nodes.
     pub exclusive: bool,
     /// Licences with how many of each.
     pub licences: Vec<(String, u32)>,
@@ -161,12 +161,12 @@ pub struct NodeShape {
     pub excluded: Vec<String>,
 }
 
-/// What a job asks for beyond its processors.
+/// Demand of a job beyond its processors.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Serialize, Deserialize)]
 pub struct Demand {
     /// Amounts of resources in all, ascending by resource, each above 0.
     pub totals: Vec<(ResourceId, u64)>,
-    /// How it wants its nodes, for what places jobs.
+    /// Shape of its nodes, for programs that place jobs.
     pub shape: Option<NodeShape>,
 }
 
@@ -188,7 +188,7 @@ impl Demand {
         self
     }
 
-    /// How much it asks of one resource.
+    /// Returns the amount of one resource that it asks for.
     #[must_use]
     pub fn amount(&self, resource: ResourceId) -> u64 {
         self.totals.iter().find(|(id, _)| *id == resource).map_or(0, |&(_, amount)| amount)
@@ -219,15 +219,15 @@ pub enum ResourceError {
     /// Two resources of one name.
     #[error("the resource `{0}` is named twice; give each resource once")]
     Twice(String),
-    /// A name that is empty or cannot be told from its surroundings.
+    /// A name that is empty or cannot be separated from its surroundings.
     #[error("`{0}` is no name of a resource; expected letters, digits, `:`, `_`, `-`, `.`, such as `gpu:a100`")]
     BadName(String),
     /// More of a resource than can be counted.
     #[error("{amount} of `{name}` is more than the {AMOUNT_LIMIT} that can be counted")]
     TooMuch {
-        /// Which resource.
+        /// Name of the resource.
         name: String,
-        /// How much.
+        /// Amount.
         amount: u64,
     },
     /// A demand for a resource that the table does not have.
@@ -238,7 +238,7 @@ pub enum ResourceError {
     TooMany,
 }
 
-/// What a machine has beyond processors, and every demand of its jobs.
+/// Resources of a machine beyond processors, and every demand of its jobs.
 #[derive(Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct ResourceTable {
     resources: Vec<Resource>,
@@ -291,20 +291,21 @@ impl ResourceTable {
         self.demands.get(id.0 as usize)
     }
 
-    /// What a demand takes of each resource, ascending by resource; nothing for an unknown demand.
+    /// Returns the amount of each resource in a demand, ascending by resource; nothing for an
+    /// unknown demand.
     #[inline]
     #[must_use]
     pub fn totals(&self, id: DemandId) -> &[(ResourceId, u64)] {
         self.demands.get(id.0 as usize).map_or(&[], |demand| &demand.totals)
     }
 
-    /// How a demand wants its nodes.
+    /// Returns the shape of a demand's nodes.
     #[must_use]
     pub fn shape(&self, id: DemandId) -> Option<&NodeShape> {
         self.demand(id)?.shape.as_ref()
     }
 
-    /// Why no job of this demand can ever run here; `None` if one can.
+    /// Returns the reason why no job of this demand can ever run here; `None` if one can.
     #[must_use]
     pub fn problem(&self, id: DemandId) -> Option<String> {
         let Some(demand) = self.demand(id) else {

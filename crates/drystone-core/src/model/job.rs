@@ -1,4 +1,4 @@
-//! What a scheduler may know of a job, and, apart from it, what only the machine knows.
+//! Facts of a job that a scheduler may know, and, separately, those that only the machine knows.
 
 use super::workload::TIME_LIMIT;
 use super::{DemandId, Machine, Span, Time};
@@ -33,7 +33,7 @@ impl fmt::Display for JobId {
     }
 }
 
-/// What a scheduler may know of a job when it arrives. The true run time is not here: see
+/// Facts that a scheduler may know of a job when it arrives. The true run time is not here: see
 /// [`Truth`].
 ///
 /// Attributes that the log leaves unset are [`UNKNOWN`].
@@ -51,7 +51,7 @@ pub struct Job {
     pub user: i32,
     /// The user's group or project.
     pub group: i32,
-    /// Which program it runs, as numbered by the log.
+    /// Program that it runs, as numbered by the log.
     pub executable: i32,
     /// The queue it was submitted to.
     pub queue: i32,
@@ -60,8 +60,7 @@ pub struct Job {
     /// Memory per processor in kilobytes, requested or else used; [`UNKNOWN`] where the log has
     /// neither.
     pub memory_kb: i64,
-    /// What it asks for beyond processors, in the machine's
-    /// [`ResourceTable`](super::ResourceTable).
+    /// Demand beyond processors, in the machine's [`ResourceTable`](super::ResourceTable).
     pub demand: DemandId,
 }
 
@@ -83,22 +82,22 @@ impl Job {
         }
     }
 
-    /// The same job, submitted by this user.
+    /// Sets the user.
     #[must_use]
     pub fn by(mut self, user: i32) -> Job {
         self.user = user;
         self
     }
 
-    /// Why this job is impossible on a machine that has nothing but processors; `None` if it is
-    /// possible.
+    /// Returns the reason why this job is impossible on a machine that has nothing but processors;
+    /// `None` if it is possible.
     #[inline]
     pub(crate) fn unserved(&self) -> Option<String> {
         (self.demand != DemandId::NONE)
             .then(|| "asks for resources beyond processors, of which the machine has none".to_string())
     }
 
-    /// Why this job is impossible on the machine; `None` if it is possible.
+    /// Returns the reason why this job is impossible on the machine; `None` if it is possible.
     #[inline]
     pub(crate) fn problem(&self, machine: Machine) -> Option<String> {
         let fits = (1..=machine.procs).contains(&self.procs);
@@ -124,7 +123,7 @@ impl Job {
     }
 }
 
-/// How a job ended according to its log (SWF field 11).
+/// Way in which a job ended according to its log (SWF field 11).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 pub enum Status {
     /// 0: failed.
@@ -166,7 +165,7 @@ impl Status {
     }
 }
 
-/// What only the machine knows of a job: how long it will run. Belongs to workloads and simulated
+/// Facts of a job that only the machine knows: its run time. Belongs to workloads and simulated
 /// machines, never to policies.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Truth {
@@ -174,12 +173,12 @@ pub struct Truth {
     pub run: Span,
     /// The log's own number of the job (SWF field 1): how people find it again.
     pub number: i64,
-    /// How the log says it ended.
+    /// Way in which it ended, according to the log.
     pub status: Status,
 }
 
 impl Truth {
-    /// Why no job can run so long; `None` if one can.
+    /// Returns the reason why no job can run this long; `None` if one can.
     #[inline]
     pub(crate) fn problem(&self) -> Option<String> {
         match self.run.0 {

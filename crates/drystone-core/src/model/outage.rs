@@ -1,8 +1,8 @@
 //! Outages: processors that are out for some time, as a machine's operators know them afterwards.
 //!
-//! An [`Outage`] is what happened, its end included. What a policy is told of it, and when, is
-//! another matter: a window is announced with the end that is [expected](Outage::expected), a
-//! failure is known when it happens and nothing is known of its end unless somebody says so.
+//! An [`Outage`] is the actual event, its end included. The announcement to a policy is another
+//! matter: a window is announced with the end that is [expected](Outage::expected); a failure is
+//! known when it happens, and its end is unknown until it is announced.
 
 use super::{Machine, ProcSet, Procs, TIME_LIMIT, Time};
 use serde::{Deserialize, Serialize};
@@ -17,7 +17,7 @@ pub enum Which {
     Named(ProcSet),
 }
 
-/// What becomes of the jobs that run on the processors of an outage when it begins.
+/// Fate of the jobs that run on the processors of an outage when it begins.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Hit {
@@ -47,21 +47,21 @@ impl Hit {
 /// Processors that are out from one time to another.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Outage {
-    /// Which processors.
+    /// Processors concerned.
     pub which: Which,
     /// From when on.
     pub begin: Time,
-    /// When they are back; `None` for never.
+    /// Return; `None` for never.
     pub end: Option<Time>,
-    /// When the scheduler is told that it will come; `None` if it is told only when it begins.
+    /// Time of the announcement to the scheduler; `None` if it is known only when it begins.
     pub announced: Option<Time>,
-    /// When they are expected back, as the scheduler is told; `None` if nothing is said of that. No
-    /// plan counts on processors of which nothing is said.
+    /// Return that the scheduler expects; `None` if none is announced. No plan counts on processors
+    /// of which nothing is said.
     pub expected: Option<Time>,
-    /// What becomes of jobs that run on them when it begins.
+    /// Fate of jobs that run on them when it begins.
     pub hit: Hit,
-    /// Whether jobs may be started that would run into it, and are cut short then. A policy is not
-    /// told of such an outage before it begins, announced or not.
+    /// True if jobs may be started that would run into it, and are cut short then. A policy does
+    /// not know of such an outage before it begins, announced or not.
     pub may_cut: bool,
 }
 
@@ -86,13 +86,13 @@ impl Outage {
         Outage { hit: Hit::Drain, ..Outage::failure(which, begin, end) }
     }
 
-    /// The same, with the end that the scheduler is told to expect.
+    /// Sets the end that the scheduler expects.
     #[must_use]
     pub fn expected(self, back: Time) -> Outage {
         Outage { expected: Some(back), ..self }
     }
 
-    /// The same, with this for jobs that run on its processors.
+    /// Sets the fate of jobs that run on its processors.
     #[must_use]
     pub fn hitting(self, hit: Hit) -> Outage {
         Outage { hit, ..self }
@@ -107,19 +107,19 @@ impl Outage {
         }
     }
 
-    /// When the scheduler learns of it.
+    /// Returns the time at which the scheduler learns of it.
     #[must_use]
     pub fn known(&self) -> Time {
         self.announced.filter(|_| !self.may_cut).unwrap_or(self.begin)
     }
 
-    /// When it is over; [`Time::MAX`] for never.
+    /// Returns the time at which it is over; [`Time::MAX`] for never.
     #[must_use]
     pub fn until(&self) -> Time {
         self.end.unwrap_or(Time::MAX)
     }
 
-    /// What is wrong with it by itself, on this machine.
+    /// Returns the mistake in it by itself, on this machine.
     fn problem(&self, machine: Machine) -> Option<(Field, String)> {
         let far = |time: &Time| time.0.unsigned_abs() > TIME_LIMIT.unsigned_abs();
         let times = [(Field::Begin, Some(self.begin)), (Field::End, self.end)].into_iter();
@@ -185,7 +185,7 @@ pub struct OutageError {
     pub index: usize,
     /// The place of another that it does not go with.
     pub other: Option<usize>,
-    /// What of it is wrong.
+    /// Field with the mistake.
     pub field: Field,
     /// Description of the failure.
     pub problem: String,
@@ -251,7 +251,7 @@ impl Outages {
         self.list.len()
     }
 
-    /// Whether there is none.
+    /// Returns whether there is none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
@@ -303,7 +303,7 @@ fn place(machine: Machine, outages: &[Outage], order: &[usize]) -> Result<Vec<Pr
         let outage = &outages[i];
         active.retain(|&j| outages[j].until() > outage.begin);
         if let Which::Count(count) = outage.which {
-            // Named ones that begin before its end are in its way, too.
+            // Named ones that begin before its end also exclude it.
             while let Some(j) = later.next_if(|&j| outages[j].begin < outage.until()) {
                 ahead.push(j);
             }

@@ -1,9 +1,9 @@
-//! What became of a job in one simulation.
+//! Outcome of a job in one simulation.
 
 use super::{How, Job, JobId, Span, Time, Truth};
 use serde::{Deserialize, Serialize};
 
-/// What became of one job: everything a metric may want to know when the job has ended.
+/// Outcome of one job: everything a metric may need when the job has ended.
 #[derive(Clone, PartialEq, Default, Debug, Serialize, Deserialize)]
 pub struct Outcome {
     /// First start; where it was requeued, the first since.
@@ -17,30 +17,30 @@ pub struct Outcome {
     /// Time on its processors in which memory was written or read because of suspensions, or in
     /// which it waited for that of others.
     pub overhead: Span,
-    /// Where the policy first reserved processors for it. A job that waited and then started as the
-    /// head of its queue without a reservation counts as reserved at its start, where the policy
-    /// makes reservations at all. `None` for all others.
+    /// Start for which the policy first reserved processors for it. A job that waited and then
+    /// started as the head of its queue without a reservation counts as reserved at its start,
+    /// where the policy makes reservations at all. `None` for all others.
     pub first_reservation: Option<Time>,
     /// The prediction of its run time when it arrived.
     pub first_prediction: Span,
-    /// Whether that prediction was learned from other jobs.
+    /// True if that prediction was learned from other jobs.
     pub learned: bool,
-    /// How often its prediction was corrected while it ran.
+    /// Number of corrections of its prediction while it ran.
     pub corrections: u32,
     /// Accuracy of its predictions over its life, each weighted by the time it was in force from
     /// submit to end (spec of Tsafrir et al. 2007, section 3.3): 1 is perfect. `None` where
     /// predictions were not recorded.
     pub accuracy: Option<f64>,
-    /// How often it was sent back to wait with nothing left of what it had run. Its start is that
-    /// of the last attempt.
+    /// Number of times that it was sent back to wait with nothing left of its progress. Its start
+    /// is that of the last attempt.
     pub requeues: u32,
-    /// What it had run in the attempts before the last.
+    /// Run time in the attempts before the last.
     pub lost: Span,
     /// For how long it was held back: not eligible, or held.
     pub held: Span,
-    /// What it had run when it was first heard of, where it was running or suspended then already.
+    /// Run time before it was first heard of, where it was running or suspended then already.
     pub found: Option<Span>,
-    /// How it ended.
+    /// Way in which it ended.
     pub how: How,
 }
 
@@ -57,11 +57,11 @@ impl Outcome {
 pub struct Ended<'a> {
     /// Its position in the order of arrival.
     pub id: JobId,
-    /// What the scheduler knew of it.
+    /// Facts known to the scheduler.
     pub job: &'a Job,
     /// The truth about it.
     pub truth: &'a Truth,
-    /// What became of it.
+    /// Outcome of the job.
     pub outcome: &'a Outcome,
 }
 

@@ -41,7 +41,7 @@ impl ProcSet {
         self.ranges.iter().map(|r| r.end - r.start).sum()
     }
 
-    /// Whether it holds no processor.
+    /// Returns whether it holds no processor.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.ranges.is_empty()
@@ -53,7 +53,7 @@ impl ProcSet {
         &self.ranges
     }
 
-    /// Whether it holds this processor.
+    /// Returns whether it holds this processor.
     #[must_use]
     pub fn contains(&self, proc: Procs) -> bool {
         let at = self.ranges.partition_point(|r| r.end <= proc);
@@ -98,7 +98,7 @@ impl ProcSet {
         ProcSet { ranges }
     }
 
-    /// Whether no processor is in both.
+    /// Returns whether no processor is in both.
     #[must_use]
     pub fn is_disjoint(&self, other: &ProcSet) -> bool {
         let (mut i, mut j) = (0, 0);
@@ -116,7 +116,7 @@ impl ProcSet {
         true
     }
 
-    /// Whether every processor of this set is in `other`.
+    /// Returns whether every processor of this set is in `other`.
     #[must_use]
     pub fn is_subset(&self, other: &ProcSet) -> bool {
         self.ranges.iter().all(|a| {

@@ -44,7 +44,7 @@ impl<T> Window<T> {
         self.items.get_mut(id.0.wrapping_sub(self.base) as usize)
     }
 
-    /// The same jobs, with something else about each.
+    /// Returns a window of the same jobs with another value for each.
     pub(crate) fn map<U>(&self, mut other: impl FnMut(JobId, &T) -> U) -> Window<U> {
         let ids = (self.base..).map(JobId);
         Window { base: self.base, items: ids.zip(&self.items).map(|(id, item)| other(id, item)).collect() }

@@ -24,13 +24,13 @@ impl Machine {
 /// A named setting that helped to determine a workload or a result, as text.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Setting {
-    /// What was set, e.g. `overrun`.
+    /// Name of the setting, e.g. `overrun`.
     pub name: String,
     /// To what, e.g. `kill`.
     pub value: String,
 }
 
-/// Where a workload came from, recorded in every output.
+/// Origin of a workload, recorded in every output.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Provenance {
     /// A name for people: the log's file name without its endings, or the generator and its seed.
@@ -52,15 +52,15 @@ pub struct Workload {
     machine: Machine,
     jobs: Vec<Job>,
     truth: Vec<Truth>,
-    /// What the machine has beyond processors; most have nothing that is counted.
+    /// Resources of the machine beyond processors; most have none that are counted.
     resources: Option<Arc<ResourceTable>>,
-    /// What is known beyond; most workloads have none.
+    /// Knowledge beyond the jobs; most workloads have none.
     circumstances: Option<Box<Circumstances>>,
-    /// Where it came from.
+    /// Origin of the workload.
     pub provenance: Provenance,
 }
 
-/// Why jobs do not form a workload.
+/// Reason why jobs do not form a workload.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WorkloadError {
@@ -95,8 +95,8 @@ pub enum WorkloadError {
 /// simulator can overflow.
 pub const TIME_LIMIT: i64 = 1 << 40;
 
-/// No time that a session is told, and no prediction of any multiple of a run time, is further from
-/// 0 than this: they can be added.
+/// Bound on the distance from 0 of any time in a session, and of any prediction at any multiple of
+/// a run time: they can be added.
 pub(crate) const FURTHEST: i64 = 1 << 61;
 
 impl Workload {
@@ -120,7 +120,7 @@ impl Workload {
         Workload::with_resources(machine, None, jobs, truth, provenance)
     }
 
-    /// The same on a machine with resources beyond processors, if a table is given.
+    /// Makes a workload on a machine with resources beyond processors, if a table is given.
     ///
     /// # Errors
     /// As [`Workload::new`]; a job that asks for more of a resource than the machine has, or for a
@@ -156,7 +156,7 @@ impl Workload {
         Ok(Workload { machine, jobs, truth, resources, circumstances: None, provenance })
     }
 
-    /// The same jobs in these circumstances, instead of those that they had.
+    /// Sets the circumstances of the jobs, instead of those that they had.
     ///
     /// # Errors
     /// Jobs that are none of these; times before a job's submit; jobs that are here before they
@@ -170,14 +170,14 @@ impl Workload {
         Ok(self)
     }
 
-    /// What is known of the jobs beyond each by itself; `None` where nothing is.
+    /// Returns the circumstances of the jobs; `None` where there are none.
     #[must_use]
     pub fn circumstances(&self) -> Option<&Circumstances> {
         self.circumstances.as_deref()
     }
 
-    /// What the machine has beyond processors, and the demands of the jobs; `None` where processors
-    /// are all that is counted.
+    /// Returns the machine's resources beyond processors, with the demands of the jobs; `None`
+    /// where only processors are counted.
     #[must_use]
     pub fn resources(&self) -> Option<&Arc<ResourceTable>> {
         self.resources.as_ref()
@@ -207,7 +207,7 @@ impl Workload {
         self.jobs.len()
     }
 
-    /// Whether there is no job at all.
+    /// Returns whether there is no job at all.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.jobs.is_empty()

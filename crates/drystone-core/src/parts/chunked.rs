@@ -45,7 +45,7 @@ pub(crate) struct Chunked {
 #[derive(Clone, Debug)]
 struct Chunk {
     len: usize,
-    /// When each step begins.
+    /// Beginning of each step.
     time: [Time; MOST],
     /// F, without what the head adds to it. Either part alone may wrap around; their sum does not.
     free: [i32; MOST],
@@ -53,10 +53,10 @@ struct Chunk {
     was: [i32; MOST],
 }
 
-/// What is known of a chunk as a whole.
+/// Summary of a chunk.
 #[derive(Clone, Copy, Debug)]
 struct Head {
-    /// When its first step begins.
+    /// Beginning of its first step.
     first: Time,
     /// To be added to F of each step.
     free: i32,
@@ -71,11 +71,11 @@ struct Head {
     gain_to: i32,
     /// Changed since the profile was settled.
     touched: bool,
-    /// What is said of F may be too much: changed since all steps were looked at.
+    /// True if the bound on F may be too high: changed since all steps were examined.
     loose: bool,
 }
 
-/// Where a step is.
+/// Position of a step.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Spot {
     chunk: usize,
@@ -197,7 +197,7 @@ impl Head {
 }
 
 impl Chunked {
-    /// Whether it can count the processors of such a machine.
+    /// Returns whether it can count the processors of such a machine.
     pub(crate) fn counts(machine: Procs) -> bool {
         // What is free and what is planned beyond it, each no more than the machine.
         machine <= i32::MAX as Procs / 4
@@ -273,7 +273,7 @@ impl Chunked {
         self.add_from(first, from, to, by);
     }
 
-    /// The same from a border on that is known. Returns the border at the end.
+    /// Adds processors from a known border on. Returns the border at the end.
     fn add_from(&mut self, first: Spot, from: Time, to: Time, by: i32) -> Spot {
         let chunks = self.heads.len();
         let near = self.near(first, to);
@@ -327,7 +327,7 @@ impl Chunked {
         self.border_in(self.find(time), time)
     }
 
-    /// The same, in the step that holds at `time`.
+    /// Finds or makes a border in the step that holds at `time`.
     fn border_in(&mut self, step: Spot, time: Time) -> Spot {
         let mut at = step;
         if self.chunks[at.chunk].time[at.step] == time {
@@ -348,7 +348,7 @@ impl Chunked {
         Spot { step: at.step + 1, ..at }
     }
 
-    /// What is free now is what was free: nothing is gained. Joins equal neighbours where something
+    /// Makes the present state the base: nothing is gained. Joins equal neighbours where something
     /// has changed.
     pub(crate) fn settle(&mut self) {
         self.gained_until = Time::MIN;

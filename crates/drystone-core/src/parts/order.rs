@@ -34,7 +34,7 @@ pub enum Order {
 }
 
 impl Order {
-    /// What a parameter takes that is an order.
+    /// Values of a parameter that is an order.
     pub const TAKES: Takes = Takes::Form(&Form {
         name: "order",
         shape: "fcfs|sjf|ljf|smallest|largest|narrowest|widest|lxf|wfp3|unicef|f1|f2|f3|f4|saf|laf|spf|lpf|sqf|lqf|\
@@ -102,8 +102,8 @@ impl Order {
         }
     }
 
-    /// Whether places in the queue change as time passes; then [`Order::key`] is only the place by
-    /// arrival.
+    /// Returns whether places in the queue change as time passes; then [`Order::key`] is only the
+    /// place by arrival.
     #[must_use]
     pub fn is_dynamic(&self) -> bool {
         *self == Order::Lxf || self.moving().is_some()
@@ -118,7 +118,7 @@ impl Order {
         }
     }
 
-    /// Whether a job's place depends on how long it is predicted to run.
+    /// Returns whether a job's place depends on its prediction.
     #[must_use]
     pub fn heeds_predictions(&self) -> bool {
         match self {

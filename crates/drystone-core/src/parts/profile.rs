@@ -27,7 +27,7 @@ pub struct Profile {
     times: Vec<Time>,
     /// Free processors in each step.
     free: Vec<Procs>,
-    /// What was done since the oldest mark, newest last. Empty while nothing is marked.
+    /// Changes since the oldest mark, newest last. Empty while nothing is marked.
     trail: Vec<Edit>,
     marks: u32,
 }
@@ -61,7 +61,7 @@ struct Edit {
     to: Time,
     procs: Procs,
     reserved: bool,
-    /// Whether a step was inserted at either border.
+    /// True for each border at which a step was inserted.
     inserted: (bool, bool),
 }
 
@@ -146,7 +146,7 @@ impl Profile {
         }
     }
 
-    /// Where the profile begins.
+    /// Returns the beginning of the profile.
     #[must_use]
     pub fn start(&self) -> Time {
         self.times[0]
@@ -190,8 +190,8 @@ impl Profile {
         least
     }
 
-    /// Whether `procs` processors are free during all of `[from, from + span)`; an empty span
-    /// counts as an instant. Stops at the first step without them.
+    /// Returns whether `procs` processors are free during all of `[from, from + span)`; an empty
+    /// span counts as an instant. Stops at the first step without them.
     #[must_use]
     pub fn fits(&self, from: Time, span: Span, procs: Procs) -> bool {
         let to = from.saturating_add(span.max(Span(1)));
@@ -233,7 +233,7 @@ impl Profile {
                 }
                 start = self.times[at];
             }
-            // … and holds if every step up to its end has enough, too.
+            // … and holds if every step up to its end also has enough.
             let first = at;
             let end = start.saturating_add(span);
             loop {
@@ -288,7 +288,8 @@ impl Profile {
         self.edit(from, to, procs, false);
     }
 
-    /// Forgets everything before `now`. Must not be called while marks are held. O(steps forgotten + steps kept).
+    /// Forgets everything before `now`. Must not be called while marks are held. O(steps forgotten
+    /// + steps kept).
     pub fn advance(&mut self, now: Time) {
         debug_assert!(self.marks == 0, "the past of a marked profile is still needed");
         let at = self.step_at(now);

@@ -8,9 +8,9 @@ use std::fmt;
 /// A running job as the plan sees it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Running {
-    /// When it is predicted to end. May lie in the past where a job has outlived its prediction.
+    /// Predicted end. May lie in the past where a job has outlived its prediction.
     pub end: Time,
-    /// Which job.
+    /// Identity of the job.
     pub id: JobId,
     /// Processors it holds.
     pub procs: Procs,
@@ -44,8 +44,8 @@ impl Item for Running {
     }
 }
 
-/// How the extra processors at the shadow time are counted; published results differ in it (spec of
-/// the EASY family).
+/// Count of the extra processors at the shadow time; published results differ in it (spec of the
+/// EASY family).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub enum Extra {
     /// All jobs that are predicted to end by the shadow time count.
@@ -56,7 +56,7 @@ pub enum Extra {
     First,
 }
 
-/// When the first blocked job of a queue can start, and what it leaves over then.
+/// Shadow time of a queue's first blocked job, and the processors left over then.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Shadow {
     /// Shadow time: when enough processors are predicted to be free.
@@ -135,7 +135,7 @@ impl RunningSet {
         self.tree.len()
     }
 
-    /// Whether nothing runs.
+    /// Returns whether nothing runs.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.tree.is_empty()
@@ -154,7 +154,7 @@ impl RunningSet {
         self.tree.last().copied()
     }
 
-    /// When the job behind the first is predicted to end, if that is known without a search.
+    /// Returns the predicted end of the job behind the first, if that is known without a search.
     #[inline]
     pub(crate) fn second_end(&self) -> Option<Time> {
         self.tree.second_in_leaf().map(|job| job.end)
@@ -174,8 +174,8 @@ impl RunningSet {
         }
     }
 
-    /// The same as if these jobs, in order of predicted end and id, were in the set, too. O((k + 1)
-    /// log n) for k of them.
+    /// Returns the shadow as if these jobs, in order of predicted end and id, were also in the set.
+    /// O((k + 1) log n) for k of them.
     #[must_use]
     pub fn shadow_with(&self, more: &[Running], missing: Procs, extra: Extra, floor: Time) -> Option<Shadow> {
         debug_assert!(more.is_sorted_by_key(Running::key), "{more:?}");

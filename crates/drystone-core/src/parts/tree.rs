@@ -31,7 +31,7 @@ const WAY: usize = 7;
 
 /// Something kept in a [`Tree`], in the order of its key.
 pub(crate) trait Item: Copy + Default {
-    /// What a subtree says of its items.
+    /// Summary of a subtree's items.
     type Summary: Clone + Default;
 
     /// Unique within a tree.
@@ -72,7 +72,7 @@ pub(crate) fn packed(key: i64, id: JobId) -> Packed {
     Packed(i128::from(key) << 64 | i128::from(id.0))
 }
 
-/// How a search goes through a tree: which subtrees and which items are worth a visit.
+/// Guide of a search through a tree: the subtrees and items worth a visit.
 pub(crate) trait Probe<T: Item> {
     /// May the subtree hold a match?
     fn enter(&mut self, summary: &T::Summary) -> bool;
@@ -259,7 +259,7 @@ impl<T: Item> Tree<T> {
         Some(self.leaves[leaf as usize].items[at])
     }
 
-    /// The same, and removes it: without a second way down.
+    /// Finds an item and removes it: without a second way down.
     pub(crate) fn take(&mut self, after: Option<Packed>, probe: &mut impl Probe<T>) -> Option<T> {
         if self.height == 0 {
             let at = self.flat.find_from(after, probe)?;

@@ -12,18 +12,18 @@ use std::hint::select_unpredictable;
 pub struct Waiting {
     /// Its place in the queue: smallest first, ties by id. See [`super::Order::key`].
     pub key: i64,
-    /// How long it is predicted to run.
+    /// Predicted run time.
     pub prediction: Span,
-    /// When it arrived.
+    /// Arrival time.
     pub submit: Time,
-    /// Which job.
+    /// Identity of the job.
     pub id: JobId,
     /// Processors needed.
     pub procs: Procs,
 }
 
 impl Waiting {
-    /// Where the job stands in its queue.
+    /// Returns the job's place in its queue.
     #[must_use]
     pub fn place(&self) -> Place {
         Place { key: self.key, id: self.id }
@@ -39,8 +39,8 @@ pub struct Place {
     pub id: JobId,
 }
 
-/// What may start beside a reservation: a job that fits the free processors and either ends within
-/// the backfill window or uses no more than the extra processors.
+/// Condition for a start beside a reservation: a job that fits the free processors and either ends
+/// within the backfill window or uses no more than the extra processors.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Fit {
     /// Free processors.
@@ -59,7 +59,7 @@ impl Fit {
         Fit { free, window: Span::MAX, extra: 0 }
     }
 
-    /// Whether a job of this size and prediction may start.
+    /// Returns whether a job of this size and prediction may start.
     #[inline]
     #[must_use]
     pub fn admits(&self, procs: Procs, prediction: Span) -> bool {
@@ -76,8 +76,8 @@ impl Fit {
     }
 }
 
-/// What may start beside several reservations: the fewest processors left over, as a staircase over
-/// how long a job runs.
+/// Condition for a start beside several reservations: the fewest processors left over, as a
+/// staircase over the run time.
 ///
 /// Free processors fall only where a reservation begins, so the fewest that are free during all of
 /// a job's run are a falling function of its length with one step per reservation.
@@ -91,8 +91,8 @@ pub struct Stairs {
 }
 
 impl Stairs {
-    /// What may start now beside everything in this plan, on no more than `free` processors.
-    /// O(steps).
+    /// Computes the condition for a start now beside everything in this plan, on no more than
+    /// `free` processors. O(steps).
     pub fn beside(&mut self, plan: &Profile, now: Time, free: Procs) {
         self.free = free.min(plan.free_at(now));
         self.steps.clear();
@@ -105,7 +105,7 @@ impl Stairs {
         }
     }
 
-    /// Whether a job of this size and prediction disturbs nothing.
+    /// Returns whether a job of this size and prediction disturbs nothing.
     #[inline]
     #[must_use]
     pub fn admits(&self, procs: Procs, prediction: Span) -> bool {
@@ -174,7 +174,7 @@ pub(crate) struct Shortest {
     by_class: [i16; CLASSES],
     /// A lower bound of the submits: jobs that have left may have been earlier.
     earliest: Time,
-    /// Whether the jobs are in the order of their predictions, as far as it is known: each is the
+    /// True if the jobs are in the order of their predictions, as far as it is known: each is the
     /// key of its own place.
     ordered: bool,
 }
@@ -204,7 +204,7 @@ fn finest(coarse: i16) -> i32 {
     (i32::from(coarse) - 128 * shift) << shift
 }
 
-/// Whether this size is in the class.
+/// Returns whether this size is in the class.
 #[inline]
 fn is_in(class: usize, procs: Procs) -> bool {
     let (least, most) = (smallest(class), SMALLEST.get(class + 1).map_or(Procs::MAX, |next| next - 1));
@@ -392,7 +392,7 @@ impl WaitQueue {
         self.tree.len()
     }
 
-    /// Whether no job waits.
+    /// Returns whether no job waits.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.tree.is_empty()
@@ -535,15 +535,16 @@ impl WaitQueue {
     }
 }
 
-/// Where in an ordered list the first job is, behind `after` if given, that `fit` admits.
+/// Returns the position in an ordered list of the first job, behind `after` if given, that `fit`
+/// admits.
 #[inline]
 fn next_in(jobs: &[Waiting], after: Option<Place>, fit: Fit) -> Option<usize> {
     let from = after.map_or(0, |p| jobs.partition_point(|j| j.key() <= packed(p.key, p.id)));
     jobs[from..].iter().position(|j| fit.admits(j.procs, j.prediction)).map(|at| from + at)
 }
 
-/// Whether `a` comes before `b` by expansion factor at `now`: larger first, then smaller id. Exact,
-/// in integers.
+/// Returns whether `a` comes before `b` by expansion factor at `now`: larger first, then smaller
+/// id. Exact, in integers.
 #[must_use]
 pub fn more_expanded(a: &Waiting, b: &Waiting, now: Time) -> bool {
     let wait = |j: &Waiting| i128::from((now - j.submit).0.max(0));

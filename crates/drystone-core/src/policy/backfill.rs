@@ -31,10 +31,10 @@ use starvation::Starvation;
 /// Queue, reservations, backfilling.
 ///
 /// A pass costs O(log r) for the shadow time over r running jobs, and a pruned search of the queue
-/// per job started; a pass after arrivals, and ends that leave the reservation as it was and give
-/// back too little for any job that waits, looks at the newcomers only. With two or more
-/// reservations each pass plans anew: O(k·r), and a pruned search per job started, in an order that
-/// does not change with time.
+/// per job started; a pass after arrivals, and after ends that leave the reservation as it was and
+/// give back too little for any job that waits, looks at the newcomers only. With two or more
+/// reservations each pass plans again: O(k·r), and a pruned search per job started, in an order
+/// that does not change with time.
 #[derive(Serialize, Deserialize)]
 pub struct Backfill {
     choices: Choices,
@@ -44,23 +44,23 @@ pub struct Backfill {
     /// Instead of it where only the first of it is ever asked for, and the order is that of
     /// arrival.
     line: Option<Line>,
-    /// The same jobs in the order of backfilling, where that is another.
+    /// The waiting jobs in the order of backfilling, where that is another.
     candidates: Option<Ranking>,
-    /// Whom this pass has started from the head of the queue.
+    /// Jobs that this pass has started from the head of the queue.
     #[serde(skip)]
     started: Vec<Running>,
     /// Jobs that arrived since the last pass, not in a queue yet.
     fresh: Vec<Waiting>,
-    /// Why no job in the queue could start at the last pass; `None` when the reservation may have
-    /// changed.
+    /// Reason why no job in the queue could start at the last pass; `None` when the reservation may
+    /// have changed.
     blocked: Option<Blocked>,
     /// Jobs that no plan can hold: too many processors are out, for an unknown time. They are in no
     /// queue.
     aside: Vec<JobId>,
-    /// Whether a job has ended since the last pass while another waited: then a pass is due,
+    /// True if a job has ended since the last pass while another waited: then a pass is due,
     /// whatever arrives.
     ended: bool,
-    /// What passes around announced windows remember.
+    /// State of passes around announced windows.
     around: around::Around,
     /// The reservation announced last.
     announced: Option<(JobId, Time)>,
@@ -158,7 +158,7 @@ impl Backfill {
         true
     }
 
-    /// Whether a pass over the queue would backfill no job, as far as predictions say so.
+    /// Returns whether a pass over the queue would backfill no job, as far as predictions say so.
     fn none_fits(&self, fit: Fit) -> bool {
         let queue = self.candidates.as_ref().unwrap_or(&self.queue);
         self.choices.backfill.is_none() || self.choices.guard == Guard::Estimate || !queue.any_fits(fit)
@@ -173,7 +173,7 @@ impl Backfill {
         }
     }
 
-    /// How long a job may run as far as backfilling is concerned.
+    /// Returns the longest run time of a job as far as backfilling is concerned.
     #[inline]
     fn longest(&self, job: &Waiting, view: &View<'_>) -> Span {
         match self.choices.guard {
@@ -323,7 +323,7 @@ impl Backfill {
         }
     }
 
-    /// The reservation of a job that heads the queue, computed anew.
+    /// Recomputes the reservation of a job that heads the queue.
     fn reservation_of(&mut self, head: JobId, free: Procs, view: &View<'_>) -> (Time, Procs) {
         self.reservation(view.job(head).procs, free, view)
     }
@@ -353,7 +353,7 @@ impl Backfill {
     }
 
     /// [`Backfill::backfill_in_order`] where jobs are tried by their predictions, but judged by
-    /// their estimates, too.
+    /// their estimates as well.
     fn backfill_guarded(&mut self, fit: &mut Fit, view: &View<'_>, actions: &mut Actions) -> bool {
         let (mut after, mut kept) = (None, true);
         while let Some(job) =
@@ -408,8 +408,8 @@ impl Policy for Backfill {
                     ranking::account(shares, job, view);
                 }
                 self.ended = !self.no_job_waits();
-                // What it gives back now was counted as free at the shadow time, and just before
-                // it, too.
+                // The processors that it gives back now were counted as free at the shadow time,
+                // and also just before it.
                 match &mut self.blocked {
                     Some(blocked) if predicted_end < blocked.shadow => blocked.freed = true,
                     blocked => *blocked = None,

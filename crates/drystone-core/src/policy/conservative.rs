@@ -14,8 +14,8 @@
 //! A plan counts whole seconds: a job that is predicted to run for no time has its processors for
 //! the second of its start, and a job that would fit a gap but for that second does not.
 //!
-//! The same is done where a prediction changes or a running job outlives the end that the plan has
-//! it at: that plan may be impossible. Then starts can move back, too, and a promise may be broken.
+//! A changed prediction, or a running job that outlives its planned end, has the same effect: that
+//! plan may be impossible. Then starts can move back as well, and a promise may be broken.
 
 use super::planned::{Believed, Bounds, DEEP, Deep, Horizon, Notice, OVERDUE, Planned, compress};
 use super::{Actions, Event, Kind, Param, Phase, Policy, Takes, Variant, View, Why};
@@ -33,7 +33,7 @@ use std::collections::VecDeque;
 pub struct Conservative {
     /// Free processors with running jobs and all plans taken away; unused while the plan is deep.
     profile: Profile,
-    /// The same where many jobs are planned.
+    /// Structure for many planned jobs.
     deep: Option<Deep>,
     /// From so many planned jobs on the plan is deep. How it works, not what it is: no part of the
     /// saved state.
@@ -60,8 +60,8 @@ impl Conservative {
         Conservative::deep_from(notice, DEEP)
     }
 
-    /// The same, with the number of planned jobs from which on the plan is kept in place, which
-    /// makes it faster where many wait and changes no schedule.
+    /// Makes the policy with the number of planned jobs from which on the plan is kept in place,
+    /// which makes it faster where many wait and changes no schedule.
     #[must_use]
     pub fn deep_from(notice: Notice, jobs: usize) -> Conservative {
         Conservative {
@@ -78,7 +78,7 @@ impl Conservative {
         }
     }
 
-    /// The same with a horizon.
+    /// Sets the horizon.
     #[must_use]
     pub fn within(self, horizon: Horizon) -> Conservative {
         Conservative { horizon, ..self }
@@ -281,7 +281,7 @@ impl Policy for Conservative {
     }
 
     fn next_wake(&self) -> Option<Time> {
-        // Where only jobs beyond the horizon wait, late notice of ends matters, too.
+        // Late notice of ends also matters where only jobs beyond the horizon wait.
         let ends = self.running.is_late() && !self.beyond.is_empty();
         self.running.wake(self.plan.first().map(|p| p.start), ends)
     }
@@ -333,7 +333,8 @@ pub(crate) static CONSERVATIVE: Kind = Kind {
         meaning: "the simulator behind Talby & Feitelson 1999, table 1",
     }],
     build: &|args| {
-        // What becomes of predictions is the forecast's affair; a mistake in the word is found here.
+        // What becomes of predictions is the forecast's affair; a mistake in the word is found
+        // here.
         args.get::<String>("overdue")?;
         let policy = Conservative::new(args.choose("notice", Notice::NAMES)?);
         Ok(Box::new(policy.within(Horizon::build(args)?)))

@@ -16,14 +16,14 @@ pub enum Event {
     /// A running job has ended and given back its processors. It was predicted to end at
     /// `predicted_end`.
     Ended {
-        /// Which job.
+        /// Job concerned.
         job: JobId,
-        /// When the plan had it end; equal to the present if it was right.
+        /// End that the plan had; equal to the present if it was right.
         predicted_end: Time,
     },
     /// The prediction of a waiting, running or suspended job has changed; it was `old`.
     Repredicted {
-        /// Which job.
+        /// Job concerned.
         job: JobId,
         /// The prediction until now.
         old: Span,
@@ -33,23 +33,23 @@ pub enum Event {
     Cancelled(JobId),
     /// The time that [`Policy::next_wake`] asked for has come.
     Woken,
-    /// A waiting job does not wait any more, for now: it is held back, has been started by somebody
-    /// else, or is being changed. Told only to policies that [hear](Policy::hears) of it, as
-    /// everything below.
+    /// A waiting job stops waiting, for now: it is held back, has been started by another
+    /// scheduler, or is being changed. Sent only to policies that [hear](Policy::hears) of it, like
+    /// all events below.
     Held(JobId),
     /// A job waits again, in the place that its number gives it: it was released, changed, or sent
     /// back by the machine with nothing of its progress left.
     Released(JobId),
-    /// A job that the policy does not hold runs now: somebody else started it or resumed it. It
+    /// A job that the policy does not hold runs now: another scheduler started it or resumed it. It
     /// may have run for some time ([`View::ran`]), and its predicted end may be past.
     Runs(JobId),
     /// A job that ran or was suspended has left the policy's hands without having ended. There is
-    /// nothing to learn from it. Where it goes is told next, if anywhere: [`Event::Released`],
-    /// [`Event::Runs`], [`Event::Parked`].
+    /// nothing to learn from it. Its new place follows as the next event, if any:
+    /// [`Event::Released`], [`Event::Runs`], [`Event::Parked`].
     Stopped {
-        /// Which job.
+        /// Job concerned.
         job: JobId,
-        /// When the plan had it end, if it ran.
+        /// End that the plan had, if it ran.
         predicted_end: Time,
     },
     /// A job that the policy does not hold is suspended, and the policy is to resume it. Told
@@ -60,7 +60,7 @@ pub enum Event {
     Capacity,
 }
 
-/// Why a job starts, for people who ask; and `Head` counts as a reservation, see there.
+/// Reason for a job's start, for explanations; `Head` also counts as a reservation, see there.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Why {
@@ -102,7 +102,7 @@ pub enum Gauge {
     Nodes,
     /// Paths that it followed to their end.
     Paths,
-    /// How often it found a better one.
+    /// Number of times that it found a better one.
     Improvements,
     /// 1 where it exhausted the tree, so that there is no better schedule; else 0.
     Exhausted,
@@ -123,17 +123,17 @@ impl fmt::Display for Gauge {
     }
 }
 
-/// What a policy wants done. Carried out in order, at once.
+/// Action of a policy. Carried out in order, at once.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Action {
     /// Start a waiting job.
     Start {
-        /// Which job.
+        /// Job concerned.
         job: JobId,
-        /// Why now.
+        /// Reason for the start.
         why: Why,
-        /// Where.
+        /// Processors of the start.
         on: Placement,
     },
     /// Take a running job off its processors. It keeps its progress.
@@ -142,9 +142,9 @@ pub enum Action {
     Resume(JobId),
     /// Resume a suspended job on other processors than those it had.
     ResumeOn {
-        /// Which job.
+        /// Job concerned.
         job: JobId,
-        /// Where.
+        /// Processors of the resumption.
         on: Placement,
     },
     /// End a running job for good.
@@ -152,12 +152,12 @@ pub enum Action {
     /// Send a running job back to wait, with nothing of its progress left. The policy is not told
     /// of what it wants itself.
     Requeue(JobId),
-    /// Announce where a waiting job is planned to start and the latest start that is promised.
-    /// Recorded and audited, never executed. Policies that hold what they plan promise the planned
-    /// start itself; those that plan anew at each pass promise nothing, and say so. What was
-    /// announced last need not be announced again.
+    /// Announce the planned start of a waiting job and the latest start that is promised. Recorded
+    /// and audited, never executed. Policies that hold their plans promise the planned start
+    /// itself; those that plan again at each pass promise nothing, and say so. An announcement need
+    /// not be repeated.
     Reserve {
-        /// Which job.
+        /// Job concerned.
         job: JobId,
         /// Planned start.
         start: Time,
@@ -167,7 +167,7 @@ pub enum Action {
     },
     /// Replace the prediction of a job.
     Repredict {
-        /// Which job.
+        /// Job concerned.
         job: JobId,
         /// Predicted run time in total, from 0 to 2⁴⁰ s. Where predictions are corrected, a running
         /// job is never predicted to have ended: then it is one second more than it has run.
@@ -177,14 +177,14 @@ pub enum Action {
     /// An action, not a part of the policy's state: what is only watched is then neither kept nor
     /// saved, and a live cluster sees it as it happens.
     Note {
-        /// Which quantity.
+        /// Quantity reported.
         gauge: Gauge,
         /// Its value from now on.
         value: i64,
     },
 }
 
-/// A change of plan and its price, for people who ask why. Recorded, never executed.
+/// A change of plan and its price, for explanations. Recorded, never executed.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Moved {
     /// The job whose planned start has changed; or the newcomer itself, moved from where it would
@@ -197,8 +197,8 @@ pub struct Moved {
     pub from: Time,
     /// Planned start now.
     pub to: Time,
-    /// What moving it cost, in the policy's own unit; for the newcomer, what the whole
-    /// rearrangement cost.
+    /// Price of the move, in the policy's own unit; for the newcomer, that of the whole
+    /// rearrangement.
     pub price: f64,
 }
 
@@ -279,7 +279,7 @@ impl Actions {
     }
 }
 
-/// How many passes a policy makes at one instant.
+/// Number of passes that a policy makes at one instant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Pass {
@@ -295,7 +295,7 @@ pub enum Pass {
     Pyss,
 }
 
-/// What a policy takes for granted about the jobs.
+/// Assumption of a policy about the jobs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Requirement {
@@ -307,8 +307,8 @@ pub enum Requirement {
     Punctual,
 }
 
-/// What a policy asks of the machine beyond starting jobs: what drives a machine that cannot do it
-/// refuses the policy.
+/// Abilities of the machine that a policy needs beyond starting jobs: a driver of a machine without
+/// them refuses the policy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Abilities {
     /// It suspends running jobs and resumes them.
@@ -323,7 +323,7 @@ pub struct Abilities {
     pub requeue: bool,
 }
 
-/// A scheduling policy: a pure state machine that is told what happened and answers with actions.
+/// A scheduling policy: a pure state machine that takes events and returns actions.
 ///
 /// It reads no clock (one that searches may look at the driver's stopwatch), does no I/O, and
 /// cannot tell a simulated machine from a real one. Implement [`Policy::observe`] to keep your own
@@ -431,19 +431,20 @@ pub trait Policy: Snapshot + Send + Sync {
         Time::MIN
     }
 
-    /// Whether the last correction is already accounted for, so that a pass now would do nothing.
+    /// Returns whether the last correction is already accounted for, so that a pass now would do
+    /// nothing.
     fn has_taken_in(&self, _now: Time) -> bool {
         false
     }
 
-    /// When to be woken ([`Event::Woken`]) if nothing happens before. Must be later than the
-    /// decision it follows.
+    /// Returns the next wake-up time ([`Event::Woken`]) if nothing happens before. Must be later
+    /// than the decision it follows.
     fn next_wake(&self) -> Option<Time> {
         None
     }
 
-    /// Whether it ever wants to be; asked once, before the first event. One that says no is not
-    /// asked after each decision.
+    /// Returns whether the policy ever calls for wake-ups; asked once, before the first event. One
+    /// that says no is not asked after each decision.
     fn wakes(&self) -> bool {
         true
     }
@@ -455,27 +456,27 @@ pub trait Policy: Snapshot + Send + Sync {
         None
     }
 
-    /// Whether a job that is first in its queue and cannot start has a start reserved as soon as it
-    /// is looked at. A job that starts as [`Why::Head`] after a wait had its start reserved at that
-    /// very pass then, also where no job had one before.
+    /// Returns whether a job that is first in its queue and cannot start gets a reservation at its
+    /// first pass. A job that starts as [`Why::Head`] after a wait then had its start reserved at
+    /// that very pass, even where no job had one before.
     fn reserves(&self) -> bool {
         false
     }
 
-    /// Whether it counts resources beyond processors ([`View::resources`]): it starts no job for
-    /// which too little of one is free, and its plans reserve them. A policy that does not is
-    /// refused where a workload has such resources ([`crate::engine::Scheduler::fits`]).
+    /// Returns whether it counts resources beyond processors ([`View::resources`]): it starts no
+    /// job for which too little of one is free, and its plans reserve them. A policy that does not
+    /// is refused where a workload has such resources ([`crate::engine::Scheduler::fits`]).
     fn counts_resources(&self) -> bool {
         false
     }
 
-    /// What it takes for granted about the jobs.
+    /// Returns the policy's assumption about the jobs.
     fn requires(&self) -> Requirement {
         Requirement::Nothing
     }
 
-    /// Told before the first event, and after a state was loaded, that somebody listens to its
-    /// notes ([`Action::Note`]). Where nothing does, a policy may leave out what is only noted.
+    /// Called before the first event, and after a state was loaded, if its notes ([`Action::Note`])
+    /// have a listener. Without one a policy may skip its notes.
     fn listen(&mut self) {}
 
     /// Told before the first event, and after a state was loaded, how many threads it may use
@@ -487,14 +488,14 @@ pub trait Policy: Snapshot + Send + Sync {
     /// ([`Abilities::name`]) does so from now on.
     fn expect_news(&mut self) {}
 
-    /// Whether it knows what to do with news: every event from [`Event::Held`] on. A policy that
-    /// does not is never told of them; a session with it refuses them, and a machine whose capacity
-    /// changes refuses the policy before the start.
+    /// Returns whether it handles news: every event from [`Event::Held`] on. A policy that does not
+    /// never receives them; a session with it refuses them, and a machine whose capacity changes
+    /// refuses the policy before the start.
     fn hears(&self) -> bool {
         false
     }
 
-    /// What it asks of the machine beyond starting jobs.
+    /// Returns the abilities of the machine that it needs beyond starting jobs.
     fn needs(&self) -> Abilities {
         Abilities::default()
     }

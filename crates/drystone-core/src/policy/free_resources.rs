@@ -1,4 +1,4 @@
-//! What is free of a machine's resources beyond processors, as policies see it.
+//! Free resources of a machine beyond processors, as policies see them.
 
 use crate::model::{DemandId, Resource, ResourceId, ResourceTable};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -11,7 +11,7 @@ use std::sync::Arc;
 pub struct FreeResources {
     #[serde(serialize_with = "write_table", deserialize_with = "read_table")]
     table: Arc<ResourceTable>,
-    /// By resource. Below 0 where jobs hold more than there is: somebody else has started them.
+    /// By resource. Below 0 where jobs hold more than there is: another scheduler has started them.
     levels: Vec<i64>,
 }
 
@@ -23,14 +23,14 @@ fn read_table<'de, D: Deserializer<'de>>(from: D) -> Result<Arc<ResourceTable>, 
     ResourceTable::deserialize(from).map(Arc::new)
 }
 
-/// Which part of a demand is taken or given back.
+/// Part of a demand that is taken or given back.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Portion {
     /// All of it: a job starts or ends.
     Whole,
-    /// What a suspended job does not keep.
+    /// The part that a suspended job gives back.
     Passing,
-    /// What a suspended job keeps.
+    /// The part that a suspended job keeps.
     Staying,
 }
 
@@ -48,20 +48,20 @@ impl FreeResources {
         &self.table
     }
 
-    /// How much of a resource is free, in its unit; 0 for an unknown resource.
+    /// Returns the free amount of a resource, in its unit; 0 for an unknown resource.
     #[must_use]
     pub fn free(&self, id: ResourceId) -> u64 {
         self.levels.get(id.index()).map_or(0, |&level| level.max(0) as u64)
     }
 
-    /// What is free of each resource; below 0 where jobs hold more than there is.
+    /// Returns the free amount of each resource; below 0 where jobs hold more than there is.
     #[inline]
     #[must_use]
     pub fn levels(&self) -> &[i64] {
         &self.levels
     }
 
-    /// Whether everything that a demand asks for is free.
+    /// Returns whether all resources of a demand are free.
     #[inline]
     #[must_use]
     pub fn admits(&self, demand: DemandId) -> bool {
@@ -106,7 +106,7 @@ impl FreeResources {
     }
 }
 
-/// Whether so much is left of each resource.
+/// Returns whether this much is left of each resource.
 #[inline]
 pub(crate) fn covers(levels: &[i64], totals: &[(ResourceId, u64)]) -> bool {
     totals.iter().all(|&(id, amount)| levels[id.index()] >= amount as i64)

@@ -1,4 +1,4 @@
-//! What a family of policies is: its parameters, its named variants, how it is built.
+//! Description of a family of policies: its parameters, its named variants, its constructor.
 
 use super::Policy;
 use crate::text::{Args, Needs, Param, SpecError};
@@ -12,11 +12,11 @@ pub struct Variant {
     /// The parameters it sets, `key=value` separated by commas. Nothing where the defaults are the
     /// study's own choices: the variant then says that they are checked against it.
     pub sets: &'static str,
-    /// What it reproduces.
+    /// Reproduced study.
     pub meaning: &'static str,
 }
 
-/// How a policy is built from its parameters.
+/// Constructor of a policy from its parameters.
 pub type Build = &'static (dyn Fn(&Args<'_>) -> Result<Box<dyn Policy>, SpecError> + Send + Sync);
 
 /// A family of policies.
@@ -29,11 +29,11 @@ pub struct Kind {
     pub name: &'static str,
     /// One line for people.
     pub summary: &'static str,
-    /// Where it comes from.
+    /// Source.
     pub source: &'static str,
     /// Its own parameters; those of [`COMMON`](super::COMMON) come with every policy.
     pub params: &'static [Param],
-    /// Which of them count only beside others.
+    /// Conditions under which some of them count.
     pub needs: &'static [Needs],
     /// The parameter whose value may stand without its key, as in `goal(lexical(Tw>avgX))`, if
     /// there is one.
@@ -98,11 +98,11 @@ impl fmt::Debug for Kind {
 pub struct Alias {
     /// The short name.
     pub name: &'static str,
-    /// What it stands for.
+    /// Meaning.
     pub means: &'static str,
     /// One line for people.
     pub summary: &'static str,
-    /// What it stands for besides in a variant, where the study had more choices of its own:
-    /// variant and parameters.
+    /// Further meaning in a variant, where the study had more choices of its own: variant and
+    /// parameters.
     pub in_variant: &'static [(&'static str, &'static str)],
 }

@@ -1,4 +1,4 @@
-//! What the library itself registers: families, common parameters, short names. A policy of this
+//! Registrations of the library itself: families, common parameters, short names. A policy of this
 //! crate adds one line to [`BUILT_IN`].
 
 use super::kind::{Alias, Kind};
@@ -89,6 +89,6 @@ const fn alias(name: &'static str, means: &'static str, summary: &'static str) -
 /// "Predictor tsafrir" of Gaussier et al. 2015 takes the last two terminated jobs and cuts at the
 /// estimate.
 const GAUSSIER_HISTORY: &str = "predict=recent(2,recency=termination,above=clip),correct=steps";
-/// Where the predictor of Gaussier et al. 2015 meets shortest-job backfilling, every arrival leads
-/// to a pass.
+/// If the predictor of Gaussier et al. 2015 meets shortest-job backfilling, every arrival leads to
+/// a pass.
 const GAUSSIER_PLUS_PLUS: &str = "predict=recent(2,recency=termination,above=clip),correct=steps,arrive=always";

@@ -1,5 +1,4 @@
-//! What is known of processors that are out, or will be: the one place that plans ask for future
-//! capacity.
+//! Known processors that are out, or will be: the one source of future capacity for plans.
 
 use super::View;
 use crate::model::{JobId, ProcSet, Procs, Span, Time};
@@ -10,13 +9,12 @@ use serde::{Deserialize, Serialize};
 /// window.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Loss {
-    /// Which.
+    /// Processors concerned.
     pub on: ProcSet,
     /// From when on. A loss in the future is an announced window: no plan places a job across its
     /// beginning.
     pub from: Time,
-    /// When they are expected back; [`Time::MAX`] if that is not known, and plans then never count
-    /// on them.
+    /// Expected return; [`Time::MAX`] if it is unknown, and plans then never count on them.
     pub until: Time,
 }
 
@@ -28,12 +26,12 @@ pub(crate) struct Drain {
     pub(crate) until: Time,
 }
 
-/// What is known of processors that are out, or will be.
+/// Known processors that are out, or will be.
 #[derive(Clone, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 pub struct Outlook {
     /// All that are out now, those of jobs that still run on them among them.
     pub(crate) offline: ProcSet,
-    /// When idle ones among them come back, and how many; ascending, [`Time::MAX`] for those that
+    /// Returns of idle ones among them, with their number; ascending, [`Time::MAX`] for those that
     /// are not expected.
     pub(crate) returns: Vec<(Time, Procs)>,
     pub(crate) drains: Vec<Drain>,
@@ -75,28 +73,28 @@ impl Outlook {
         self.down
     }
 
-    /// Whether running jobs hold processors that go with them, or share some: what comes when
-    /// depends on when these end.
+    /// Returns whether running jobs hold processors that go with them, or share some: future
+    /// returns then depend on the ends of these jobs.
     pub(crate) fn hangs_on_jobs(&self) -> bool {
         !(self.drains.is_empty() && self.shared.is_empty())
     }
 
-    /// Whether the only changes ahead are processors that come back: nothing is being drained, no
-    /// window is announced.
+    /// Returns whether the only changes ahead are processors that come back: nothing is being
+    /// drained, no window is announced.
     #[must_use]
     pub fn only_returns(&self) -> bool {
         self.windows.is_empty() && !self.hangs_on_jobs()
     }
 
-    /// Whether nothing is known to change: what is out is out for an unknown time, and no window is
+    /// Returns whether no change is known: processors are out for an unknown time, and no window is
     /// announced.
     #[must_use]
     pub fn is_settled(&self) -> bool {
         self.only_returns() && self.returns.first().is_none_or(|back| back.0 == Time::MAX)
     }
 
-    /// How many processors of a machine of so many are left without those that have gone and of
-    /// which no return is known. A wider job cannot be planned.
+    /// Returns the processors of a machine of this size that are left without those that have gone
+    /// with no known return. A wider job cannot be planned.
     #[must_use]
     pub fn left_of(&self, machine: Procs) -> Procs {
         machine.saturating_sub(self.gone)
@@ -126,7 +124,7 @@ impl Outlook {
         self.ahead.iter().map(move |&(at, procs)| (at.max(if procs < 0 { now } else { now + Span(1) }), procs))
     }
 
-    /// The same without those that are announced to go and of which no return is known. A wider job
+    /// Returns those left also without processors announced to go with no known return. A wider job
     /// can be planned before they go only.
     #[must_use]
     pub fn in_the_end(&self, machine: Procs) -> Procs {
@@ -196,8 +194,8 @@ impl View<'_> {
         self.fill_believing(profile, free, ends, |id| self.predicted_end(id));
     }
 
-    /// The same for a policy that believes other ends than the predicted ones: `end` is that of one
-    /// job.
+    /// Fills a profile for a policy that believes other ends than the predicted ones: `end` is that
+    /// of one job.
     pub fn fill_believing(
         &self,
         profile: &mut Profile,

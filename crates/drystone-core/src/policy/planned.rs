@@ -1,5 +1,5 @@
-//! What policies share that plan a start for every waiting job: the plan, its compression, and what
-//! such a policy believes of the running jobs.
+//! Shared parts of policies that plan a start for every waiting job: the plan, its compression, and
+//! the believed ends of the running jobs.
 
 mod bounds;
 mod deep;
@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 pub(super) use stairs::Stairs;
 use std::collections::BTreeMap;
 
-/// When a policy takes note of a job that ended before its predicted end.
+/// Moment at which a policy takes note of a job that ended before its predicted end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub enum Notice {
     /// At once.
@@ -35,8 +35,8 @@ impl Notice {
         &[("immediate", Notice::Immediate), ("late", Notice::Late)];
 }
 
-/// What a plan believes of a running job that has outlived its prediction: one rule for all families,
-/// and the older one, which studies keep.
+/// Belief of a plan about a running job that has outlived its prediction: one rule for all
+/// families, and the older one, which studies keep.
 pub(super) const OVERDUE: Param = Param::new(
     "overdue",
     "extended",
@@ -49,14 +49,14 @@ pub(super) const OVERDUE: Param = Param::new(
 /// A waiting job with its planned start.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(super) struct Planned {
-    /// Where it is planned to start; [`Time::MAX`] before it is planned.
+    /// Planned start; [`Time::MAX`] before it is planned.
     pub(super) start: Time,
-    /// Which job.
+    /// Identity of the job.
     pub(super) id: JobId,
     /// Processors it needs.
     pub(super) procs: Procs,
-    /// How long it is planned to need them. At least 1 s: even a job without run time needs its
-    /// processors for an instant.
+    /// Time for which it is planned to need them. At least 1 s: even a job without run time needs
+    /// its processors for an instant.
     pub(super) span: Span,
 }
 
@@ -101,8 +101,8 @@ impl AsMut<Planned> for Planned {
 }
 
 /// Compression: puts all waiting jobs of a plan back, in its order, each at its earliest place.
-/// `profile` holds the running jobs only and holds the plan, too, afterwards. `moved` is told each
-/// job that has moved, with its old start.
+/// `profile` holds the running jobs only, and afterwards also the plan. `moved` receives each job
+/// that has moved, with its old start.
 ///
 /// No job moves back if the plan fitted the profile before: what moved up leaves its old place to
 /// those behind it. O(jobs × steps), of which [`Bounds`] spare most where many wait.
@@ -132,8 +132,7 @@ pub(super) fn compress<P: AsRef<Planned> + AsMut<Planned>>(
 pub(super) struct Believed {
     notice: Notice,
     running: RunningSet,
-    /// Where running jobs are believed to end whose predicted end is past, or was never in the
-    /// future.
+    /// Believed ends of running jobs whose predicted end is past, or was never in the future.
     extended: BTreeMap<JobId, Time>,
     /// Ends not taken note of yet: whose, when they were believed to end, and whether they came
     /// before that.
@@ -154,8 +153,8 @@ impl Believed {
         }
     }
 
-    /// Whether the policy looks up at this instant, given whether a job has arrived or is due: with
-    /// late notice it does not see ends as they happen.
+    /// Returns whether the policy looks up at this instant, given whether a job has arrived or is
+    /// due: with late notice it does not see ends as they happen.
     pub(super) fn looks_up(&self, now: Time, arrived_or_due: bool) -> bool {
         let end_has_come = self.woken || self.next_end().is_some_and(|end| end <= now);
         self.notice == Notice::Immediate || arrived_or_due || end_has_come
@@ -172,8 +171,8 @@ impl Believed {
         self.unnoticed.push((job, end, end > now));
     }
 
-    /// Takes note of all ends; `early` is told the jobs that ended before they were believed to,
-    /// with when that was. Returns whether there was one.
+    /// Takes note of all ends; `early` receives the jobs that ended before their believed ends,
+    /// with those ends. Returns whether there was one.
     pub(super) fn notice_ends(&mut self, mut early: impl FnMut(Running)) -> bool {
         let mut any = false;
         self.woken = false;
@@ -266,7 +265,7 @@ impl Believed {
     }
 
     /// A job that has outlived its prediction is believed to need as long again as it is overdue,
-    /// at least a minute. `overdue` is told each such job, and until when. Returns whether there
+    /// at least a minute. `overdue` receives each such job, with its new end. Returns whether there
     /// was one.
     pub(super) fn extend_overdue(&mut self, view: &View<'_>, mut overdue: impl FnMut(Running, Time)) -> bool {
         let mut any = false;
@@ -279,27 +278,28 @@ impl Believed {
         any
     }
 
-    /// When the first running job is believed to end.
+    /// Returns the believed end of the first running job to end.
     #[inline]
     pub(super) fn next_end(&self) -> Option<Time> {
         self.running.first().map(|job| job.end)
     }
 
-    /// Whether no more runs than there is room for, which is so unless somebody else starts jobs:
-    /// else what a job gives back is not what becomes free. O(running jobs).
+    /// Returns whether the running jobs fit the machine; false only after foreign starts: then the
+    /// processors that a job gives back may not become free. O(running jobs).
     pub(super) fn fit(&self, view: &View<'_>) -> bool {
         let held: u64 = self.running.iter().map(|job| u64::from(job.procs)).sum();
         let down = view.outlook().map_or(0, Outlook::down);
         held + u64::from(view.free()) + u64::from(down) == u64::from(view.machine().procs)
     }
 
-    /// Whether ends are noticed late.
+    /// Returns whether ends are noticed late.
     pub(super) fn is_late(&self) -> bool {
         self.notice == Notice::Late
     }
 
-    /// When a policy with this notice and this first planned start has to be woken, if `ends`
-    /// matter to it in any case. Late notice of ends matters only to jobs that wait.
+    /// Returns the time at which a policy with this notice and this first planned start has to be
+    /// woken, if `ends` matter to it in any case. Late notice of ends matters only to jobs that
+    /// wait.
     pub(super) fn wake(&self, first_start: Option<Time>, ends: bool) -> Option<Time> {
         let noticed = self.notice == Notice::Late && first_start.is_some();
         let end = if ends || noticed { self.next_end() } else { None };
@@ -318,7 +318,7 @@ impl Believed {
         view.fill_believing(profile, free, ends, |id| self.end_of(id, view));
     }
 
-    /// When a running job is believed to end.
+    /// Returns the believed end of a running job.
     pub(super) fn end_of(&self, id: JobId, view: &View<'_>) -> Time {
         self.extended.get(&id).copied().unwrap_or_else(|| view.predicted_end(id))
     }

@@ -1,4 +1,4 @@
-//! A queue of waiting jobs in any order: indexed where places stay, rated anew at each pass where
+//! A queue of waiting jobs in any order: indexed where places stay, rated again at each pass where
 //! jobs overtake.
 
 use super::{Args, Form, Param, SpecError, Takes, View};
@@ -35,7 +35,7 @@ pub(super) const STARVE: Param = Param::new(
     "a job that has waited longer heads the queue, of several the first to arrive",
 );
 
-/// How long a job may wait.
+/// Longest wait of a job.
 const PATIENCE: Takes = Takes::Form(&Form {
     name: "duration",
     shape: "20h|2d",
@@ -66,7 +66,7 @@ fn seconds(text: &str) -> Option<Span> {
     Some(Span(number * length))
 }
 
-/// What a formula may ask of a job that is predicted to run so long.
+/// Returns the facts available to a formula of a job with this prediction.
 pub(super) fn facts(id: JobId, prediction: Span, view: &View<'_>) -> Facts {
     let job = view.job(id);
     Facts {
@@ -81,7 +81,7 @@ pub(super) fn facts(id: JobId, prediction: Span, view: &View<'_>) -> Facts {
     }
 }
 
-/// What a formula may ask of this moment.
+/// Returns the facts available to a formula of this moment.
 pub(super) fn moment<'a>(waiting: usize, shares: Option<&'a Shares>, view: &View<'_>) -> Moment<'a> {
     let machine = f64::from(view.machine().procs);
     Moment {
@@ -92,7 +92,8 @@ pub(super) fn moment<'a>(waiting: usize, shares: Option<&'a Shares>, view: &View
     }
 }
 
-/// What users had of late, for the formulas of these orders; `None` where none asks for it.
+/// Returns the recent usage of users, for the formulas of these orders; `None` where none asks for
+/// it.
 pub(super) fn shares_for<'a>(orders: impl Iterator<Item = &'a Order>) -> Option<Shares> {
     let mut windows = Vec::new();
     for order in orders {
@@ -133,7 +134,7 @@ pub(super) fn waiting(order: &Order, id: JobId, prediction: Span, view: &View<'_
 #[derive(Default, Serialize, Deserialize)]
 pub(super) struct Ranking {
     queue: WaitQueue,
-    /// In place of the queue where a formula is to be rated anew at each pass.
+    /// Replaces the queue where a formula is to be rated again at each pass.
     board: Option<Board>,
 }
 
@@ -212,7 +213,7 @@ impl Ranking {
         }
     }
 
-    /// Whether `fit` admits any job.
+    /// Returns whether `fit` admits any job.
     pub(super) fn any_fits(&self, fit: Fit) -> bool {
         self.board.as_ref().map_or_else(|| self.queue.next_fit(None, fit).is_some(), |board| board.any_fits(fit))
     }
@@ -232,7 +233,7 @@ impl Ranking {
     }
 }
 
-/// Puts jobs in an order at a moment: for policies that sort a few of them anew now and then.
+/// Puts jobs in an order at a moment: for policies that occasionally sort a few of them.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub(super) struct Rater {
     order: Order,
@@ -245,12 +246,12 @@ impl Rater {
         Rater { order, starve: None }
     }
 
-    /// The same, with a guard against starvation.
+    /// Makes a rater with a guard against starvation.
     pub(super) fn guarded(order: Order, starve: Option<Span>) -> Rater {
         Rater { order, starve }
     }
 
-    /// What must be kept of users for it.
+    /// Returns the usage of users that must be kept for it.
     pub(super) fn shares(&self) -> Option<Shares> {
         shares_for(std::iter::once(&self.order))
     }

@@ -17,7 +17,7 @@ impl Kind {
         self.all_params().any(|p| p.name == param)
     }
 
-    /// What is wrong with its declaration, found without building it.
+    /// Returns the mistake in its declaration, found without building it.
     fn problem(&self) -> Option<String> {
         if let Some(problem) = name_problem(self.name) {
             return Some(problem);
@@ -55,7 +55,7 @@ impl Kind {
     }
 }
 
-/// What other crates have registered, in that order.
+/// Policies registered by other crates, in that order.
 static REGISTERED: RwLock<Vec<&'static Kind>> = RwLock::new(Vec::new());
 
 /// Makes a policy known by name, in this process and from now on: policy texts can name it, with
@@ -110,14 +110,14 @@ pub fn register_anew(kind: &'static Kind) -> Result<(), RegisterError> {
     Ok(())
 }
 
-/// What bears a name.
+/// Returns the kind of entry that has a name.
 fn taken(name: &str, registered: &[&'static Kind]) -> Option<String> {
     let kind = BUILT_IN.iter().chain(registered).find(|k| k.name == name);
     let alias = ALIASES.iter().find(|a| a.name == name);
     kind.map(|k| k.summary.to_string()).or_else(|| alias.map(|a| format!("short for `{}`", a.means)))
 }
 
-/// Whether a policy keeps what its declaration says.
+/// Checks that a policy keeps its declaration.
 fn check(kind: &'static Kind) -> Result<(), RegisterError> {
     let unsound = |problem: String| RegisterError::Unsound { name: kind.name.to_string(), problem };
     if let Some(problem) = kind.problem() {

@@ -1,4 +1,4 @@
-//! What the text of a policy means: its family with all parameters, checked.
+//! Meaning of a policy's text: its family with all parameters, checked.
 
 use super::Pass;
 use super::kind::{Alias, Kind, Variant};
@@ -22,7 +22,7 @@ pub struct PolicySpec {
 }
 
 impl PolicySpec {
-    /// What the text says, as it will be printed in results.
+    /// Returns the text as it will be printed in results.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
@@ -60,7 +60,7 @@ impl PolicySpec {
         named.filter_map(|name| Some((name, self.lacks(name)?))).collect()
     }
 
-    /// What a parameter needs to count, and has not.
+    /// Returns the missing condition under which a parameter counts.
     fn lacks(&self, name: &str) -> Option<&'static Needs> {
         let args = self.args();
         self.kind.needs.iter().find(|needs| needs.params.contains(&name) && !needs.met(&args))
@@ -113,7 +113,7 @@ impl PolicySpec {
     /// something outside.
     ///
     /// # Errors
-    /// What building the policy says.
+    /// The error of the policy's constructor.
     pub fn try_scheduler(&self) -> Result<Scheduler, SpecError> {
         let args = self.args();
         let policy = (self.kind.build)(&args)?;
@@ -122,7 +122,7 @@ impl PolicySpec {
         Ok(Scheduler { policy, forecast, pass })
     }
 
-    /// The same policy in the variant of a study, where it has one and none was asked for.
+    /// Returns the policy in the variant of a study, where it has one and none was asked for.
     ///
     /// # Errors
     /// Never for texts that were accepted before.
@@ -166,7 +166,7 @@ impl FromStr for PolicySpec {
 }
 
 impl PolicySpec {
-    /// What a text says of a family, known by name or not.
+    /// Parses a text as one of a family, known by name or not.
     pub(super) fn of(kind: &'static Kind, text: &str) -> Result<PolicySpec, SpecError> {
         PolicySpec::checked(kind, None, Call::parse(text)?, text)
     }
@@ -224,7 +224,7 @@ fn given(kind: &Kind, call: &Call) -> Result<Vec<(String, String)>, String> {
     Ok(set)
 }
 
-/// Whether a parameter takes an order: a formula is then written in one way.
+/// Returns whether a parameter takes an order: a formula is then written in one way.
 fn takes_orders(param: &Param) -> bool {
     param.takes.iter().any(|takes| takes.name() == "order")
 }
@@ -258,8 +258,8 @@ mod tests {
         }
     }
 
-    /// What a parameter says it takes is taken, alone or in what the simulator pyss needs; what
-    /// lies beyond is not.
+    /// Parameters accept the values that they declare, alone or with those that the simulator pyss
+    /// needs, and no others.
     #[test]
     fn parameters_take_what_they_say() {
         let accepts = |text: String| text.parse::<PolicySpec>().is_ok();

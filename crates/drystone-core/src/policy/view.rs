@@ -1,4 +1,4 @@
-//! What a policy may see: the jobs it was told of, and the machine.
+//! View of a policy: the jobs announced to it, and the machine.
 
 use super::{FreeResources, Outlook};
 use crate::model::{Job, JobId, Machine, ProcSet, Procs, Span, Time, Window};
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
-/// Where a job is in its life.
+/// Phase of a job's life.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Phase {
@@ -25,7 +25,7 @@ pub enum Phase {
     Done,
 }
 
-/// What happens to one job. One cache line: an entry is written for every job.
+/// State of one job. One cache line: an entry is written for every job.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Entry {
     /// Predicted run time in total.
@@ -44,12 +44,12 @@ pub(crate) struct Entry {
     pub(crate) corrections: u16,
     /// Corrections made after the prediction had reached the user's estimate.
     pub(crate) late_corrections: u16,
-    /// How often it was sent back to wait with nothing of its progress left.
+    /// Number of times that it was sent back to wait with nothing of its progress left.
     pub(crate) requeues: u16,
     pub(crate) phase: Phase,
-    /// Whether the first prediction was learned.
+    /// True if the first prediction was learned.
     pub(crate) learned: bool,
-    /// Whether it started as the head of its queue.
+    /// True if it started as the head of its queue.
     pub(crate) as_head: bool,
     /// The last of its changed predictions: see [`Changes`](crate::engine).
     pub(crate) changes: u32,
@@ -61,7 +61,7 @@ impl Entry {
         self.end_after(self.prediction)
     }
 
-    /// When it ends, if it runs on, should it run for so long in total.
+    /// Returns its end, if it continues to run, for this total run time.
     #[inline]
     pub(crate) fn end_after(&self, run: Span) -> Time {
         self.segment + (run - self.ran)
@@ -94,14 +94,14 @@ pub(crate) struct Known {
     pub(crate) job: Job,
 }
 
-/// What a policy may ask about, behind every [`View`]. True run times are not in it.
+/// State of the scheduler behind every [`View`]. True run times are not in it.
 ///
 /// It tells nothing itself: [`View::of`] does. It has no lifetime of its own, so that an adapter to
 /// another language can lend it for the time of a call.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct World {
     pub(crate) now: Time,
-    /// When the first job was submitted; 0 before.
+    /// Submit time of the first job; 0 before.
     pub(crate) origin: Time,
     pub(crate) machine: Machine,
     /// Free processors. Below 0 only within an instant, and only with
@@ -112,23 +112,22 @@ pub struct World {
     pub(crate) oldest: JobId,
     /// The running jobs by predicted end: the prediction of the first expires next.
     pub(crate) running: RunningSet,
-    /// What is known of processors that are out or will be; `None` while all are up and nothing is
-    /// announced.
+    /// Known processors that are out or will be; `None` while all are up and nothing is announced.
     pub(crate) outlook: Option<Box<Outlook>>,
-    /// What is free beyond processors; `None` on a machine that has nothing else that is counted.
+    /// Free resources beyond processors; `None` on a machine that has nothing else that is counted.
     pub(crate) resources: Option<Box<FreeResources>>,
     /// Processors of jobs that were started on named ones, running or suspended.
     pub(crate) named: BTreeMap<JobId, ProcSet>,
 }
 
 impl World {
-    /// What happens to a job.
+    /// Returns the state of a job.
     #[inline]
     pub(crate) fn entry(&self, id: JobId) -> &Entry {
         &self.jobs[id].entry
     }
 
-    /// The same, to change it.
+    /// Returns the state of a job, mutable.
     #[inline]
     pub(crate) fn entry_mut(&mut self, id: JobId) -> &mut Entry {
         &mut self.jobs[id].entry
@@ -138,10 +137,10 @@ impl World {
 /// Tells a policy that its time for a decision is up. It belongs to what drives the session; only a
 /// policy with a [`time_limit`](super::Policy::time_limit) is given one.
 pub trait Stopwatch: fmt::Debug + Send + Sync {
-    /// Begins anew: a decision may take this long.
+    /// Starts it: a decision may take this long.
     fn start(&mut self, limit: Duration);
 
-    /// Whether the time is up. Cheap enough to be asked every few microseconds.
+    /// Returns whether the time is up. Cheap enough to be asked every few microseconds.
     fn is_up(&self) -> bool;
 }
 
@@ -153,7 +152,7 @@ pub struct View<'a> {
 }
 
 impl<'a> View<'a> {
-    /// What this world shows, without a stopwatch.
+    /// Returns the view of this world, without a stopwatch.
     #[inline]
     #[must_use]
     pub fn of(world: &'a World) -> View<'a> {
@@ -174,7 +173,7 @@ impl<'a> View<'a> {
         self.world.now
     }
 
-    /// When the first job was submitted that was announced; [`Time::ZERO`] before.
+    /// Returns the submit time of the first announced job; [`Time::ZERO`] before.
     #[must_use]
     pub fn origin(&self) -> Time {
         self.world.origin
@@ -193,15 +192,15 @@ impl<'a> View<'a> {
         self.world.free.max(0) as Procs
     }
 
-    /// Whether a job may be asked about.
+    /// Returns whether a job may be asked about.
     #[inline]
     #[must_use]
     pub fn knows(&self, id: JobId) -> bool {
         self.world.jobs.get(id).is_some()
     }
 
-    /// What is known of a job since it arrived. Jobs may be asked about until the decision after
-    /// their end.
+    /// Returns the facts of a job since it arrived. Jobs may be asked about until the decision
+    /// after their end.
     ///
     /// # Panics
     /// If no such job was announced, or its end is long past.
@@ -211,7 +210,7 @@ impl<'a> View<'a> {
         &self.world.jobs[id].job
     }
 
-    /// How long the job is predicted to run in total. This plans; [`Job::estimate`] kills.
+    /// Returns the predicted total run time of the job. This plans; [`Job::estimate`] kills.
     ///
     /// # Panics
     /// As [`View::job`].
@@ -221,7 +220,7 @@ impl<'a> View<'a> {
         self.world.entry(id).prediction
     }
 
-    /// Where the job is in its life.
+    /// Returns the phase of the job.
     ///
     /// # Panics
     /// As [`View::job`].
@@ -231,8 +230,8 @@ impl<'a> View<'a> {
         self.world.entry(id).phase
     }
 
-    /// When a running job is predicted to end; may lie in the past. For other jobs the answer has
-    /// no meaning.
+    /// Returns the predicted end of a running job; may lie in the past. For other jobs the answer
+    /// has no meaning.
     ///
     /// # Panics
     /// As [`View::job`].
@@ -267,7 +266,7 @@ impl<'a> View<'a> {
         known.filter(move |&id| world.jobs.get(id).is_some_and(|known| known.entry.phase == phase))
     }
 
-    /// How long the job has run so far, without suspensions.
+    /// Returns the run time of the job so far, without suspensions.
     ///
     /// # Panics
     /// As [`View::job`].
@@ -277,7 +276,7 @@ impl<'a> View<'a> {
         if e.phase == Phase::Running { e.ran + (self.world.now - e.segment) } else { e.ran }
     }
 
-    /// How long the job has been here without running.
+    /// Returns the time that the job has spent here without running.
     ///
     /// # Panics
     /// As [`View::job`].
@@ -286,7 +285,7 @@ impl<'a> View<'a> {
         (self.world.now - self.job(id).submit) - self.ran(id)
     }
 
-    /// When the current run segment of a running job began.
+    /// Returns the beginning of a running job's current run segment.
     ///
     /// # Panics
     /// As [`View::job`].
@@ -295,7 +294,7 @@ impl<'a> View<'a> {
         self.world.entry(id).segment
     }
 
-    /// What is known of processors that are out or will be; `None` while all are up and nothing is
+    /// Returns the known processors that are out or will be; `None` while all are up and nothing is
     /// announced.
     #[inline]
     #[must_use]
@@ -303,8 +302,9 @@ impl<'a> View<'a> {
         self.world.outlook.as_deref()
     }
 
-    /// What is free beyond processors, before anything that is being decided now; `None` on a machine
-    /// that has nothing else that is counted. Processors that fail take none of it with them.
+    /// Returns the free resources beyond processors, before anything that is being decided now;
+    /// `None` on a machine that has nothing else that is counted. Processors that fail take none of
+    /// it with them.
     #[inline]
     #[must_use]
     pub fn resources(&self) -> Option<&'a FreeResources> {

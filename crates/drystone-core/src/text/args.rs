@@ -32,14 +32,14 @@ impl Args<'_> {
         })
     }
 
-    /// Whether a parameter has this value: `auto`, `none`.
+    /// Returns whether a parameter has this value: `auto`, `none`.
     #[must_use]
     pub fn is(&self, name: &str, word: &str) -> bool {
         self.text(name) == word
     }
 
-    /// What `correct=auto` means beside a predictor that learns, or does not: an estimate that
-    /// proves too short is corrected, too, where the policy says so.
+    /// Returns the meaning of `correct=auto` beside a predictor that learns, or does not: an
+    /// estimate that proves too short is also corrected where the policy says so.
     pub(crate) fn automatic_correction(&self, learns: bool) -> &'static str {
         let extends = self.declared("overdue").is_some() && self.is("overdue", "extended");
         if learns || extends { "estimate" } else { "none" }
@@ -85,7 +85,7 @@ impl Args<'_> {
         found.map(|(_, t)| t.clone()).ok_or_else(|| self.wrong(name))
     }
 
-    /// Whether a parameter that takes `yes` or `no` is `yes`.
+    /// Returns whether a parameter that takes `yes` or `no` is `yes`.
     ///
     /// # Errors
     /// Another word.

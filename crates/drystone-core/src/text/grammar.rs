@@ -15,7 +15,7 @@ use std::fmt;
 /// A name with arguments, as written.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Call {
-    /// What is called.
+    /// Name of the call.
     pub name: String,
     /// Behind `@`.
     pub variant: Option<String>,
@@ -29,7 +29,7 @@ pub struct Call {
 pub struct SpecError {
     /// The text.
     pub text: String,
-    /// What is wrong and what would be right.
+    /// Description of the mistake and its correction.
     pub problem: String,
 }
 
@@ -145,7 +145,7 @@ fn short(text: &str) -> Option<(&str, &str)> {
 }
 
 /// A value without the quotes around it, unless without them it would be read as another: a formula
-/// with a bracket too many keeps them, so that its own error is told.
+/// with a bracket too many keeps them, so that its own error is reported.
 fn unquoted(value: &str) -> &str {
     let inner = value.strip_prefix('"').and_then(|value| value.strip_suffix('"')).map(str::trim);
     inner.filter(|inner| split_args(inner).is_ok_and(|parts| parts.len() == 1)).unwrap_or(value)
@@ -153,7 +153,7 @@ fn unquoted(value: &str) -> &str {
 
 /// A bracket or a quote without the other one.
 struct Unpaired {
-    /// Which character.
+    /// Position of the character.
     at: usize,
     problem: &'static str,
 }

@@ -1,5 +1,5 @@
-//! How policies and predictors are named in text: the grammar, their parameters, and the values
-//! that these take.
+//! Names of policies and predictors in text: the grammar, their parameters, and the values that
+//! these take.
 
 mod args;
 mod grammar;

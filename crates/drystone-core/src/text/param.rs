@@ -4,7 +4,7 @@ use super::{Args, Takes};
 use std::borrow::Cow;
 use std::fmt;
 
-/// For whom a parameter is. Help shows the main ones first.
+/// Audience of a parameter. Help shows the main ones first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub enum Level {
     /// A choice that a site may well make.
@@ -51,9 +51,9 @@ pub struct Param {
     pub default: &'static str,
     /// The types of values that it takes; one of them is enough.
     pub takes: &'static [Takes],
-    /// What it means.
+    /// Meaning.
     pub meaning: &'static str,
-    /// For whom it is.
+    /// Audience.
     pub level: Level,
 }
 
@@ -69,14 +69,14 @@ impl Param {
         Param { name, default, takes, meaning, level: Level::Main }
     }
 
-    /// The same parameter, needed to repeat published studies only.
+    /// Marks the parameter as needed to repeat published studies only.
     #[must_use]
     pub const fn study(mut self) -> Param {
         self.level = Level::Study;
         self
     }
 
-    /// The same parameter, as one to tune or examine the algorithm.
+    /// Marks the parameter as one to tune or examine the algorithm.
     #[must_use]
     pub const fn expert(mut self) -> Param {
         self.level = Level::Expert;
@@ -89,8 +89,8 @@ impl Param {
         self.takes.iter().map(ToString::to_string).collect::<Vec<_>>().join("|")
     }
 
-    /// Whether it takes this value. Some values need others beside them: only building the policy
-    /// tells that.
+    /// Returns whether it accepts this value. Some values need others beside them: only building
+    /// the policy tells that.
     #[must_use]
     pub fn accepts(&self, text: &str) -> bool {
         self.takes.iter().any(|takes| takes.accepts(text))
@@ -102,7 +102,7 @@ impl Param {
         self.takes.iter().flat_map(Takes::samples).collect()
     }
 
-    /// What is wrong with its declaration.
+    /// Returns the mistake in its declaration.
     pub(crate) fn problem(&self) -> Option<String> {
         let Param { name, default, .. } = *self;
         let plain = !name.is_empty() && name.chars().all(|c| super::is_name(c) && !c.is_ascii_uppercase());
@@ -116,7 +116,7 @@ impl Param {
     }
 }
 
-/// What another parameter must be.
+/// Condition on another parameter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Condition {
     /// This parameter has this value.
@@ -156,9 +156,9 @@ impl fmt::Display for Condition {
 /// no schedule.
 #[derive(Clone, Copy, Debug)]
 pub struct Needs {
-    /// Which parameters.
+    /// Parameters concerned.
     pub params: &'static [&'static str],
-    /// What they need; one of these is enough.
+    /// Their conditions; one of these is enough.
     pub any: &'static [Condition],
 }
 

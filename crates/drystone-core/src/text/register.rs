@@ -1,8 +1,8 @@
-//! Why something cannot be registered by name.
+//! Errors of registration by name.
 
 use super::is_name;
 
-/// Why a policy or a predictor cannot be registered. A bug of the program that registers it.
+/// Reason why a policy or a predictor cannot be registered. A bug of the program that registers it.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RegisterError {
@@ -11,7 +11,7 @@ pub enum RegisterError {
     Taken {
         /// The name.
         name: String,
-        /// What bears it.
+        /// Kind of entry that has it.
         by: String,
     },
     /// Its declaration contradicts itself.

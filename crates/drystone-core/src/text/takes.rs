@@ -24,7 +24,7 @@ pub enum Takes {
     },
     /// A number above `above` up to and including `to`.
     Above {
-        /// What it must exceed.
+        /// Bound that it must exceed.
         above: f64,
         /// The most; 1e12 and above is not shown to people.
         to: f64,
@@ -38,12 +38,12 @@ pub enum Takes {
     },
     /// Whole numbers from 1 to 2⁴⁰, each larger than the one before, separated by `/`.
     Ascending {
-        /// What is counted, for people: `seconds`, `processors`.
+        /// Unit, for people: `seconds`, `processors`.
         unit: &'static str,
     },
     /// So many numbers from 0, separated by `/`.
     Numbers {
-        /// How many.
+        /// Number of values.
         count: usize,
     },
     /// Text in a language of its own.
@@ -53,19 +53,19 @@ pub enum Takes {
 /// A type of values with a syntax of its own.
 #[derive(Debug)]
 pub struct Form {
-    /// What machines call it: `order`, `predictor`, `duration`.
+    /// Name for machines: `order`, `predictor`, `duration`.
     pub name: &'static str,
-    /// How it is written, for people.
+    /// Notation, for people.
     pub shape: &'static str,
     /// Values that are taken, for examples and tests.
     pub samples: &'static [&'static str],
-    /// Whether a text is such a value.
+    /// Check that a text is such a value.
     pub check: fn(&str) -> bool,
 }
 
-/// What is hardly a bound to people: more seconds than a century has.
+/// Bound that is hardly one to people: more seconds than a century has.
 const CENTURY: u64 = 100 * 365 * 86_400;
-/// The same for other numbers.
+/// Bound that is hardly one to people, for other numbers.
 const HUGE: f64 = 1e12;
 
 impl Takes {
@@ -74,7 +74,7 @@ impl Takes {
     /// A positive number of things, as large as is counted.
     pub const COUNT: Takes = Takes::Whole { from: 1, to: u32::MAX as u64 };
 
-    /// Whether a text is such a value.
+    /// Returns whether a text is such a value.
     #[must_use]
     pub fn accepts(&self, text: &str) -> bool {
         let whole = |from: u64, to: u64| text.parse::<u64>().is_ok_and(|n| (from..=to).contains(&n));
@@ -96,7 +96,7 @@ impl Takes {
         }
     }
 
-    /// What machines call the type.
+    /// Returns the name of the type for machines.
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {

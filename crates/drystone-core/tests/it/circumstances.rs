@@ -146,7 +146,7 @@ fn refused(set: impl FnOnce(&mut Circumstances)) -> String {
     jobs.with(circumstances).expect_err("impossible").to_string()
 }
 
-/// What cannot be is refused in words.
+/// Impossible circumstances are refused in words.
 #[test]
 fn impossible_circumstances_are_refused() {
     let after = |job: u32| After { jobs: vec![JobId(job)], think: Span(0), then: Then::Starts };

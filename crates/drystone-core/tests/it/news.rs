@@ -1,5 +1,5 @@
-//! A session that is told of what users, operators and the machine do: random news in random order,
-//! told late and twice.
+//! A session with the news of users, operators and the machine: random news in random order,
+//! delivered late and twice.
 
 use drystone_core::engine::{Adopted, Entry, How, News, Session};
 use drystone_core::model::{Job, JobId, Machine, ProcSet, Span, Time};
@@ -98,9 +98,9 @@ struct Cluster {
     losses: Vec<Loss>,
     /// Everything that was decided.
     decided: Vec<Action>,
-    /// Everything that was told.
+    /// Every input so far.
     journal: Vec<Entry>,
-    /// Tells everything twice, and saves and restores whenever it is told to.
+    /// Delivers everything twice, and saves and restores on request.
     careful: bool,
 }
 
@@ -160,7 +160,7 @@ impl Cluster {
             true => busy.union(&offline).len(),
             false => self.jobs.iter().filter(live).map(|&id| view.job(id).procs).sum(),
         };
-        // Where somebody else starts jobs, more may run than there is room for.
+        // More jobs may run than there is room for where another scheduler starts jobs.
         assert_eq!(view.free(), PROCS.saturating_sub(used), "{}: {used} used", self.policy);
         let count = |phase: Phase| self.jobs.iter().filter(|&&id| self.phase(id) == phase).count() as u32;
         assert_eq!(count(Phase::Waiting), self.session.waiting(), "{}", self.policy);
@@ -316,9 +316,9 @@ fn postcard_like(journal: &[Entry]) -> Vec<Entry> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
 
-    /// Whatever happens in whatever order, no policy asks for what is impossible, the books are
-    /// right, and every job ends. Saved and restored anywhere, and told everything twice, it
-    /// decides the same; and so does one that is told it from a journal.
+    /// Whatever happens in whatever order, no policy asks for the impossible, the books are right,
+    /// and every job ends. Saved and restored anywhere, and with every input twice, it decides the
+    /// same; and so does one that reads its inputs from a journal.
     #[test]
     fn no_news_breaks_anything(steps in steps()) {
         for policy in POLICIES {
@@ -345,8 +345,8 @@ fn kept_in_place(policy: &'static str, from: usize) -> Cluster {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 1_500, ..ProptestConfig::default() })]
 
-    /// A plan that is kept in place decides and promises what one does that is made anew, in the
-    /// same order, whatever happens.
+    /// A plan that is kept in place decides and promises as one that is rebuilt, in the same order,
+    /// whatever happens.
     #[test]
     fn news_in_place(steps in steps(), from in 0usize..6, careful in any::<bool>()) {
         for policy in [
@@ -399,7 +399,7 @@ fn a_failure_is_no_run_time() {
     }
 }
 
-/// What the driver measured counts, not when the session heard of it.
+/// The driver's measured time counts, not the time at which the session heard of it.
 #[test]
 fn the_true_run_time_is_learned() {
     let mut s = session("easy(predict=recent(1))");

@@ -34,7 +34,7 @@ fn a_drain_that_ends_before_the_job_changes_nothing() {
     }
 }
 
-/// The same until 150: from 100 on two processors are out, so that job 1 has to wait for 150, and
+/// A drain until 150: from 100 on two processors are out, so that job 1 has to wait for 150, and
 /// job 2, of two processors and 40 s, starts at 100.
 #[test]
 fn a_drain_that_ends_after_the_job_takes_its_processors() {
@@ -49,8 +49,8 @@ fn a_drain_that_ends_after_the_job_takes_its_processors() {
     }
 }
 
-/// What a policy knows of the return decides what may run until then: 60 s fit only where nothing
-/// is known of it, for then no plan can hold job 1.
+/// A policy's knowledge of the return decides which jobs may run until then: 60 s fit only where
+/// nothing is known of it, for then no plan can hold job 1.
 #[test]
 fn an_expected_return_is_planned_for() {
     let jobs = workload(4, &[(0, 4, 100, 100), (20, 4, 60, 60), (30, 2, 60, 60)]);
@@ -100,8 +100,8 @@ fn a_window_of_half_of_the_machine_leaves_the_other() {
     }
 }
 
-/// Where jobs may be cut, no plan knows of the window before it begins: job 0 starts at once, is
-/// cut at 36,000 and begins anew.
+/// If jobs may be cut, no plan knows of the window before it begins: job 0 starts at once, is cut
+/// at 36,000 and starts again.
 #[test]
 fn a_window_that_may_cut_jobs_bars_none() {
     let jobs = workload(4, &[(0, 4, 36_001, 36_001)]);
@@ -127,7 +127,7 @@ fn a_failure_sends_jobs_back() {
     }
 }
 
-/// The same where jobs are lost.
+/// A failure with jobs that are lost.
 #[test]
 fn a_failure_may_lose_jobs() {
     let jobs = workload(4, &[(0, 2, 100, 100), (0, 2, 100, 100), (1, 4, 10, 10)]);
@@ -140,7 +140,7 @@ fn a_failure_may_lose_jobs() {
     }
 }
 
-/// A job that is suspended where a node fails begins anew; jobs that run beside go on. 2
+/// A job that is suspended where a node fails starts again; jobs that run beside go on. 2
 /// processors: job 0 has had its slice of 600 s when job 1 comes and suspends it.
 #[test]
 fn a_suspended_job_is_hit_where_it_was() {
@@ -181,7 +181,7 @@ fn a_head_wider_than_what_is_up_keeps_its_place() {
     let jobs = workload(4, &[(10, 4, 50, 50), (20, 2, 100, 100), (130, 2, 10, 10), (135, 4, 5, 5)]);
     for policy in ["fcfs", "easy", "easy(backfill=sjf)", "conservative", "multiqueue"] {
         let spans = spans(policy, &jobs, vec![count(1, 0, 140)]);
-        // Job 1 starts at once and is over at 120; job 2 at 130 is, too; job 0 starts when the
+        // Job 1 starts at once and is over at 120; job 2 is over at 130; job 0 starts when the
         // processor is back, then job 3.
         assert_eq!(spans[1], Some((20, 120)), "{policy}: {spans:?}");
         assert_eq!(spans[2], Some((130, 140)), "{policy}: {spans:?}");
@@ -190,7 +190,7 @@ fn a_head_wider_than_what_is_up_keeps_its_place() {
     }
 }
 
-/// What is expected back and is not: the head has a reservation at 50, which moves out of every
+/// The expected return does not come: the head has a reservation at 50, which moves out of every
 /// plan at 50; at 60 it starts.
 #[test]
 fn a_return_that_is_late_is_waited_for() {

@@ -11,8 +11,8 @@ use std::sync::Arc;
 const MEM: ResourceId = ResourceId(0);
 const GPU: ResourceId = ResourceId(1);
 
-/// 8 GB of memory, which stays with suspended jobs, and 2 GPUs, which do not; demands 1 to 3 ask for
-/// 6 GB and a GPU, 3 GB, and 3 GPUs.
+/// 8 GB of memory, which stays with suspended jobs, and 2 GPUs, which do not; demands 1 to 3 ask
+/// for 6 GB and a GPU, 3 GB, and 3 GPUs.
 fn table() -> Arc<ResourceTable> {
     let mut builder = ResourceTableBuilder::new();
     builder.resource(Resource::new("mem", ResourceUnit::Kilobytes, 8 << 20)).expect("new");
@@ -103,7 +103,7 @@ fn a_suspended_job_keeps_its_memory_and_no_gpu() {
 fn news_moves_resources_as_it_moves_processors() {
     let mut session = session(&[1, 2]);
     assert_eq!(session.started(Time(1), JobId(0), Time(1), None), Ok(true));
-    // Somebody else starts more than there is.
+    // Another scheduler starts more than there is.
     assert_eq!(session.started(Time(1), JobId(1), Time(1), None), Ok(true));
     assert_eq!(session.view().resources().map(|resources| resources.levels().to_vec()), Some(vec![-(1 << 20), 1]));
     assert_eq!(free(&session), (0, 1));

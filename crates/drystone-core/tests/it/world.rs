@@ -1,4 +1,4 @@
-//! A small machine, a few jobs, and everything that is told of a simulation.
+//! A small machine, a few jobs, and all events of a simulation.
 
 use drystone_core::engine::{Happenings, Observer, Schedule, Simulation, SimulationError};
 use drystone_core::model::{
@@ -31,7 +31,7 @@ pub(crate) fn outages(workload: &Workload, list: Vec<Outage>) -> Outages {
     Outages::new(workload.machine(), list).expect("possible")
 }
 
-/// Everything that is told of jobs, in words.
+/// All events of jobs, in words.
 #[derive(Default)]
 pub(crate) struct Told {
     pub(crate) schedule: Schedule,

@@ -5,7 +5,7 @@ use crate::model::{Adopted, JobId, Procs, Span, Time};
 use crate::policy::{Moved, Why};
 use serde::{Serialize, Serializer};
 
-/// A job and all that is told of it. Times and spans are seconds, as in the log.
+/// A job and its story. Times and spans are seconds, as in the log.
 #[derive(Serialize)]
 struct Told {
     job: Asked,

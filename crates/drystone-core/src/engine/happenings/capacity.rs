@@ -1,11 +1,11 @@
-//! What a scheduler is told of outages, and when.
+//! Announcements of outages to a scheduler, and their times.
 
 use crate::engine::source::{Stroke, Turn};
 use crate::model::{Hit, Outages, Time};
 use crate::policy::Loss;
 use serde::{Deserialize, Serialize};
 
-/// What happens with an outage.
+/// Event of an outage.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum At {
     /// Its processors are back.
@@ -23,12 +23,12 @@ enum At {
 pub(super) struct Timetable<'a> {
     outages: &'a Outages,
     events: Vec<(Time, At, usize)>,
-    /// What the turn that was told last is made of.
+    /// Losses that make up the last announced turn.
     losses: Vec<Loss>,
     strokes: Vec<Stroke>,
 }
 
-/// How far it has come.
+/// Progress of the outages.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct State {
     next: usize,
@@ -56,7 +56,7 @@ impl<'a> Timetable<'a> {
         Timetable { outages, events, losses: Vec::new(), strokes: Vec::new() }
     }
 
-    /// When the next thing happens.
+    /// Returns the time of the next event.
     pub(super) fn next(&self, s: &State) -> Option<Time> {
         self.events.get(s.next).map(|event| event.0)
     }
@@ -70,12 +70,12 @@ impl<'a> Timetable<'a> {
         self.told(s, true, first)
     }
 
-    /// Whether the next thing that happens is processors that come back.
+    /// Returns whether the next event is a return of processors.
     pub(super) fn comes_back(&self, s: &State) -> bool {
         self.events.get(s.next).is_some_and(|event| event.1 == At::End)
     }
 
-    /// What happens now: first processors come back, then all the rest happens.
+    /// Applies the events of now: first processors come back, then all the rest happens.
     pub(super) fn turn(&mut self, s: &mut State, now: Time) -> Turn<'_> {
         let mut foreseen = true;
         self.strokes.clear();

@@ -1,4 +1,4 @@
-//! How a session is set up, and what it answers about itself.
+//! Settings of a session, and its facts about itself.
 
 use super::Session;
 use crate::model::{Job, JobId, ProcSet, Procs};
@@ -6,15 +6,14 @@ use crate::parts::predict::Propagation;
 use crate::policy::{Actions, Entry, Pass, Stopwatch, View};
 
 impl Session {
-    /// Says that somebody listens to the policy's notes
-    /// ([`Action::Note`](crate::policy::Action::Note)): call it before the first event. Without it
-    /// a policy may leave out what is only noted.
+    /// Announces a listener to the policy's notes ([`Action::Note`](crate::policy::Action::Note)):
+    /// call it before the first event. Without it a policy may skip its notes.
     pub fn listen(&mut self) {
         self.listened = true;
         self.scheduler.policy.listen();
     }
 
-    /// Whether somebody does.
+    /// Returns whether there is a listener.
     #[inline]
     pub(crate) fn is_listened_to(&self) -> bool {
         self.listened
@@ -40,13 +39,13 @@ impl Session {
         self.stopwatch = stopwatch;
     }
 
-    /// Whether [`Session::arrive`] must be given true run times.
+    /// Returns whether [`Session::arrive`] must be given true run times.
     #[must_use]
     pub fn clairvoyant(&self) -> bool {
         self.clairvoyant
     }
 
-    /// How many passes the policy wants at one instant.
+    /// Returns the number of passes that the policy wants at one instant.
     #[must_use]
     pub fn pass(&self) -> Pass {
         self.scheduler.pass
@@ -100,20 +99,20 @@ impl Session {
         &self.actions
     }
 
-    /// What the policy sees.
+    /// Returns the policy's view.
     #[must_use]
     pub fn view(&self) -> View<'_> {
         self.s.view()
     }
 
-    /// Whether a pass can do anything: a job waits to start or to resume, or the policy asked for
-    /// it.
+    /// Returns whether a pass can do anything: a job waits to start or to resume, or the policy
+    /// asked for it.
     #[inline]
     pub(crate) fn wants_pass(&self) -> bool {
         self.s.waiting > 0 || self.s.suspended > 0 || self.woken
     }
 
-    /// Whether a job's end may change what running jobs are predicted.
+    /// Returns whether a job's end may change the predictions of running jobs.
     #[inline]
     pub(crate) fn repredicts_running(&self) -> bool {
         self.propagation == Propagation::Running
@@ -143,12 +142,12 @@ impl Session {
         self.s.world.jobs.get(id).map(|known| &known.entry)
     }
 
-    /// Whether the policy counts resources beyond processors.
+    /// Returns whether the policy counts resources beyond processors.
     pub(crate) fn counts_resources(&self) -> bool {
         self.scheduler.policy.counts_resources()
     }
 
-    /// Whether the policy makes reservations, as it says or as far as it has shown.
+    /// Returns whether the policy makes reservations, as it says or as far as it has shown.
     #[inline]
     pub(crate) fn reserves(&self) -> bool {
         self.s.reserves || self.scheduler.policy.reserves()
@@ -165,7 +164,7 @@ impl Session {
         self.keeps_changes = false;
     }
 
-    /// Whether it is kept.
+    /// Returns whether the changes are kept.
     #[inline]
     pub(crate) fn keeps_changes(&self) -> bool {
         self.keeps_changes

@@ -8,18 +8,18 @@ use crate::policy::{Action, Drain, Event, Loss, Outlook, Phase, Placement};
 use alike::Begun;
 use serde::{Deserialize, Serialize};
 
-/// Losses as they were told, and when they have to be looked at again.
+/// Announced losses, and the time of their next check.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Capacity {
     losses: Vec<Loss>,
     /// As of when they were looked at last: the policy knows what had begun by then.
     seen: Time,
-    /// When the next announced window begins, or the next loss lasts longer than was expected;
+    /// Time at which the next announced window begins, or the next loss lasts longer than expected;
     /// [`Time::MAX`] for never.
     due: Time,
-    /// Whether jobs run that share processors: somebody else started them so.
+    /// True if running jobs share processors, because another scheduler started them so.
     shared: bool,
-    /// Where losses are counted, those that have begun.
+    /// Begun losses, where losses are counted.
     alike: Option<Vec<Begun>>,
 }
 
@@ -74,7 +74,7 @@ impl Session {
         Ok(true)
     }
 
-    /// What was said last of processors that are out or will be.
+    /// Returns the last announcement of processors that are out or will be.
     #[must_use]
     pub fn losses(&self) -> &[Loss] {
         self.s.capacity.as_ref().map_or(&[], |capacity| &capacity.losses)
@@ -114,7 +114,7 @@ impl Session {
         there.filter(counts).collect()
     }
 
-    /// When capacity has to be looked at again; [`Time::MAX`] for never.
+    /// Returns the time of the next check of capacity; [`Time::MAX`] for never.
     pub(super) fn capacity_due(&self) -> Time {
         self.s.capacity.as_ref().map_or(Time::MAX, |capacity| capacity.due)
     }
@@ -195,8 +195,7 @@ impl State {
         self.world.named.insert(id, set);
     }
 
-    /// Works out anew, from the losses and the running jobs, what is free and what is known of the
-    /// future.
+    /// Recomputes, from the losses and the running jobs, the free processors and the known future.
     pub(super) fn refresh(&mut self) {
         if self.capacity.as_ref().is_some_and(|capacity| capacity.alike.is_some()) {
             return self.count(&[]);
@@ -251,13 +250,13 @@ impl State {
         self.world.outlook = (!plain).then(|| Box::new(outlook));
     }
 
-    /// Whether some of these processors are out.
+    /// Returns whether some of these processors are out.
     pub(super) fn are_out(&self, set: &ProcSet) -> bool {
         self.world.outlook.as_ref().is_some_and(|outlook| !outlook.offline.is_disjoint(set))
     }
 
-    /// Whether a job that leaves these processors leaves some that are out, or that another job
-    /// runs on.
+    /// Returns whether a job that leaves these processors leaves some that are out, or that another
+    /// job runs on.
     pub(super) fn is_irregular(&self, set: &ProcSet) -> bool {
         self.capacity.as_ref().is_some_and(|capacity| capacity.shared) || self.are_out(set)
     }

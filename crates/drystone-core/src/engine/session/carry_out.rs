@@ -1,4 +1,4 @@
-//! What a policy decided, carried out in the table of jobs; what is impossible is refused.
+//! Execution of a policy's decisions in the table of jobs; impossible ones are refused.
 
 use super::{Session, Violation};
 use crate::model::{JobId, Procs, Span, TIME_LIMIT, Time};
@@ -70,7 +70,7 @@ impl Session {
         }
     }
 
-    /// Why an action is impossible.
+    /// Makes the violation for an impossible action.
     fn refusal(&self, job: JobId, problem: String) -> Violation {
         Violation { at: self.s.world.now, job: Some(job), problem }
     }
@@ -84,7 +84,7 @@ impl Session {
         }
     }
 
-    /// The same, where it must be in this phase for what it is to do.
+    /// Returns the entry of a job that must be in this phase for the action.
     fn entry_in(&mut self, job: JobId, phase: Phase, deed: &str) -> Result<&mut Entry, Violation> {
         let now = self.s.world.now;
         let entry = self.entry_of(job)?;

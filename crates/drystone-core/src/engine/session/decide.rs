@@ -74,7 +74,7 @@ impl Session {
         self.act_with(actions, |_, _| {})
     }
 
-    /// The same now, and tells `then` as [`Session::decide_with`] does.
+    /// Carries out actions now, and calls `then` as [`Session::decide_with`] does.
     pub(crate) fn act_with(
         &mut self,
         actions: &Actions,
@@ -90,8 +90,8 @@ impl Session {
         self.woken = false;
     }
 
-    /// Wakes the policy then, if nothing else leads to a pass before: for those who act from
-    /// outside. A decision of the policy takes its own wish instead.
+    /// Wakes the policy then, if nothing else leads to a pass before: for callers that act from
+    /// outside. A decision of the policy replaces this time by its own wish.
     pub fn wake_at(&mut self, time: Time) {
         self.wake = time;
     }

@@ -7,24 +7,25 @@ use crate::policy::{Event, Known};
 
 /// A prediction that was corrected.
 struct Corrected {
-    /// What it was.
+    /// Prediction before.
     old: Span,
-    /// When the job is predicted to end now.
+    /// Predicted end of the job now.
     end: Time,
-    /// Whether that may lead to something.
+    /// True if that may have consequences.
     heard: bool,
 }
 
 impl Session {
-    /// When the next prediction of a running job expires and is corrected; [`Time::MAX`] for never.
+    /// Returns the time at which the next prediction of a running job expires and is corrected;
+    /// [`Time::MAX`] for never.
     #[inline]
     pub(crate) fn next_expiry(&self) -> Time {
         debug_assert_eq!(self.expiry, self.expiry_anew());
         self.expiry
     }
 
-    /// The same, computed anew: due whenever the first of the running jobs may be another one, or
-    /// have another end.
+    /// Recomputes the next expiry: due whenever the first of the running jobs may be another one,
+    /// or have another end.
     #[inline]
     pub(super) fn note_expiry(&mut self) {
         self.expiry = self.expiry_anew();
@@ -54,8 +55,8 @@ impl Session {
         self.wake(now) || corrected || looked
     }
 
-    /// The same without a look at capacity: a simulation tells what becomes of processors at this
-    /// instant, and whether they come back as expected.
+    /// Lets predictions expire without a look at capacity: a simulation announces the events of
+    /// processors at this instant, and whether they come back as expected.
     pub(crate) fn expire_predictions(&mut self, now: Time) -> bool {
         let now = self.come_to(now);
         let corrected = self.correct_expired(now);
@@ -107,7 +108,7 @@ impl Session {
         let mut first = self.s.world.running.first()?;
         let mut unmoved = self.scheduler.policy.unmoved_until(first.end);
         loop {
-            // The job's later corrections, too, before another job's, which may lead to a pass:
+            // The job's later corrections also come before another job's, which may lead to a pass:
             // they are what they would have been, and the prediction in between was not seen.
             let last = match unmoved {
                 Time::MAX => quiet,
@@ -131,9 +132,9 @@ impl Session {
         }
     }
 
-    /// Whether corrections may wait until a job arrives or the job itself ends, if nothing else
-    /// than ends happens up to then: no job waits, so the ends of running jobs do not matter. They
-    /// wait, if so.
+    /// Returns whether corrections may wait until a job arrives or the job itself ends, if nothing
+    /// else than ends happens up to then: no job waits, so the ends of running jobs do not matter.
+    /// They wait, if so.
     pub(crate) fn lag_until(&mut self, then: Time) -> bool {
         let may = !self.wants_pass()
             && !self.repredicts_running()

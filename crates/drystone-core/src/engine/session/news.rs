@@ -1,9 +1,9 @@
 //! News that no action of the policy explains: what users, operators and the machine do with jobs.
 //!
-//! Everything here may be told late or twice: what changes nothing answers `false`. The policy
-//! learns of it by a few events that say where a job is now ([`Event::Held`] and those behind it),
-//! so that it has to know four things only: a job leaves its queue or joins it, a running job
-//! leaves it or joins it.
+//! Every call here may come late or twice: a call that changes nothing returns `false`. The policy
+//! learns of it by a few events that give a job's present place ([`Event::Held`] and those behind
+//! it), so it handles only four cases: a job leaves its queue or joins it, a running job leaves it
+//! or joins it.
 
 use super::{ImpossibleJob, Session};
 use crate::model::{Adopted, How, Job, JobId, ProcSet, Procs, Span, Time};
@@ -12,16 +12,16 @@ use crate::parts::predict::Propagation;
 use crate::policy::{Event, Known, Phase, Portion};
 use serde::{Deserialize, Serialize};
 
-/// What happened to a job beyond waiting and running.
+/// History of a job beyond waiting and running.
 #[derive(Clone, Copy, Default, Debug, Serialize, Deserialize)]
 pub(super) struct Beyond {
     /// For how long it was held back.
     pub(super) held: Span,
     /// Since when it is.
     since: Option<Time>,
-    /// What it ran in vain.
+    /// Run time in vain.
     pub(super) lost: Span,
-    /// What it had run when it was first heard of, if it had started.
+    /// Run time before it was first heard of, if it had started.
     pub(super) found: Option<Span>,
 }
 
@@ -52,7 +52,7 @@ impl Session {
     /// As [`Scheduler::check_hears`](super::Scheduler::check_hears).
     ///
     /// # Errors
-    /// Why it cannot be told of news.
+    /// Reason why it cannot take news.
     pub fn check_hears(&self) -> Result<(), NewsError> {
         self.scheduler.check_hears()
     }
@@ -148,7 +148,7 @@ impl Session {
         Ok(true)
     }
 
-    /// A job that has run for `ran` begins anew, and is predicted as it was.
+    /// A job that has run for `ran` starts again, and is predicted as it was.
     fn forget_progress(&mut self, id: JobId, ran: Span) {
         let beyond = self.s.beyond.entry(id).or_default();
         beyond.lost += ran;
@@ -266,8 +266,8 @@ impl Session {
         Ok(true)
     }
 
-    /// Somebody else has suspended a running job: it keeps what it has run and gives back its
-    /// processors. What did so resumes it ([`Session::continued`]), not the policy. Returns
+    /// Another than the policy has suspended a running job: it keeps its progress and gives back
+    /// its processors. The suspender resumes it ([`Session::continued`]), not the policy. Returns
     /// whether it ran.
     ///
     /// # Errors
@@ -332,9 +332,9 @@ impl Session {
         self.finish(now, id, how.is_run_time(), ran.map(|ran| ran.max(Span::ZERO)))
     }
 
-    /// What the policy would do now; nothing changes. A decision that ends in a
-    /// [`Violation`](super::Violation) is told as such, and changes nothing, either. It costs a
-    /// saved and a restored state.
+    /// Returns the actions that the policy would take now; nothing changes. A decision that ends in
+    /// a [`Violation`](super::Violation) is returned as such, and changes nothing, either. It costs
+    /// a saved and a restored state.
     ///
     /// # Errors
     /// As [`Session::decide`]; where the state cannot be saved.
@@ -342,8 +342,8 @@ impl Session {
         Ok(self.propose_with_wake(now)?.0)
     }
 
-    /// The same, and when the policy would want to be woken then: where proposals are all that is
-    /// wanted of it, tell [`Session::wake_at`], or it never is.
+    /// Returns the proposal, and the time at which the policy would want to be woken: a caller that
+    /// takes proposals only must set it by [`Session::wake_at`], or the policy never wakes.
     ///
     /// # Errors
     /// As [`Session::propose`].
@@ -355,7 +355,7 @@ impl Session {
         Ok((decided?, wake))
     }
 
-    /// What is told is told now, and from what is known.
+    /// Delivers events at the current time, from current knowledge.
     pub(super) fn begin_news(&mut self, now: Time) -> Time {
         let now = self.come_to(now);
         if self.s.lagging {
@@ -435,7 +435,8 @@ impl Session {
 
     /// A held job runs, since then; `ran` is what it had run before.
     fn runs(&mut self, id: JobId, since: Time, ran: Span, on: Option<&ProcSet>) {
-        // Where somebody else starts jobs, or a policy names processors, every job has its own.
+        // Every job has processors of its own where another scheduler starts jobs, or a policy
+        // names processors.
         if on.is_some() || self.scheduler.policy.needs().name {
             self.name_all();
         }
@@ -489,7 +490,7 @@ impl Session {
         self.observe(Event::Parked(id));
     }
 
-    /// A held job is suspended, and somebody else resumes it.
+    /// A held job is suspended; its suspender resumes it.
     fn park_elsewhere(&mut self, id: JobId, ran: Span) {
         self.suspend_held(id, ran);
         self.s.foreign.insert(id);
@@ -522,7 +523,7 @@ impl Session {
         self.s.world.entry_mut(id).first_reservation = Time::MAX;
     }
 
-    /// A job that the policy does not hold is predicted anew: to run no less than it has.
+    /// Renews the prediction of a job that the policy does not hold: it runs no less than it has.
     fn predict_anew(&mut self, id: JobId, had: Span) {
         let Known { entry, job } = &mut self.s.world.jobs[id];
         let forecast = &mut self.scheduler.forecast;

@@ -1,4 +1,4 @@
-//! What a scheduler is, so that no other goes on from its state.
+//! Identity of a scheduler, so that no other continues from its state.
 
 use super::Scheduler;
 use crate::parts::predict::Forecast;
@@ -15,7 +15,7 @@ pub(super) struct Origin {
 }
 
 impl Scheduler {
-    /// What tells it from others.
+    /// Returns the identity.
     pub(super) fn origin(&self) -> Result<Origin, SnapshotError> {
         let Forecast { predictor, factor, correction } = &self.forecast;
         let choices = (self.policy.save()?, predictor.save()?, self.pass, factor, correction);
@@ -26,7 +26,7 @@ impl Scheduler {
 }
 
 impl Origin {
-    /// Whether a state saved under `saved` may be loaded here.
+    /// Checks that a state saved under `saved` may be loaded here.
     pub(super) fn same_as(&self, saved: &Origin) -> Result<(), SnapshotError> {
         if self.names != saved.names {
             return Err(SnapshotError::OtherScheduler { saved: saved.told(), here: self.told() });

@@ -1,4 +1,4 @@
-//! What became of a job, put together when it has ended.
+//! Outcome of a job, put together when it has ended.
 
 use super::Session;
 use crate::engine::Levels;
@@ -8,9 +8,9 @@ use crate::parts::predict::accuracy;
 use crate::policy::Phase;
 
 impl Session {
-    /// What became of a job that has ended just now: asked between the call that ended it and the
-    /// next one, and once only, since the record of its predictions goes with it. `None` for a job
-    /// that is not known or has not ended.
+    /// Returns the outcome of a job that has ended just now: asked between the call that ended it
+    /// and the next one, and once only, since the record of its predictions goes with it. `None`
+    /// for a job that is not known or has not ended.
     ///
     /// Its accuracy is there if the session keeps it ([`Session::keep_accuracy`]). A job that was
     /// withdrawn before it started has no outcome of use.
@@ -19,7 +19,8 @@ impl Session {
         ended.then(|| self.outcome_with(id, Span::ZERO))
     }
 
-    /// The same, where so much of the time on its processors was the price of suspensions.
+    /// Returns the outcome, where this much of the time on its processors was the price of
+    /// suspensions.
     #[inline]
     pub(crate) fn outcome_with(&mut self, id: JobId, overhead: Span) -> Outcome {
         let mut changes = std::mem::take(&mut self.changed);

@@ -10,12 +10,13 @@ impl Session {
     /// Gives the machine resources beyond processors. Call it before the first event.
     ///
     /// A job holds what its demand asks for ([`Demand::totals`](crate::model::Demand::totals)) as
-    /// long as it runs; suspended, it keeps what stays ([`Resource::stays`](crate::model::Resource)).
+    /// long as it runs; suspended, it keeps what stays
+    /// ([`Resource::stays`](crate::model::Resource)).
     pub fn set_resources(&mut self, table: Arc<ResourceTable>) {
         self.s.world.resources = Some(Box::new(FreeResources::new(table)));
     }
 
-    /// Why a job is impossible on this machine; `None` if it is possible.
+    /// Returns the reason why a job is impossible on this machine; `None` if it is possible.
     #[inline]
     pub(crate) fn problem_of(&self, job: &Job) -> Option<String> {
         job.problem(self.s.world.machine).or_else(|| match &self.s.world.resources {
@@ -65,7 +66,7 @@ impl Session {
         }
     }
 
-    /// What keeps a job from taking a portion of what it asks for.
+    /// Returns the reason why a job cannot take a portion of its demand.
     pub(super) fn lacks_resources(&self, id: JobId, portion: Portion) -> Option<String> {
         let (resource, needs, free) =
             self.s.world.resources.as_ref()?.lacks(self.s.world.jobs[id].job.demand, portion)?;

@@ -1,4 +1,4 @@
-//! What a session refuses.
+//! Errors of a session.
 
 use crate::model::{JobId, Time};
 
@@ -6,11 +6,11 @@ use crate::model::{JobId, Time};
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("at {at}, {}: {problem}", .job.map_or("the policy".to_string(), |job| format!("job {job}")))]
 pub struct Violation {
-    /// When.
+    /// Time of the call.
     pub at: Time,
     /// Job concerned, if any.
     pub job: Option<JobId>,
-    /// What was wrong.
+    /// Description of the mistake.
     pub problem: String,
 }
 

@@ -12,8 +12,8 @@ struct Saved {
     state: State,
     policy: Vec<u8>,
     predictor: Vec<u8>,
-    /// Not asked again: since its last decision the policy may have been told of something that
-    /// leads to none.
+    /// Not read again: since its last decision the policy may have received an event that leads to
+    /// no decision.
     wake: Time,
     /// Woken since then.
     woken: bool,
@@ -57,7 +57,7 @@ impl Session {
             predictor.load(&before)?;
             return Err(error);
         }
-        // How it works, and who listens, is no part of what it is.
+        // Its settings of work, and its listeners, are no part of its identity.
         if self.listened {
             self.scheduler.policy.listen();
         }

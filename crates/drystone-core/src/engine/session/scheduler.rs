@@ -1,4 +1,4 @@
-//! What a session is made for: a policy, and how it plans.
+//! Basis of a session: a policy, and its use of predictions.
 
 use super::NewsError;
 use crate::parts::predict::Forecast;
@@ -10,7 +10,7 @@ pub struct Scheduler {
     pub policy: Box<dyn Policy>,
     /// Predicts and corrects.
     pub forecast: Forecast,
-    /// How many passes it makes at one instant.
+    /// Number of passes at one instant.
     pub pass: Pass,
 }
 
@@ -21,7 +21,7 @@ impl Scheduler {
         Scheduler { policy, forecast: Forecast::default(), pass: Pass::Instant }
     }
 
-    /// Whether it can be told of news: the policy [hears](crate::policy::Policy::hears) of it, and
+    /// Checks that it can take news: the policy [hears](crate::policy::Policy::hears) of it, and
     /// makes its passes as a live machine does.
     ///
     /// # Errors

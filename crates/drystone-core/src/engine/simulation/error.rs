@@ -1,10 +1,10 @@
-//! Why a simulation stops before its end.
+//! Errors that stop a simulation before its end.
 
 use super::THRASHING;
 use crate::engine::session::{NewsError, Violation};
 use crate::model::{JobId, Time};
 
-/// Why a simulation stopped before its end.
+/// Reason why a simulation stopped before its end.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SimulationError {
@@ -30,7 +30,7 @@ pub enum SimulationError {
          policy should suspend less (ss, tss: a higher sf, or cap=; is: a longer slice) or suspension should cost less"
     )]
     Thrashing {
-        /// Which job, in the order of arrival from 0.
+        /// Job concerned, in the order of arrival from 0.
         job: JobId,
         /// The log's number of it.
         number: i64,
@@ -46,7 +46,7 @@ pub enum SimulationError {
         /// Description of the mistake.
         problem: String,
     },
-    /// The policy cannot be told what happens.
+    /// The policy cannot take the news of the workload.
     #[error(transparent)]
     News(#[from] NewsError),
     /// Nothing will ever happen again, and too few processors are up for the jobs that wait.
@@ -67,7 +67,7 @@ pub enum SimulationError {
         number: i64,
         /// Submit time.
         submit: Time,
-        /// How many processors it needs.
+        /// Number of processors that it needs.
         needs: u32,
     },
     /// Actions from outside were given where no pass is due.

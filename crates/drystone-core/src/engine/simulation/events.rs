@@ -1,4 +1,4 @@
-//! What happens at an instant: jobs end, predictions expire, jobs come and go.
+//! Events of an instant: jobs end, predictions expire, jobs come and go.
 
 use super::{Simulation, SimulationError};
 use crate::engine::ends::End;
@@ -28,7 +28,7 @@ impl<S: Source> Simulation<S> {
                     break;
                 }
             }
-            // Where an end makes the prediction of a running job anew, it may be over at this very
+            // An end renews the prediction of a running job, which may be over at this very
             // instant.
             if self.session.repredicts_running() {
                 deadline = self.session.next_deadline();
@@ -225,7 +225,7 @@ impl<S: Source> Simulation<S> {
     }
 }
 
-/// Why this job cannot come now.
+/// Returns the reason why this job cannot come now.
 fn wrong(job: &Job, truth: &Truth, session: &Session, now: Time) -> Option<String> {
     let early = || (job.submit != now).then(|| format!("comes at {now}, but was submitted at {}", job.submit));
     session.problem_of(job).or_else(|| truth.problem()).or_else(early)

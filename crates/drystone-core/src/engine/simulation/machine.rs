@@ -1,4 +1,4 @@
-//! What only the simulated machine knows: when jobs end, and what actions lead to there.
+//! Knowledge of the simulated machine alone: ends of jobs, and the effects of actions there.
 
 use super::{SimulationError, State, THRASHING};
 use crate::engine::ends::End;
@@ -9,7 +9,7 @@ use crate::engine::source::Source;
 use crate::model::{JobId, Span, Time};
 use crate::policy::{Action, Entry, Phase, Placement};
 
-/// What actions lead to on the machine.
+/// Effects of actions on the machine.
 pub(super) struct Deed<'a, S> {
     pub(super) source: &'a S,
     pub(super) s: &'a mut State,
@@ -78,7 +78,7 @@ impl<S: Source> Deed<'_, S> {
 }
 
 impl State {
-    /// When a running job ends if it goes on running.
+    /// Returns the end of a running job if it continues to run.
     pub(super) fn end_of(&self, session: &Session, id: JobId) -> Option<Time> {
         let entry = session.known(id).filter(|e| e.phase == Phase::Running)?;
         Some(self.end_if_running(id, entry))
@@ -89,7 +89,7 @@ impl State {
         entry.segment + (self.due(id) - entry.ran)
     }
 
-    /// How long a job needs its processors in all.
+    /// Returns the total time for which a job needs its processors.
     #[inline]
     pub(super) fn due(&self, id: JobId) -> Span {
         let run = self.truth[id].run;

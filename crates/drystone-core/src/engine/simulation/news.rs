@@ -1,4 +1,4 @@
-//! What happens beside arrivals and ends: jobs that are here already, are held back or withdrawn,
+//! Events besides arrivals and ends: jobs that are here already, are held back or withdrawn,
 //! processors that go.
 
 use super::{Simulation, SimulationError};
@@ -8,7 +8,7 @@ use crate::engine::source::{Incoming, Source, Stroke};
 use crate::model::{Adopted, Ended, Hit, How, Job, JobId, ProcSet, Procs, Span, Time, Truth};
 use crate::policy::{Loss, Phase};
 
-/// What a source has sent, apart from it.
+/// Event of a source, detached from it.
 pub(super) enum News {
     Withdraw(JobId),
     Adopt(Job, Truth, Adopted),
@@ -214,7 +214,7 @@ impl<S: Source> Simulation<S> {
         Ok(())
     }
 
-    /// Whether the jobs that wait for ever are wider than what is up.
+    /// Returns the error if the jobs that wait for ever are wider than the machine that is up.
     pub(super) fn too_few(&self) -> Option<SimulationError> {
         let view = self.session.view();
         let procs = view.machine().procs;
@@ -226,7 +226,7 @@ impl<S: Source> Simulation<S> {
     }
 }
 
-/// Where jobs are on a machine whose processors have no names: one beside the other in the order of
+/// Places of jobs on a machine whose processors have no names: one beside the other in the order of
 /// their numbers, and idle processors behind them. An outage takes neighbours, from a place that
 /// lies as far on as its own processors do.
 struct Layout {
@@ -240,7 +240,8 @@ impl Layout {
         Layout { jobs: session.undrained(), idle: session.free(), machine: session.view().machine().procs }
     }
 
-    /// How many processors of which jobs an outage takes; it takes idle ones at once.
+    /// Returns the jobs that an outage hits, with the number of processors taken of each; it takes
+    /// idle ones at once.
     fn block(&mut self, on: &ProcSet) -> Vec<(JobId, Procs)> {
         let all: u64 = u64::from(self.idle) + self.jobs.iter().map(|job| u64::from(job.1)).sum::<u64>();
         let count = u64::from(on.len()).min(all);

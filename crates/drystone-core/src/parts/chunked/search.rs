@@ -127,8 +127,8 @@ impl Chunked {
         None
     }
 
-    /// When the time begins, not before `floor`, from which on `procs` processors are free until
-    /// the end of the step `at`. So many are free in that step.
+    /// Returns the earliest time, not before `floor`, from which on `procs` processors are free
+    /// until the end of the step `at`. So many are free in that step.
     pub(crate) fn run_begins(&self, procs: i32, at: Spot, floor: Time) -> Time {
         let Spot { mut chunk, mut step } = at;
         loop {

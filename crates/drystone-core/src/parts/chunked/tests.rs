@@ -27,7 +27,7 @@ impl Seconds {
     }
 }
 
-/// What is done: a kind, a time, a span, processors.
+/// Changes to make: a kind, a time, a span, processors.
 fn changes() -> impl Strategy<Value = Vec<(u8, i64, i64, i32)>> {
     prop::collection::vec((0u8..12, 0i64..300, 1i64..60, 1i32..=PROCS), 1..260)
 }

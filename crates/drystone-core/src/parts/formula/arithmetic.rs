@@ -1,4 +1,4 @@
-//! What formulas mean to the last bit.
+//! Meaning of formulas to the last bit.
 //!
 //! Sums, products, quotients and roots are those of IEEE 754 double precision, which every platform
 //! rounds alike. Logarithms, `exp` and `^` are those of the crate libm, which are the same code
@@ -12,7 +12,7 @@ pub(super) fn truth(holds: bool) -> f64 {
     f64::from(u8::from(holds))
 }
 
-/// Whether a condition holds.
+/// Returns whether a condition holds.
 #[inline]
 pub(super) fn holds(condition: f64) -> bool {
     condition != 0.0

@@ -8,7 +8,7 @@ use crate::model::{JobId, Procs};
 use crate::parts::{Fit, Waiting};
 use serde::{Deserialize, Serialize};
 
-/// The jobs of a queue that is rated anew at each pass, in columns.
+/// The jobs of a queue that is rated again at each pass, in columns.
 ///
 /// Insert, remove and a search cost O(n), a rating O(n · steps of the formula), each with a small
 /// constant: no job is sorted. Jobs with equal values are in the order of their arrival.
@@ -52,7 +52,7 @@ impl Board {
         self.jobs.len()
     }
 
-    /// Whether no job is here.
+    /// Returns whether no job is here.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.jobs.is_empty()
@@ -86,7 +86,7 @@ impl Board {
         self.best(fit).map(|at| self.jobs[at])
     }
 
-    /// Whether `fit` admits any job.
+    /// Returns whether `fit` admits any job.
     #[must_use]
     pub fn any_fits(&self, fit: Fit) -> bool {
         self.jobs.iter().any(|job| fit.admits(job.procs, job.prediction))

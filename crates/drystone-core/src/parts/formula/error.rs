@@ -1,4 +1,4 @@
-//! What is wrong with a formula, and where.
+//! Errors of formulas, with their position.
 
 use std::fmt;
 
@@ -13,7 +13,7 @@ pub struct FormulaError {
     pub text: String,
     /// The character that the problem is about, counted from 0.
     pub at: usize,
-    /// What is wrong and what would be right.
+    /// Description of the mistake and its correction.
     pub problem: String,
 }
 

@@ -1,6 +1,6 @@
 //! Formulas as trees.
 
-/// What a formula can ask of a waiting job, or of the moment at which the queue is looked at.
+/// Variable of a formula: a property of a waiting job, or of the moment of the pass.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Variable {
     /// Predicted run time in seconds.
@@ -11,9 +11,9 @@ pub enum Variable {
     Procs,
     /// Predicted area: run time × processors, in processor-seconds.
     Area,
-    /// How long the job has waited, in seconds.
+    /// Time that the job has waited, in seconds.
     Waited,
-    /// When it was submitted, in seconds since the first submit of the log.
+    /// Submit time, in seconds since the first submit of the log.
     Submit,
     /// Expansion factor: (waited + run) / run, where a run time below 1 s counts as 1 s.
     Expansion,
@@ -34,13 +34,13 @@ pub enum Variable {
 /// A variable for people.
 #[derive(Clone, Copy, Debug)]
 pub struct VariableInfo {
-    /// Which.
+    /// The variable.
     pub variable: Variable,
     /// Its name in formulas.
     pub name: &'static str,
-    /// What it is measured in.
+    /// Unit.
     pub unit: &'static str,
-    /// What it means.
+    /// Meaning.
     pub meaning: &'static str,
 }
 
@@ -77,7 +77,7 @@ impl Variable {
     }
 }
 
-/// What stands between two values.
+/// Operator between two values.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[allow(missing_docs, reason = "the words say it")]
 pub enum Operator {
@@ -118,7 +118,7 @@ impl Operator {
         }
     }
 
-    /// How tightly it binds: larger is tighter.
+    /// Returns its binding strength: larger is tighter.
     pub(super) fn binding(self) -> u8 {
         use Operator::*;
         match self {
@@ -131,20 +131,20 @@ impl Operator {
         }
     }
 
-    /// Whether it takes conditions.
+    /// Returns whether it takes conditions.
     pub(super) fn joins_conditions(self) -> bool {
         matches!(self, Operator::And | Operator::Or)
     }
 
-    /// Whether it makes a condition.
+    /// Returns whether it makes a condition.
     pub(super) fn makes_condition(self) -> bool {
         self.joins_conditions() || self.binding() == 4
     }
 }
 
-/// How tightly `not` binds.
+/// Binding strength of `not`.
 pub(super) const NOT_BINDING: u8 = 3;
-/// How tightly a sign binds: `-2^2` is −4, and `-2*3` is (−2)·3.
+/// Binding strength of a sign: `-2^2` is −4, and `-2*3` is (−2)·3.
 pub(super) const SIGN_BINDING: u8 = 7;
 
 /// A function.
@@ -165,11 +165,11 @@ pub enum Function {
 /// A function for people.
 #[derive(Clone, Copy, Debug)]
 pub struct FunctionInfo {
-    /// Which.
+    /// The function.
     pub function: Function,
     /// Its name in formulas.
     pub name: &'static str,
-    /// What it takes and answers.
+    /// Arguments and value.
     pub meaning: &'static str,
 }
 
@@ -238,7 +238,7 @@ impl Expr {
         }
     }
 
-    /// The same, to change them.
+    /// Returns the parts, mutable.
     pub fn parts_mut(&mut self) -> Vec<&mut Expr> {
         match self {
             Expr::Number(_) | Expr::Variable(_) | Expr::Usage(_) => Vec::new(),
@@ -248,19 +248,19 @@ impl Expr {
         }
     }
 
-    /// How many numbers, variables, operators and functions it is made of.
+    /// Returns the number of numbers, variables, operators and functions in it.
     #[must_use]
     pub fn size(&self) -> usize {
         1 + self.parts().iter().map(|part| part.size()).sum::<usize>()
     }
 
-    /// How deep it is nested.
+    /// Returns its depth of nesting.
     #[must_use]
     pub fn depth(&self) -> usize {
         1 + self.parts().iter().map(|part| part.depth()).max().unwrap_or(0)
     }
 
-    /// Whether it is a condition, not a number.
+    /// Returns whether it is a condition, not a number.
     #[must_use]
     pub fn is_condition(&self) -> bool {
         match self {

@@ -1,4 +1,4 @@
-//! What is known of a formula before any job is: constants, and on what each part depends.
+//! Static analysis of a formula: constants, and the dependencies of each part.
 
 use super::arithmetic::{combine, holds, max, min, of_one, truth};
 use super::expr::{Expr, Function, Operator, Variable};
@@ -15,7 +15,7 @@ pub(super) struct Depends {
 }
 
 impl Depends {
-    /// Whether it may change while a job waits.
+    /// Returns whether it may change while a job waits.
     pub(super) fn changes(self) -> bool {
         self.clock || self.state
     }
@@ -38,7 +38,7 @@ pub(super) fn depends(expr: &Expr) -> Depends {
     }
 }
 
-/// The same formula with all that is constant computed. Every value keeps every bit.
+/// Returns the formula with all constants computed. Every value keeps every bit.
 pub(super) fn fold(expr: Expr) -> Expr {
     let number = |expr: &Expr| if let Expr::Number(number) = expr { Some(*number) } else { None };
     match expr {
@@ -85,7 +85,7 @@ fn fold_call(function: Function, mut arguments: Vec<Expr>) -> Expr {
     }
 }
 
-/// What a condition of numbers alone is.
+/// Returns the value of a condition of numbers alone.
 fn constant_condition(condition: &Expr) -> Option<bool> {
     match condition {
         Expr::Not(a) => constant_condition(a).map(|a| !a),

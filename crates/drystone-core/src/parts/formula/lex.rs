@@ -88,8 +88,8 @@ impl Lexer<'_> {
         Ok(Word::Number(number * self.unit()?))
     }
 
-    /// Goes over an exponent, if one follows. `2e` is no number with an exponent; the name `e`
-    /// behind it is told of later.
+    /// Skips an exponent, if one follows. `2e` is no number with an exponent; the name `e` behind
+    /// it is reported later.
     fn exponent(&mut self) {
         if !matches!(self.peek(0), Some('e' | 'E')) {
             return;

@@ -36,15 +36,15 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-/// How values of waiting jobs change with time.
+/// Change of waiting jobs' values with time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Motion {
     /// Not at all, or all alike: no job overtakes another.
     Still,
     /// With the clock: jobs may overtake each other while they wait.
     Clock,
-    /// With what happens to other jobs, too: with the load, the number of waiting jobs, or what
-    /// users had of late.
+    /// Also with the fates of other jobs: with the load, the number of waiting jobs, or the recent
+    /// usage of users.
     State,
 }
 
@@ -58,11 +58,11 @@ struct Checked {
     text: String,
     expr: Expr,
     motion: Motion,
-    /// What orders jobs where nothing overtakes.
+    /// Key of the order where nothing overtakes.
     still: Expr,
-    /// What orders them else.
+    /// Key of the order otherwise.
     program: Program,
-    /// Where it asks for the true run time, which only perfect predictions tell.
+    /// Position of the true run time in it, known to perfect predictions only.
     clairvoyant: Option<usize>,
 }
 
@@ -90,7 +90,7 @@ impl Formula {
         Formula(Arc::new(Checked { text: expr.to_string(), expr, motion, still, program, clairvoyant }))
     }
 
-    /// The same under a name.
+    /// Sets the name.
     fn named(self, text: String) -> Formula {
         let checked = Arc::unwrap_or_clone(self.0);
         Formula(Arc::new(Checked { text, ..checked }))
@@ -108,13 +108,14 @@ impl Formula {
         &self.0.expr
     }
 
-    /// How values change with time.
+    /// Returns the change of values with time.
     #[must_use]
     pub fn motion(&self) -> Motion {
         self.0.motion
     }
 
-    /// Why a policy may not use it that does not know true run times; `None` where it may.
+    /// Returns the reason why a policy without knowledge of true run times may not use it; `None`
+    /// where it may.
     #[must_use]
     pub fn peeks(&self) -> Option<FormulaError> {
         let problem = "this is the true run time, which a scheduler cannot know; write `r` for the predicted one, or add \
@@ -122,7 +123,7 @@ impl Formula {
         self.0.clairvoyant.map(|at| FormulaError::new(&self.0.text, at, problem))
     }
 
-    /// Whether a job's place depends on how long it is predicted to run.
+    /// Returns whether a job's place depends on its prediction.
     #[must_use]
     pub fn heeds_predictions(&self) -> bool {
         fn asks(expr: &Expr) -> bool {
@@ -161,7 +162,8 @@ impl Formula {
     }
 }
 
-/// What orders jobs as `fixed + slope·w` does at any moment: with the submit time for the wait.
+/// Returns the key that orders jobs as `fixed + slope·w` does at any moment: with the submit time
+/// for the wait.
 fn still_key(line: fold::Line) -> Expr {
     if line.slope == 0.0 {
         return line.fixed;

@@ -12,22 +12,22 @@ pub struct Named {
     pub name: &'static str,
     /// The formula; the smallest value comes first.
     pub formula: &'static str,
-    /// Which run time the paper means: that of plans (`r`), or the user's estimate (`e`).
+    /// Run time that the paper means: that of plans (`r`), or the user's estimate (`e`).
     pub run: char,
-    /// What it is.
+    /// Summary.
     pub summary: &'static str,
-    /// Where it comes from, with the units of the paper.
+    /// Source, with the units of the paper.
     pub source: &'static str,
 }
 
-/// What may stand behind `@`: the same order with another run time.
+/// Variant behind `@`: the order with another run time.
 #[derive(Clone, Copy, Debug)]
 pub struct NamedVariant {
     /// Behind `@`.
     pub name: &'static str,
     /// The variable that it uses.
     pub run: char,
-    /// What it means.
+    /// Meaning.
     pub meaning: &'static str,
 }
 

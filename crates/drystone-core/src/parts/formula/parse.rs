@@ -17,7 +17,7 @@ pub(super) const TRUE_RUN: [&str; 4] = ["actual", "runtime", "truth", "true_run"
 /// A tree, and where in the text the parts begin that a caller may have to point at.
 pub(super) struct Parsed {
     pub(super) expr: Expr,
-    /// Where the true run time was asked for.
+    /// Position of the true run time.
     pub(super) clairvoyant: Option<usize>,
 }
 

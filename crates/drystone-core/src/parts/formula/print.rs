@@ -9,7 +9,7 @@ impl fmt::Display for Expr {
     }
 }
 
-/// How tightly a tree holds together when it is written.
+/// Returns the binding strength of a tree's outermost part in print.
 fn binding(expr: &Expr) -> u8 {
     match expr {
         // Written as quotients.

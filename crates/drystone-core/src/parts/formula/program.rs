@@ -1,7 +1,7 @@
 //! Formulas whose values change with time, compiled for many jobs at once.
 //!
-//! What belongs to a job alone is computed once, when it arrives, and kept in columns. The rest is
-//! a list of steps on a stack of blocks of [`LANES`] jobs: each step is one loop, which the
+//! Parts that depend on a job alone are computed once, when it arrives, and kept in columns. The
+//! rest is a list of steps on a stack of blocks of [`LANES`] jobs: each step is one loop, which the
 //! compiler turns into vector instructions.
 
 use super::arithmetic::{combine, holds, max, min, of_one, power, truth};
@@ -38,7 +38,7 @@ enum Step {
 #[derive(Clone, Debug)]
 pub(super) struct Program {
     steps: Vec<Step>,
-    /// What is computed once per job.
+    /// Expressions computed once per job.
     pub(super) columns: Vec<Expr>,
     /// The windows of `usage`.
     pub(super) windows: Vec<f64>,
@@ -46,7 +46,7 @@ pub(super) struct Program {
     pub(super) depth: usize,
 }
 
-/// What a block of jobs is rated by.
+/// Inputs by which a block of jobs is rated.
 pub(super) struct Inputs<'a> {
     pub(super) moment: Moment<'a>,
     pub(super) submits: &'a [f64],
@@ -55,7 +55,7 @@ pub(super) struct Inputs<'a> {
     pub(super) columns: &'a [Vec<f64>],
     /// The first of the jobs.
     pub(super) from: usize,
-    /// How many.
+    /// Number of jobs.
     pub(super) count: usize,
 }
 
@@ -217,7 +217,7 @@ fn zip(stack: &mut [Block], top: usize, count: usize, with: impl Fn(f64, f64) ->
     top - 1
 }
 
-/// The same with an operator, each with a loop of its own where that makes vector instructions.
+/// Applies an operator, each with a loop of its own where that makes vector instructions.
 fn pair(stack: &mut [Block], top: usize, count: usize, operator: Operator) -> usize {
     match operator {
         Operator::Add => zip(stack, top, count, |a, b| a + b),

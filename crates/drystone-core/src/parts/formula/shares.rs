@@ -1,4 +1,4 @@
-//! What users had of the machine of late, exactly.
+//! Recent usage of the machine by users, exactly.
 
 use crate::model::{Span, Time};
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,7 @@ pub struct Usage {
     pub user: i32,
     /// Processors.
     pub procs: i64,
-    /// When the run began.
+    /// Beginning of the run.
     pub from: Time,
 }
 

@@ -1,4 +1,4 @@
-//! What formulas mean, and how they are refused.
+//! Meaning of formulas, and refusals.
 
 use super::*;
 use proptest::prelude::*;
@@ -207,7 +207,7 @@ fn facts() -> impl Strategy<Value = Facts> {
 }
 
 proptest! {
-    /// What is written is read as the same, and folding changes no value.
+    /// Written formulas read back as themselves, and folding changes no value.
     #[test]
     fn texts_and_folding_keep_every_bit(expr in numbers(), facts in facts(), now in 900u32..9000) {
         let formula = Formula::new(&expr).expect("right types");
@@ -237,7 +237,7 @@ proptest! {
         }
     }
 
-    /// What is found to keep its order does: whole numbers are exact.
+    /// A formula that is found to keep its order keeps it: whole numbers are exact.
     #[test]
     fn lines_keep_their_order(
         (r, n, w) in (-3i32..4, -3i32..4, -3i32..4), jobs in prop::collection::vec(facts(), 2..10), now in 900u32..9000,

@@ -4,7 +4,7 @@ use super::arithmetic::{combine, holds, max, min, of_one, truth};
 use super::expr::{Expr, Function, Operator, Variable};
 use super::shares::Shares;
 
-/// What a formula may ask of a job while it waits: everything that does not change with time.
+/// Facts of a waiting job available to a formula: everything that does not change with time.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Facts {
     /// Predicted run time in seconds.
@@ -25,7 +25,7 @@ pub struct Facts {
     pub machine: f64,
 }
 
-/// What a formula may ask of the moment at which a queue is looked at.
+/// Facts of the moment of a pass available to a formula.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Moment<'a> {
     /// The present in seconds since the first submit.
@@ -34,12 +34,12 @@ pub struct Moment<'a> {
     pub load: f64,
     /// Number of waiting jobs.
     pub waiting: f64,
-    /// What users had of the machine of late; needed where the formula asks for it.
+    /// Recent usage of the machine by users; needed where the formula asks for it.
     pub shares: Option<&'a Shares>,
 }
 
 impl Moment<'_> {
-    /// How long a job has waited that was submitted then.
+    /// Returns the wait of a job submitted then.
     #[inline]
     pub(super) fn waited(&self, submit: f64) -> f64 {
         (self.now - submit).max(0.0)

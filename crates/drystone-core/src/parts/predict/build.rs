@@ -4,14 +4,14 @@ use super::kinds::{FACTORS, PredictorKind, predictors, recent, shortest_recent};
 use super::{Correction, Forecast, Predictor};
 use crate::text::{Args, Call, Form, SpecError, Takes};
 
-/// What `predict=` takes, for people.
+/// Values of `predict=`, for people.
 pub const VALUES: &str = "estimate|perfect|recent(SIZE,window=all|immediate|extended,full=yes|no,\
     metric=average|median|min|max,fallback=estimate|relative,recency=submission|termination,above=discard|clip|keep,\
     propagate=no|waiting|running)|quantile(Q,size=20,least=2)|\
     learn(under=linear|squared,over=linear|squared,bias=1,weight=even|area|small|long|wide,rate=5000,l2=4e9)|\
     double(PREDICTOR)|times(K,PREDICTOR)";
 
-/// What a parameter takes that is a predictor.
+/// Values of a parameter that is a predictor.
 pub const PREDICTOR: Takes = Takes::Form(&Form {
     name: "predictor",
     shape: VALUES,
@@ -60,7 +60,7 @@ pub fn forecast(text: &str) -> Result<Forecast, SpecError> {
     Ok(Forecast { predictor, factor, correction: automatic(learns) })
 }
 
-/// Whether a predictor learns from history; not if there is no such predictor.
+/// Returns whether a predictor learns from history; not if there is no such predictor.
 pub(crate) fn learns(text: &str) -> bool {
     predictor(text).is_ok_and(|(_, _, learns)| learns)
 }
@@ -76,7 +76,7 @@ struct Named {
 }
 
 impl Named {
-    /// What a call names: a known predictor, with known parameters, each once.
+    /// Returns the predictor that a call names: a known one, with known parameters, each once.
     fn of(call: &Call) -> Result<Named, String> {
         let Some(kind) = predictors().into_iter().find(|k| k.name == call.name && call.variant.is_none()) else {
             return Err(format!("`{call}` is no predictor; predict takes {VALUES}"));
@@ -157,8 +157,8 @@ pub(crate) fn canonical(text: &str) -> Result<(String, bool), String> {
     Ok((if factor == 1 { plain } else { format!("times({factor},{plain})") }, learns))
 }
 
-/// The same predictor with every parameter that it has, defaults written out, as [`predictor`]
-/// reads it.
+/// Returns the text of the predictor with every parameter that it has, defaults written out, as
+/// [`predictor`] reads it.
 ///
 /// # Errors
 /// A text that names no predictor.
@@ -219,7 +219,7 @@ mod tests {
         }
     }
 
-    /// What people read in one line names every predictor and every parameter of the table.
+    /// The line for people names every predictor and every parameter of the table.
     #[test]
     fn people_are_told_of_all() {
         for kind in predictors() {

@@ -1,4 +1,4 @@
-//! What becomes of a prediction that a running job has outlived.
+//! Corrections of a prediction that a running job has outlived.
 
 use crate::model::Span;
 use serde::{Deserialize, Serialize};
@@ -67,8 +67,8 @@ impl Correction {
             Correction::Gradual => (e.prediction + increment(e.corrections)).min(e.limit),
             Correction::Exponential => (e.prediction + Span(e.prediction.0 / 5).max(Span::MINUTE)).min(e.limit),
             Correction::Steps => {
-                // From step to step, so that it makes no difference where the first one began: a
-                // prediction may have been made anew since the job arrived.
+                // From step to step, so that the start of the first one makes no difference: a
+                // prediction may have been renewed since the job arrived.
                 let before = (e.corrections as usize).checked_sub(1).and_then(|i| STEPS.get(i)).unwrap_or(&0);
                 let next = STEPS.get(e.corrections as usize);
                 next.map_or(e.limit, |next| e.prediction + Span(next - before)).min(e.limit)

@@ -13,7 +13,7 @@ pub(super) struct Past {
     pub(super) run: Span,
 }
 
-/// What a window foretells to jobs like the newest in it.
+/// Prediction of a window for jobs like the newest in it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Foretold {
     /// Too few jobs.
@@ -35,7 +35,7 @@ pub(super) struct History {
     past: Vec<Past>,
     forgotten: usize,
     // What follows from the jobs is not saved with them.
-    /// What it foretells, once that was asked for.
+    /// Cached prediction.
     #[serde(skip)]
     foretells: Option<Foretold>,
     #[serde(skip)]
@@ -45,7 +45,8 @@ pub(super) struct History {
 /// The run times that count, summarised as a metric needs them.
 #[derive(Clone, Debug, Default)]
 struct Tally {
-    /// Whether the rest is so. If not, it is made anew when it is asked for.
+    /// True if the rest is valid; it is recomputed on demand otherwise. If not, it is made anew
+    /// when it is asked for.
     known: bool,
     /// Describes the number of jobs that count.
     jobs: usize,
@@ -77,7 +78,7 @@ impl History {
         }
     }
 
-    /// What it foretells.
+    /// Returns the prediction.
     #[inline]
     pub(super) fn foretell(&mut self, o: &RecentOptions) -> Foretold {
         match self.foretells {
@@ -151,7 +152,7 @@ impl Tally {
         self.sorted.clear();
     }
 
-    /// Everything anew.
+    /// Counts everything again.
     fn count(&mut self, past: &[Past], o: &RecentOptions) {
         self.clear();
         let newest = past.last().map(|p| p.estimate);

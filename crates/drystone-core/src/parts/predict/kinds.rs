@@ -9,7 +9,7 @@ use crate::text::{Args, Param, RegisterError, SpecError, Takes};
 use std::fmt;
 use std::sync::{PoisonError, RwLock};
 
-/// How a predictor is built from its parameters.
+/// Constructor of a predictor from its parameters.
 pub type BuildPredictor = &'static (dyn Fn(&Args<'_>) -> Result<Box<dyn Predictor>, SpecError> + Send + Sync);
 
 /// A family of predictors, named in `predict=`.
@@ -19,13 +19,13 @@ pub struct PredictorKind {
     pub name: &'static str,
     /// One line for people.
     pub summary: &'static str,
-    /// Where it comes from.
+    /// Source.
     pub source: &'static str,
     /// Its parameters.
     pub params: &'static [Param],
     /// The parameter whose value may stand without its key, as in `recent(2)`, if there is one.
     pub unnamed: Option<&'static str>,
-    /// Whether it learns from history: then `correct=auto` corrects to the user's estimate.
+    /// True if it learns from history: then `correct=auto` corrects to the user's estimate.
     pub learns: bool,
     /// Builds it from its parameters.
     pub build: BuildPredictor,
@@ -66,7 +66,7 @@ impl PredictorKind {
         self
     }
 
-    /// What is wrong with its declaration, found without building it.
+    /// Returns the mistake in its declaration, found without building it.
     fn problem(&self) -> Option<String> {
         if let Some(problem) = crate::text::name_problem(self.name) {
             return Some(problem);
@@ -229,7 +229,7 @@ const WEIGHTS: &[(&str, Weight)] = &[
     ("wide", Weight::Wide),
 ];
 
-/// What [`recent`] reads back, defaults left out.
+/// Returns the shortest text that [`recent`] reads back, defaults left out.
 pub(super) fn shortest_recent(o: &RecentOptions) -> String {
     let d = RecentOptions::default();
     let mut text = format!("recent({}", o.size);
@@ -272,7 +272,7 @@ fn learner(args: &Args<'_>) -> Result<LearnerOptions, SpecError> {
     }
 }
 
-/// What other crates have registered, in that order.
+/// Predictors registered by other crates, in that order.
 static REGISTERED: RwLock<Vec<&'static PredictorKind>> = RwLock::new(Vec::new());
 
 /// Makes a predictor known by name, in this process and from now on: `predict=NAME(...)` then takes

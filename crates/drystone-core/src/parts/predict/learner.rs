@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::f64::consts::TAU;
 
-/// How much an error costs.
+/// Cost of an error.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Branch {
     /// Its size: a few large errors matter little, the model goes through medians.
@@ -20,8 +20,8 @@ pub enum Branch {
     Squared,
 }
 
-/// Which jobs matter more. With p processors and a run time of r seconds (at least 1); weights
-/// below 0 count as 0.
+/// Weight of jobs. With p processors and a run time of r seconds (at least 1); weights below 0
+/// count as 0.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Weight {
     /// All alike: 1.
@@ -45,7 +45,7 @@ pub struct LearnerOptions {
     pub over: Branch,
     /// Cost of a prediction that is too long in relation to one that is too short.
     pub bias: f64,
-    /// Which jobs matter more.
+    /// Weight of jobs.
     pub weight: Weight,
     /// Learning rate, in seconds: how far a first example moves what each feature contributes.
     pub rate: f64,
@@ -109,7 +109,7 @@ struct Term {
     gradients: f64,
 }
 
-/// What is remembered of a user.
+/// Memory of a user.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct User {
     /// The last run times, the most recent first.

@@ -24,12 +24,12 @@ use crate::model::{FURTHEST, Job, JobId, Span, TIME_LIMIT, Time};
 use crate::snapshot::Snapshot;
 use serde::{Deserialize, Serialize};
 
-/// What a predictor says of a job.
+/// Prediction of a job's run time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Prediction {
-    /// How long it will run. What lies below 0 or above 2⁴⁰ s counts as that.
+    /// Predicted run time. Values below 0 or above 2⁴⁰ s are clamped.
     pub run: Span,
-    /// Whether that was learned from other jobs; a fallback to the user's estimate was not.
+    /// True if it was learned from other jobs; false for a fallback to the user's estimate.
     pub learned: bool,
 }
 
@@ -49,7 +49,7 @@ impl Prediction {
 
 /// Predicts how long jobs will run.
 ///
-/// Like a policy it is a pure state machine: it is told of every arrival and every end in the order
+/// Like a policy it is a pure state machine: it receives every arrival and every end in the order
 /// of time, and its state can be saved and restored. Memory must be bounded per user and per job
 /// that is here, not per job that ever was.
 pub trait Predictor: Snapshot + Send + Sync {
@@ -66,7 +66,7 @@ pub trait Predictor: Snapshot + Send + Sync {
     /// predictors that say they are [`Predictor::clairvoyant`].
     fn predict(&mut self, id: JobId, job: &Job, oracle: Option<Span>) -> Prediction;
 
-    /// Which predictions already made change when a job of the same user ends.
+    /// Returns the predictions that change when a job of the same user ends.
     fn propagation(&self) -> Propagation {
         Propagation::None
     }
@@ -74,8 +74,8 @@ pub trait Predictor: Snapshot + Send + Sync {
     /// A job has ended after running for `ran`.
     fn learn(&mut self, _id: JobId, _job: &Job, _ran: Span, _now: Time) {}
 
-    /// Whether there is anything to learn from ends; asked once, before the first event. A
-    /// predictor that says no is not told of them.
+    /// Returns whether there is anything to learn from ends; asked once, before the first event. A
+    /// predictor that says no does not receive them.
     fn learns(&self) -> bool {
         true
     }
@@ -83,14 +83,14 @@ pub trait Predictor: Snapshot + Send + Sync {
     /// A job was withdrawn before it ended: there is nothing to learn.
     fn withdrawn(&mut self, _id: JobId, _job: &Job) {}
 
-    /// Whether it needs to know true run times: good for bounds, impossible on a real machine.
+    /// Returns whether it needs true run times: good for bounds, impossible on a real machine.
     fn clairvoyant(&self) -> bool {
         false
     }
 }
 
-/// Which predictions already made are renewed when a job of the same user ends (Tsafrir et al.
-/// 2007, section 7).
+/// Predictions already made that are renewed when a job of the same user ends (Tsafrir et al. 2007,
+/// section 7).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Serialize, Deserialize)]
 pub enum Propagation {
     /// None.
@@ -102,20 +102,20 @@ pub enum Propagation {
     Running,
 }
 
-/// How a scheduler plans with run times: a predictor, a factor, and what happens when a prediction
-/// proves too short.
+/// Use of run times in plans: a predictor, a factor, and the correction of a prediction that proves
+/// too short.
 pub struct Forecast {
     /// Predicts at arrival.
     pub predictor: Box<dyn Predictor>,
     /// Multiplies every prediction and the limit of corrections: 2 in the "X2" policies of Tsafrir
     /// et al. 2007, section 5. Products beyond 2⁶¹ s count as that.
     pub factor: u32,
-    /// What a running job's prediction becomes when it expires.
+    /// New value of a running job's expired prediction.
     pub correction: Correction,
 }
 
 impl Forecast {
-    /// What is planned with where this is foreseen.
+    /// Returns the run time used in plans for this prediction.
     #[inline]
     pub fn planned(&self, foreseen: Prediction) -> Span {
         self.times_factor(Span(foreseen.run.0.clamp(0, TIME_LIMIT)))
@@ -134,8 +134,8 @@ impl Default for Forecast {
     }
 }
 
-/// How accurate a prediction was: 1 if right, else the smaller over the larger of prediction and
-/// run time (Tsafrir et al. 2007, section 3.3).
+/// Returns the accuracy of a prediction: 1 if right, else the smaller over the larger of prediction
+/// and run time (Tsafrir et al. 2007, section 3.3).
 #[must_use]
 pub fn accuracy(prediction: Span, run: Span) -> f64 {
     if prediction == run {

@@ -35,7 +35,7 @@ struct User {
     estimates: Vec<Span>,
     /// The window of similar jobs for each of them.
     similar: Vec<Similar>,
-    /// Where the estimate asked for last was: users repeat themselves.
+    /// Position of the last estimate: users repeat themselves.
     #[serde(skip)]
     last: usize,
     /// Sum of accuracies of the user's estimates, and their number; for relative fallbacks only.
@@ -46,7 +46,7 @@ struct User {
 /// The window of the jobs of one estimate.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Similar {
-    /// When it was used last.
+    /// Time of last use.
     used: u64,
     history: History,
 }
@@ -69,7 +69,7 @@ impl User {
         }
     }
 
-    /// What the user's history foretells to a job of this estimate.
+    /// Returns the prediction of the user's history for a job of this estimate.
     #[inline]
     fn foretell(&mut self, o: &RecentOptions, estimate: Span) -> Foretold {
         match o.window {
@@ -86,7 +86,7 @@ impl User {
         }
     }
 
-    /// Where the window of an estimate is, or would be.
+    /// Returns the position of an estimate's window, or the one at which to insert it.
     #[inline]
     fn place_of(&mut self, estimate: Span) -> Result<usize, usize> {
         if self.estimates.get(self.last) != Some(&estimate) {

@@ -3,7 +3,7 @@
 use super::Propagation;
 use serde::{Deserialize, Serialize};
 
-/// Which of a user's terminated jobs make up the window.
+/// Choice of a user's terminated jobs that make up the window.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub enum Window {
     /// The most recent ones, whatever they are.
@@ -15,7 +15,7 @@ pub enum Window {
     Extended,
 }
 
-/// What summarises the run times in the window.
+/// Statistic of the run times in the window.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub enum Metric {
     /// Their average, rounded down.
@@ -29,7 +29,7 @@ pub enum Metric {
     Max,
 }
 
-/// What is predicted without enough history.
+/// Prediction without enough history.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub enum Fallback {
     /// The user's estimate.
@@ -51,7 +51,7 @@ pub enum Recency {
     Termination,
 }
 
-/// What becomes of a prediction above the user's estimate.
+/// Treatment of a prediction above the user's estimate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub enum Above {
     /// It is discarded for the estimate, and counts as no prediction. (The value is the same as
@@ -67,21 +67,21 @@ pub enum Above {
 /// The parameters of a [`Recent`](super::Recent) predictor.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct RecentOptions {
-    /// How many jobs the window holds, at least 1.
+    /// Number of jobs in the window, at least 1.
     pub size: usize,
     /// Choice of jobs.
     pub window: Window,
-    /// Whether a window must be full to predict from; else whatever it holds will do, if anything.
+    /// True if a window must be full to predict from; otherwise any job in it suffices.
     pub full: bool,
-    /// What summarises it.
+    /// Statistic of the run times.
     pub metric: Metric,
-    /// What is predicted otherwise.
+    /// Prediction otherwise.
     pub fallback: Fallback,
-    /// Which jobs are recent.
+    /// Meaning of recent.
     pub recency: Recency,
-    /// What becomes of predictions above the estimate.
+    /// Treatment of predictions above the estimate.
     pub above: Above,
-    /// Whether new history changes predictions already made.
+    /// Effect of new history on predictions already made.
     pub propagation: Propagation,
 }
 
@@ -108,7 +108,7 @@ impl RecentOptions {
     ///   a window that is not empty is full.
     /// - In a window of at most two jobs the median is the average, both rounded down.
     /// - A window of all jobs that need not be full (or holds one job) is empty only for a user
-    ///   without history, whose relative fallback is the estimate, too.
+    ///   without history, whose relative fallback is also the estimate.
     ///
     /// Tsafrir et al. 2007 simulate the first kind once (section 7, footnote 9).
     #[must_use]

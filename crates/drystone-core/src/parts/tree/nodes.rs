@@ -18,8 +18,8 @@ pub(super) struct Inner<T: Item> {
     pub(super) summary: [T::Summary; FANOUT],
 }
 
-/// How many of these items, which are in order, come before `key`. The comparisons cannot be
-/// foretold, and one of plain numbers takes no branch: ties come second.
+/// Returns the number of these items, which are in order, that come before `key`. The comparisons
+/// cannot be foretold, and one of plain numbers takes no branch: ties come second.
 #[inline(always)]
 fn below<T: Item>(items: &[T], key: &Packed) -> usize {
     let at = items.partition_point(|i| i.key().major() < key.major());
@@ -114,7 +114,7 @@ impl<T: Item, const N: usize> Leaf<T, N> {
         }
     }
 
-    /// Where the item with this key is; `None` if there is none.
+    /// Returns the position of the item with this key; `None` if there is none.
     #[inline(always)]
     pub(super) fn place_of(&self, key: &Packed) -> Option<usize> {
         let at = self.find(key);

@@ -1,7 +1,7 @@
 //! Passes while processors are out, or are announced to be.
 //!
 //! Processors that come back are ends of jobs that were never submitted, and the pass is the usual
-//! one. It is the usual one, too, before an announced window that no job can reach that might start
+//! one. It is also the usual one before an announced window that no job can reach that might start
 //! now, and that the reservation ends before. Nearer to it, and while jobs run on processors that
 //! go with them, the pass is a plan of the future: then all ends at the shadow time count
 //! (`extra=all`), and an overdue job ends now (`overdue=now`).
@@ -13,12 +13,12 @@ use crate::policy::ranking;
 use crate::policy::{Actions, Outlook, View, Why};
 use serde::{Deserialize, Serialize};
 
-/// What passes around windows remember.
+/// State of passes around windows.
 #[derive(Default, Serialize, Deserialize)]
 pub(super) struct Around {
     /// No job that is here was ever predicted, or asked, to run longer than this.
     longest: Span,
-    /// The same of jobs that wait.
+    /// Longest of the waiting jobs.
     longest_waiting: Span,
     /// The pass is the usual one as long as the reservation ends by then: a window begins.
     #[serde(skip)]
@@ -69,8 +69,8 @@ impl Backfill {
         true
     }
 
-    /// Whether each job that could start now would end before the first window, and the usual pass
-    /// plans as one around windows does.
+    /// Returns whether each job that could start now would end before the first window, and the
+    /// usual pass plans as one around windows does.
     fn all_end_before(&self, outlook: &Outlook, view: &View<'_>) -> bool {
         let Choices { extra, overdue, backfill, .. } = &self.choices;
         let window = outlook.windows().first();
@@ -83,8 +83,8 @@ impl Backfill {
             && outlook.windows().iter().all(|window| window.until < Time::MAX)
     }
 
-    /// Whether a window lies in the way of the reservation of a job that heads the queue, or an
-    /// overdue job does: then the usual pass does not do.
+    /// Returns whether a window lies in the way of the reservation of a job that heads the queue,
+    /// or an overdue job does: then the usual pass does not do.
     pub(super) fn is_in_the_way(&self, head: &Waiting, shadow: Time, now: Time) -> bool {
         let reaches = |from: Time| shadow <= now || shadow.saturating_add(head.prediction.max(Span(1))) > from;
         self.choices.reservations > 0 && self.around.window.is_some_and(reaches)
@@ -97,8 +97,8 @@ impl Backfill {
         (*longest, *longest_waiting) = (prediction.max(*longest), prediction.max(*longest_waiting));
     }
 
-    /// Whether the first window begins so late that no job that starts now, and no reservation, can
-    /// reach it.
+    /// Returns whether the first window begins so late that no job that starts now, and no
+    /// reservation, can reach it.
     fn is_far(&self, outlook: &Outlook, view: &View<'_>) -> bool {
         let Some(window) = outlook.windows().first() else { return false };
         let (now, longest) = (view.now(), self.around.longest);

@@ -1,4 +1,4 @@
-//! Why no job in the queue can start, and how long that is known to stay so.
+//! Obstacle to the jobs of the queue, and its known duration.
 
 use super::Overdue;
 use crate::model::{Procs, Span, Time};
@@ -18,21 +18,22 @@ pub(super) struct Blocked {
     pub(super) extra: Procs,
     /// As long as no more processors than these are free, no job in the queue can start.
     pub(super) room: Procs,
-    /// Whether processors were given back since.
+    /// True if processors were given back since.
     pub(super) freed: bool,
     /// After this another job heads the queue, for it has waited too long.
     pub(super) until: Time,
 }
 
 impl Blocked {
-    /// Whether the job that the shadow waits for is overdue by now: it and others count as ending
-    /// now then. Or whether another job heads the queue by now.
+    /// Returns whether the job that the shadow waits for is overdue by now: it and others count as
+    /// ending now then. Or whether another job heads the queue by now.
     #[inline]
     pub(super) fn out_of_date(&self, now: Time, overdue: Overdue) -> bool {
         now > self.until || (now > self.shadow && overdue == Overdue::Now)
     }
 
-    /// What may start beside the reservation while so many processors are free.
+    /// Returns the condition for a start beside the reservation while this many processors are
+    /// free.
     #[inline]
     pub(super) fn fit(&self, free: Procs, now: Time) -> Fit {
         // The present may lie before the origin: nothing is taken from the end of all times.
@@ -47,11 +48,11 @@ impl Blocked {
         if job.procs > free { self.room.min(job.procs - 1) } else { self.room }
     }
 
-    /// What is true after a running job's predicted end has moved to a later time; `None` where the
-    /// reservation has to be computed anew. The shadow time and what is free then are counted over
-    /// the ends up to it: a later end among these changes nothing, nor does any end behind it. One
-    /// that leaves them takes its processors with it: where there were as many left over, the
-    /// shadow time stays, for what is free before was too little with them.
+    /// Returns the obstacle after a running job's predicted end has moved to a later time; `None`
+    /// where the reservation must be recomputed. The shadow time and the processors free then are
+    /// counted over the ends up to it: a later end among these changes nothing, nor does any end
+    /// behind it. One that leaves them takes its processors with it: where there were as many left
+    /// over, the shadow time stays, because the processors free before were too few with them.
     #[inline]
     pub(super) fn moved(self, job: &Running, to: Time, extra: Extra) -> Option<Blocked> {
         let (among, stays) = match extra {

@@ -1,11 +1,11 @@
-//! What the members of the EASY family differ in.
+//! Choices in which the members of the EASY family differ.
 
 use crate::model::Span;
 use crate::parts::{Extra, Order, Place, Waiting};
 use crate::policy::{View, ranking};
 use serde::{Deserialize, Serialize};
 
-/// What a running job that has outlived its prediction means for the shadow time.
+/// Meaning for the shadow time of a running job that has outlived its prediction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub enum Overdue {
     /// It counts as ending now.
@@ -20,7 +20,7 @@ pub enum Overdue {
     Free,
 }
 
-/// What an arrival leads to.
+/// Consequence of an arrival.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub enum Arrive {
     /// A pass.
@@ -36,7 +36,7 @@ pub enum Guard {
     /// By its predicted end.
     #[default]
     Prediction,
-    /// By its estimated end, too: it cannot run into the reservation by outliving its prediction
+    /// By its estimated end as well: it cannot run into the reservation by outliving its prediction
     /// (Tsafrir et al. 2007, section 4). Reservations are computed, and jobs are ordered, by
     /// predictions all the same.
     Estimate,
@@ -45,17 +45,17 @@ pub enum Guard {
 /// The choices of the EASY family.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Choices {
-    /// Which job is first in the queue, and so gets a reservation.
+    /// Order of the queue; its first job gets a reservation.
     pub order: Order,
     /// In which order the others are tried; `None` for no backfilling at all.
     pub backfill: Option<Order>,
-    /// How many jobs get a reservation at each pass: 0 for greedy backfilling, 1 for EASY.
+    /// Number of jobs that get a reservation at each pass: 0 for greedy backfilling, 1 for EASY.
     pub reservations: u32,
-    /// How extra processors are counted.
+    /// Count of the extra processors.
     pub extra: Extra,
-    /// What an overdue job means.
+    /// Meaning of an overdue job.
     pub overdue: Overdue,
-    /// What an arrival leads to.
+    /// Consequence of an arrival.
     pub arrive: Arrive,
     /// By what a job is judged that would overtake.
     pub guard: Guard,
@@ -79,15 +79,15 @@ impl Default for Choices {
 }
 
 impl Choices {
-    /// Where a job stands in the queue of reservations, given as either queue holds it.
+    /// Returns a job's place in the queue of reservations, given as either queue holds it.
     #[inline]
     pub(super) fn place(&self, job: &Waiting, view: &View<'_>) -> Place {
         let facts = || ranking::facts(job.id, job.prediction, view);
         Place { key: self.order.key(job.procs, job.prediction, job.id, facts), id: job.id }
     }
 
-    /// Whether the next pass would find the reservation as this one leaves it behind when it
-    /// backfills this job. Ends before the shadow time are counted, and those behind it are not,
+    /// Returns whether the next pass would find the reservation as this one leaves it behind when
+    /// it backfills this job. Ends before the shadow time are counted, and those behind it are not,
     /// wherever the walk over them stops. Where it stops at the first sufficient end, a job that
     /// ends at the shadow time itself may have become that end; and where estimates guard, one that
     /// had to use extra processors may count as ending in time.

@@ -42,8 +42,8 @@ pub(crate) static GREEDY: Kind = Kind {
     },
 };
 
-/// Where predicted ends are put off, nothing is overdue, unless `correct=none` says that nothing
-/// puts them off.
+/// If predicted ends are put off, nothing is overdue, unless `correct=none` says that nothing puts
+/// them off.
 const OVERDUE: &[(&str, Overdue)] =
     &[("extended", Overdue::Now), ("now", Overdue::Now), ("stale", Overdue::Stale), ("free", Overdue::Free)];
 
@@ -192,7 +192,8 @@ pub(crate) static EASY: Kind = Kind {
     },
 };
 
-/// What parts plan, announcement and notice; nothing where nothing is to be had from it.
+/// Returns the choices in which plan, announcement and notice differ; nothing where nothing is to
+/// be had from it.
 fn parting(args: &Args<'_>) -> Result<Parting, SpecError> {
     use RunTimeBasis::{Estimate, Prediction};
     let apart = !args.is("reserve", "0");

@@ -13,7 +13,7 @@ use crate::policy::{Actions, Event, Notice, Phase, Policy, View, Why};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Which run time of a job counts.
+/// Run time of a job that counts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(super) enum RunTimeBasis {
     /// The prediction in force.
@@ -23,14 +23,14 @@ pub(super) enum RunTimeBasis {
     Estimate,
 }
 
-/// What parts this EASY from the rest of the family.
+/// Choices in which this EASY differs from the rest of the family.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Parting {
     /// By which run times reservations are made and jobs admitted. Both orders follow predictions.
     pub(super) plan: RunTimeBasis,
     /// By which run times the reservation is computed that is announced.
     pub(super) announce: RunTimeBasis,
-    /// When early ends are noticed.
+    /// Notice of early ends.
     pub(super) notice: Notice,
 }
 
@@ -47,7 +47,7 @@ impl EndBook {
         EndBook { basis, set: RunningSet::default(), ends: BTreeMap::new() }
     }
 
-    /// How long a job that does not run yet is planned to run.
+    /// Returns the planned run time of a job that does not run yet.
     fn span(&self, id: JobId, view: &View<'_>) -> Span {
         match self.basis {
             RunTimeBasis::Prediction => view.prediction(id),
@@ -154,7 +154,7 @@ pub(super) struct PlainBackfill {
     choices: Choices,
     notice: Notice,
     plan: EndBook,
-    /// Where announcements follow other run times than the plan.
+    /// Book of announced ends, where announcements follow other run times than the plan.
     announced_by: Option<EndBook>,
     waiting: BTreeSet<JobId>,
     heads: Lane,
@@ -192,7 +192,7 @@ impl PlainBackfill {
         }
     }
 
-    /// How long a job may run as far as backfilling is concerned.
+    /// Returns the longest run time of a job as far as backfilling is concerned.
     fn longest(&self, id: JobId, view: &View<'_>) -> Span {
         let planned = self.plan.span(id, view);
         match self.choices.guard {

@@ -7,9 +7,9 @@ use crate::policy::ranking::{self, moment};
 use crate::policy::{Phase, View};
 
 impl Backfill {
-    /// Whether the queue of reservations does not follow changed predictions: where it neither
-    /// orders nor is searched by them, it is spared the changes, and a job that starts from its
-    /// head is asked about anew.
+    /// Returns whether the queue of reservations does not follow changed predictions: where it
+    /// neither orders nor is searched by them, it is spared the changes, and the prediction of a
+    /// job that starts from its head is read again.
     #[inline]
     pub(super) fn predictions_lag(&self) -> bool {
         self.candidates.is_some() && !self.choices.order.heeds_predictions() && self.choices.reservations <= 1
@@ -105,7 +105,7 @@ impl Backfill {
         head.map(|head| Waiting { prediction: view.prediction(head.id), ..head })
     }
 
-    /// Whether the queues are empty.
+    /// Returns whether the queues are empty.
     #[inline]
     pub(super) fn no_job_waits(&self) -> bool {
         self.candidates.as_ref().unwrap_or(&self.queue).is_empty()

@@ -6,7 +6,7 @@ use crate::parts::{Profile, Stairs, Waiting};
 use crate::policy::{Actions, View, Why};
 
 impl Backfill {
-    /// A pass with several reservations: a plan of the future, made anew each time.
+    /// A pass with several reservations: a plan of the future, rebuilt each time.
     pub(super) fn planned_pass(&mut self, view: &View<'_>, actions: &mut Actions) {
         let now = view.now();
         self.enqueue_fresh(view);

@@ -28,7 +28,7 @@ impl Starvation {
         self.arrivals.first(|id| id >= view.oldest() && view.phase(id) == Phase::Waiting && waits(id))
     }
 
-    /// When a job submitted then has waited too long: after this second.
+    /// Returns the second after which a job submitted then has waited too long.
     fn patience(&self, submit: Time) -> Time {
         submit.saturating_add(self.threshold)
     }

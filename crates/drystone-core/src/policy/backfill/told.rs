@@ -1,11 +1,11 @@
-//! What jobs that arrive, leave or change mean for the queues.
+//! Effect on the queues of jobs that arrive, leave or change.
 
 use super::Backfill;
 use crate::model::{JobId, Span};
 use crate::parts::Running;
 use crate::policy::{Phase, View, ranking};
 
-// One function each: what is told of every job then needs few registers.
+// One function each: the events of every job then need few registers.
 impl Backfill {
     #[inline(never)]
     pub(super) fn arrived(&mut self, id: JobId, view: &View<'_>) {

@@ -1,4 +1,4 @@
-//! What EASY with one reservation would make of the waiting jobs: the reference values of version C
+//! Schedule of EASY with one reservation for the waiting jobs: the reference values of version C
 //! (section 3.2).
 
 use super::measures::{Measure, Rule};
@@ -37,9 +37,9 @@ pub(super) fn references(
     Some(objective.measures.iter().zip(&table.rules).map(value).collect())
 }
 
-/// Starts of the waiting jobs in seconds from now, under backfilling with one reservation for the
-/// first in the order, which is made anew at every event. No other job arrives and predictions
-/// hold. `None` where time was up before.
+/// Returns the starts of the waiting jobs in seconds from now, under backfilling with one
+/// reservation for the first in the order, which is renewed at every event. No other job arrives
+/// and predictions hold. `None` where time was up before.
 pub(super) fn backfill(task: &Task, order: Branching, watch: Option<&dyn Stopwatch>) -> Option<Vec<i64>> {
     let mut starts = vec![0; task.waiting.len()];
     let mut queue: Vec<usize> = (0..task.waiting.len()).collect();

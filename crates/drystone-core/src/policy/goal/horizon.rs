@@ -102,8 +102,8 @@ mod tests {
     }
 
     proptest! {
-        /// Where only the heuristic path is followed, the horizon changes nothing: the same jobs
-        /// start now. And a horizon that reaches all jobs is none.
+        /// If only the heuristic path is followed, the horizon changes nothing: the same jobs start
+        /// now. And a horizon that reaches all jobs is none.
         #[test]
         fn beyond_the_horizon_jobs_follow_the_heuristic(task in tasks(), most in 1u32..12, fcfs in any::<bool>()) {
             prop_assume!(task.waiting.iter().all(|job| job.procs <= task.procs()));

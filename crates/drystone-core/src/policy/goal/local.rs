@@ -4,7 +4,7 @@
 //! Neighbours of a path are made from a pair of its jobs: the later one put before the earlier one,
 //! the earlier one put behind the later one, or both exchanged. Pairs are tried by the earlier
 //! place, then by the later one; a better path is taken at once, and the pairs of its earlier place
-//! come anew. The search ends where no neighbour is better, or at a limit.
+//! are tried again. The search ends where no neighbour is better, or at a limit.
 
 use super::objective::Judge;
 use super::task::Table;

@@ -1,6 +1,6 @@
-//! What a schedule of the waiting jobs is measured by: each measure is a sum or a maximum of one
-//! non-negative term per job, so that the value of the jobs placed so far is a lower bound of the
-//! whole (section 3.1 of the paper; rule 6).
+//! Measures of a schedule of the waiting jobs: each is a sum or a maximum of one non-negative term
+//! per job, so that the value of the jobs placed so far is a lower bound of the whole (section 3.1
+//! of the paper; rule 6).
 
 use super::objective::MOST_MEASURES;
 use super::task::{Owner, Task};
@@ -30,16 +30,16 @@ pub enum Measure {
     /// `areaW`: the average wait, each job weighted by its processors: what waits is capacity, not
     /// jobs.
     Area,
-    /// `fair(7d)`: the average wait, each job weighted by how little its user had within so long
+    /// `fair(7d)`: the average wait, each job weighted by how little its user had within this time
     /// before the present: ⌊1024·S / (S + U)⌋, where U are the user's processor-seconds and S is
     /// the equal share, ⌊all processor-seconds / users⌋, counting the users that had some or wait
-    /// now. A user that had nothing has 1024 (0/0, too), one with the equal share half of it.
+    /// now. A user that had nothing has 1024 (also for 0/0), one with the equal share half of it.
     Fair(Span),
     /// `special(queue=2)`: the average wait of the jobs of one user, group or queue.
     Special(Select),
 }
 
-/// Whose jobs are special.
+/// Owner of the special jobs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Select {
     /// A user's.
@@ -51,7 +51,7 @@ pub enum Select {
 }
 
 impl Select {
-    /// Whether a job with this owner is special.
+    /// Returns whether a job with this owner is special.
     #[must_use]
     pub fn holds(self, owner: &Owner) -> bool {
         match self {
@@ -73,13 +73,13 @@ const BOUND: i64 = 60;
 pub(super) struct Row {
     /// Planned run time, at least 1 s.
     pub(super) span: i64,
-    /// How long it has waited.
+    /// Wait so far.
     pub(super) age: i64,
-    /// What a second of wait adds to its slowdown, in units of 2⁻⁶⁴.
+    /// Increase of its slowdown per second of wait, in units of 2⁻⁶⁴.
     pub(super) pace: u64,
     /// Processors it needs.
     pub(super) procs: Procs,
-    /// What its wait counts in each measure of the objective that weighs waits.
+    /// Weight of its wait in each measure of the objective that weighs waits.
     pub(super) weights: [u16; MOST_MEASURES],
 }
 
@@ -131,7 +131,7 @@ impl Rule {
         }
     }
 
-    /// Whether terms are added up; else the largest counts.
+    /// Returns whether terms are added up; otherwise the largest counts.
     #[inline(always)]
     pub(super) fn adds(self) -> bool {
         !matches!(self, Rule::MaxWait | Rule::Unused { .. })
@@ -170,8 +170,8 @@ impl Measure {
         }
     }
 
-    /// Whether LXF-backfill gives the reference value of version C, and not FCFS-backfill (section
-    /// 3.2).
+    /// Returns whether LXF-backfill gives the reference value of version C, and not FCFS-backfill
+    /// (section 3.2).
     pub(super) fn favoured_by_lxf(self) -> bool {
         matches!(self, Measure::Slowdown | Measure::Wait | Measure::Fair(_) | Measure::Special(_))
     }
@@ -196,7 +196,7 @@ impl fmt::Display for Measure {
     }
 }
 
-/// What a list of measures may be made of, for error messages.
+/// Parts of a list of measures, for error messages.
 pub(super) const WORDS: &str = "maxW, Tw, Tw(50h), avgW, avgX, areaW, unused, late(24h), fair(7d), special(user=1)";
 
 impl FromStr for Measure {

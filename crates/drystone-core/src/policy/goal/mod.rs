@@ -2,7 +2,7 @@
 //!
 //! At every decision the policy searches the permutations of the waiting jobs for the schedule that
 //! the administrator's objective likes best and starts the jobs that this schedule starts now.
-//! Nothing else is committed: the next decision searches anew. A permutation is a schedule: its
+//! Nothing else is committed: the next decision searches again. A permutation is a schedule: its
 //! jobs are placed in order, each at the earliest time at which its processors are free for its
 //! whole predicted run time.
 //!
@@ -53,7 +53,7 @@ pub struct Goal {
     last: Vec<JobId>,
     /// Kept where the objective looks back.
     usage: Usage,
-    /// What orders branches, where that is not the heuristic of the search.
+    /// Order of branches, where that is not the heuristic of the search.
     rater: Option<Rater>,
     /// Kept where its formula asks for it.
     shares: Option<Shares>,
@@ -293,7 +293,8 @@ pub(crate) static GOAL: Kind = Kind {
         meaning: "Chiang & Vasupongayya 2008, whose jobs end by their estimates: exact per decision against an independent search",
     }],
     build: &|args| {
-        // What becomes of predictions is the forecast's affair; a mistake in the word is found here.
+        // What becomes of predictions is the forecast's affair; a mistake in the word is found
+        // here.
         args.get::<String>("overdue")?;
         Ok(Box::new(Goal::new(Settings::build(args)?)))
     },

@@ -12,7 +12,7 @@ use crate::policy::{Call, Form, Takes};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// How measures are weighed against each other.
+/// Way in which measures are weighed against each other.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub enum Model {
     /// The first measure in which two schedules differ decides.
@@ -23,7 +23,7 @@ pub enum Model {
     Tradeoff,
 }
 
-/// What improvements and degradations are relative to.
+/// Reference of improvements and degradations.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub enum Version {
     /// The best schedule so far. The paper's choice. Which schedule wins depends on the order of
@@ -32,15 +32,15 @@ pub enum Version {
     A,
     /// The smaller of both. For two measures the same as minimising their product.
     B,
-    /// What backfilling would achieve, computed once per decision: the same as minimising a
-    /// weighted sum.
+    /// The result of backfilling, computed once per decision: equivalent to minimising a weighted
+    /// sum.
     C,
 }
 
-/// Which differences count.
+/// Differences that count.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub enum Differences {
-    /// Where some measures improve and others degrade, those that change by less than 1 % count as
+    /// If some measures improve and others degrade, those that change by less than 1 % count as
     /// unchanged: 1 % of the best schedule's value; for the total excessive wait, of the longest
     /// current wait.
     #[default]
@@ -49,21 +49,21 @@ pub enum Differences {
     Strict,
 }
 
-/// What the search minimises.
+/// Objective that the search minimises.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Objective {
-    /// How the measures are weighed.
+    /// Way in which the measures are weighed.
     pub model: Model,
     /// The measures; the first leads where the model is lexical.
     pub measures: Vec<Measure>,
-    /// What the trade-off is relative to.
+    /// Reference of the trade-off.
     pub version: Version,
-    /// Which differences count.
+    /// Differences that count.
     pub differences: Differences,
 }
 
 impl Objective {
-    /// What a parameter takes that is an objective.
+    /// Values of a parameter that is an objective.
     pub(super) const TAKES: Takes = Takes::Form(&Form {
         name: "objective",
         shape: "tradeoff(M:M...)|lexical(M>M...), M: maxW|Tw|Tw(50h)|avgW|avgX|areaW|unused|late(24h)|\
@@ -110,7 +110,7 @@ impl Objective {
     /// measures from 1 to 8.
     ///
     /// # Errors
-    /// What is wrong and what would be right.
+    /// The mistake and its correction.
     pub fn parse(text: &str) -> Result<Objective, String> {
         let fail = |problem: String| format!("{problem}; write e.g. tradeoff(Tw:avgX) or lexical(Tw>avgX)");
         let call = Call::parse(text).map_err(|e| fail(e.problem))?;
@@ -140,15 +140,15 @@ impl Objective {
         Ok(Objective { model, measures, ..Objective::default() })
     }
 
-    /// How far back `fair` looks, where it is one of the measures.
+    /// Returns the time that `fair` looks back, where it is one of the measures.
     #[must_use]
     pub fn window(&self) -> Option<Span> {
         self.measures.iter().find_map(|m| if let Measure::Fair(window) = m { Some(*window) } else { None })
     }
 
-    /// Whether the best schedule does not depend on the order in which schedules are compared
-    /// ("uniqueness property", section 3.2): then a search that has exhausted the tree has found an
-    /// optimum.
+    /// Returns whether the best schedule does not depend on the order in which schedules are
+    /// compared ("uniqueness property", section 3.2): then a search that has exhausted the tree has
+    /// found an optimum.
     #[must_use]
     pub fn is_unique(&self) -> bool {
         let single = self.measures.len() == 1;
@@ -171,7 +171,7 @@ pub(super) struct Judge {
     pub(super) best: Vec<i64>,
     /// Differences below this are none where some measures improve and others degrade.
     slack: Vec<i64>,
-    /// Where not 0, the slack of a measure whatever the best value is.
+    /// If not 0, the slack of a measure whatever the best value is.
     fixed_slack: Vec<i64>,
     relaxed: bool,
     /// Differences up to this are none: they may come from rounding alone.
@@ -209,8 +209,8 @@ impl Judge {
         }
     }
 
-    /// Whether a schedule with these values is better than the best so far. Or may be, if they are
-    /// lower bounds.
+    /// Returns whether a schedule with these values is better than the best so far. Or may be, if
+    /// they are lower bounds.
     #[inline]
     pub(super) fn prefers(&self, values: &[i64]) -> bool {
         let (mut improves, mut degrades) = (false, false);
@@ -390,8 +390,8 @@ mod tests {
     }
 
     proptest! {
-        /// What pruning rests on: what is no larger anywhere is preferred wherever the larger one
-        /// is.
+        /// Basis of pruning: values that are no larger anywhere are preferred wherever the larger
+        /// ones are.
         #[test]
         fn preferences_are_antitone(
             lexical in any::<bool>(), version in 0usize..3, relaxed in any::<bool>(), k in 1usize..5,

@@ -1,9 +1,9 @@
-//! The same search on several threads, with the same result for any number of them.
+//! Search on several threads, with one result for any number of them.
 //!
 //! An iteration falls into the subtrees below the children of the root. Threads search them ahead
 //! of their turn, each as if none of its elders had found anything better; in their order, the
 //! results are then taken over as if they had been searched one by one. As soon as a subtree holds
-//! a better path, those behind it are searched anew, from the new best on. That is rare, and
+//! a better path, those behind it are searched again, from the new best on. That is rare, and
 //! nothing of it shows: paths, nodes and the schedule are those of one thread.
 
 use super::objective::Judge;
@@ -20,7 +20,7 @@ const WORTH_THREADS: u64 = 8_000;
 /// A subtree that was searched ahead of its turn.
 struct Ahead {
     effort: Effort,
-    /// Whether no limit ended it.
+    /// True if no limit ended it.
     finished: bool,
     /// The best path, if it is in here.
     better: Option<(Judge, Best)>,

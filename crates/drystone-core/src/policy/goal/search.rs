@@ -18,7 +18,7 @@ pub struct Search {
     helpers: Vec<Walker>,
 }
 
-/// What was found.
+/// Result of a search.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Found {
     /// The best permutation: places in [`Task::waiting`].
@@ -30,9 +30,9 @@ pub struct Found {
     /// of averages, and slowdowns in units of 2⁻³²; jobs beyond the horizon do not count. Empty
     /// where time was up before the heuristic path was complete.
     pub values: Vec<i64>,
-    /// What the search did.
+    /// Effort of the search.
     pub effort: Effort,
-    /// Whether every path was visited or proved to be no better than the best: then this is the
+    /// True if every path was visited or proved to be no better than the best: then this is the
     /// best schedule there is, where the objective has one ([`Objective::is_unique`]).
     pub exhausted: bool,
 }

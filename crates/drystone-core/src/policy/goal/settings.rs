@@ -29,8 +29,8 @@ pub enum Traversal {
     Dds,
 }
 
-/// When a subtree is given up as no better than the best path found so far. The result of a search
-/// to the end is the same.
+/// Criterion for giving up a subtree as no better than the best path found so far. The result of a
+/// search to the end is the same.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub enum Prune {
     /// Never.
@@ -46,7 +46,7 @@ pub enum Prune {
     Beside,
 }
 
-/// What becomes of the best path of the decision before, those that have started taken out and
+/// Use of the best path of the decision before, without the jobs that have started and with
 /// newcomers behind it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub enum Reuse {
@@ -72,7 +72,7 @@ pub enum Plan {
 /// All parameters.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Settings {
-    /// What is minimised.
+    /// Objective to minimise.
     pub objective: Objective,
     /// The order of paths.
     pub traversal: Traversal,
@@ -84,9 +84,9 @@ pub struct Settings {
     pub nodes: Option<u64>,
     /// Most time per decision, for live use. Results then depend on the speed of the machine.
     pub budget: Option<Duration>,
-    /// When a subtree is given up.
+    /// Criterion for giving up a subtree.
     pub prune: Prune,
-    /// What becomes of the best path of the decision before.
+    /// Use of the best path of the decision before.
     pub reuse: Reuse,
     /// Percent of the nodes that are kept for a local search from the best path of the tree.
     /// Without a limit of nodes there is none.
@@ -96,7 +96,7 @@ pub struct Settings {
     /// So many of the waiting jobs are searched, the first in the order of branches; the others
     /// follow in that order behind the best path. `None`: all.
     pub horizon: Option<u32>,
-    /// How many waiting jobs are looked at, the first by arrival; all where there is none.
+    /// Number of waiting jobs considered, the first by arrival; `None` for all.
     pub depth: Option<u32>,
     /// Threads that search; results do not depend on it. How it works, not what it is: no part of
     /// the saved state.
@@ -203,7 +203,7 @@ fn budget(args: &Args<'_>) -> Result<Option<Duration>, SpecError> {
     }
 }
 
-/// What a parameter takes that is a time for a decision.
+/// Values of a parameter that is a time for a decision.
 pub(super) const DURATION: Takes = Takes::Form(&Form {
     name: "duration",
     shape: "50ms|2s",
@@ -218,6 +218,6 @@ fn duration(text: &str) -> Option<Duration> {
         None => (text.strip_suffix('s')?, 1.0),
     };
     let seconds = number.trim().parse::<f64>().ok()? * unit;
-    // A day is more than any decision may take, and nothing is too short to be told from nothing.
+    // A day is more than any decision may take, and no time is too short to differ from zero.
     (1e-6..=86_400.0).contains(&seconds).then(|| Duration::from_secs_f64(seconds))
 }

@@ -10,14 +10,14 @@ use crate::model::Procs;
 /// Free processors from now on; times relative to the present.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Steps {
-    /// Where each step begins; the last one never ends.
+    /// Beginning of each step; the last one never ends.
     time: Vec<i64>,
     free: Vec<Procs>,
     /// The first step in which the narrowest waiting job fits. None before it does.
     front: usize,
 }
 
-/// Where a job was placed: what is needed to take it back.
+/// Position of a placed job: the data needed to take it back.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Spot {
     /// Its start, in seconds from now.
@@ -27,7 +27,7 @@ pub(super) struct Spot {
     to: u32,
     /// The front before.
     front: u32,
-    /// Whether the step at `to` is there only because it ends there.
+    /// True if the step at `to` is there only because it ends there.
     split: bool,
 }
 
@@ -53,7 +53,7 @@ impl Steps {
         self.front = 0;
     }
 
-    /// The same where processors also go: seconds from now and how many more or, below 0, fewer, in
+    /// Fills the steps where processors also go: seconds from now and change of their number, in
     /// order of time.
     pub(super) fn fill_changing(&mut self, free: Procs, changes: Vec<(i64, i64)>) {
         self.time.clear();
@@ -84,7 +84,7 @@ impl Steps {
         }
     }
 
-    /// Whether no job fits now: the step of now was skipped.
+    /// Returns whether no job fits now: the step of now was skipped.
     pub(super) fn is_full_now(&self) -> bool {
         self.front > 0
     }
@@ -171,7 +171,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// The same starts as in the profile that the other policies use, and taking back restores
+        /// Starts equal those in the profile that the other policies use, and taking back restores
         /// every step.
         #[test]
         fn agrees_with_the_profile(

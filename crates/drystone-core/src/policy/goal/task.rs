@@ -1,5 +1,5 @@
-//! What one search is about: the machine, the running jobs and the waiting ones, and the same in
-//! the form the search uses.
+//! Subject of one search: the machine, the running jobs and the waiting ones, also in the form that
+//! the search uses.
 
 use super::measures::{Row, Rule};
 use super::settings::{Branching, Prune, Reuse, Settings};
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 /// A waiting job.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Candidate {
-    /// When it was submitted; not after the present.
+    /// Submit time; not after the present.
     pub submit: Time,
     /// Processors it needs; no more than the machine has.
     pub procs: Procs,
@@ -20,11 +20,11 @@ pub struct Candidate {
     /// The run time in seconds that counts in its slowdown, and in the heuristic that goes by
     /// slowdowns.
     pub run: i64,
-    /// Whose it is.
+    /// Owner.
     pub owner: Owner,
 }
 
-/// Whose a job is: what measures of single users, groups and queues ask for.
+/// Owner of a job, for measures of single users, groups and queues.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Owner {
     /// User; [`UNKNOWN`] is one user like any other.
@@ -140,7 +140,7 @@ pub(super) struct Table {
     pub(super) base: Steps,
     /// The narrowest waiting job.
     pub(super) narrowest: Procs,
-    /// When a subtree is given up.
+    /// Criterion for giving up a subtree.
     pub(super) prune: Prune,
 }
 

@@ -1,4 +1,4 @@
-//! What users had of the machine of late.
+//! Recent usage of the machine by users.
 
 use super::Believed;
 use crate::model::{Span, Time};

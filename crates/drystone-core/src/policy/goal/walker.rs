@@ -22,7 +22,7 @@ pub(super) struct Iteration {
     pub(super) number: usize,
 }
 
-/// What ends a search before the tree is exhausted.
+/// Limits that end a search before the tree is exhausted.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits<'a> {
     /// Most nodes.
@@ -31,14 +31,15 @@ pub(super) struct Limits<'a> {
     pub(super) watch: Option<&'a dyn Stopwatch>,
 }
 
-/// What a search did.
+/// Effort of a search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Effort {
     /// Nodes placed.
     pub nodes: u64,
     /// Paths followed to their end.
     pub paths: u64,
-    /// How often a path was better than the best before it. The heuristic path does not count.
+    /// Number of times that a path was better than the best before it. The heuristic path does not
+    /// count.
     pub improvements: u64,
 }
 
@@ -64,7 +65,7 @@ struct Frame {
     spot: Spot,
 }
 
-/// What became of a node.
+/// Result of visiting a node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Step {
     /// It is on the path.
@@ -95,7 +96,7 @@ pub(super) struct Walker {
     /// `steps`.
     frames: Vec<Frame>,
     placed: usize,
-    /// How many of them are taken out of the list. Those behind are a tail.
+    /// Number of them taken out of the list. Those behind are a tail.
     linked: usize,
     /// Values of the partial schedules, `measures` per depth.
     values: Vec<i64>,
@@ -109,7 +110,7 @@ pub(super) struct Walker {
     left: Vec<usize>,
     /// The best path so far.
     pub(super) best: Best,
-    /// What was done since [`Walker::reset`].
+    /// Effort since [`Walker::reset`].
     pub(super) effort: Effort,
     /// Nodes at which the limits are looked at again.
     look_at: u64,
@@ -252,8 +253,8 @@ impl Walker {
         }
     }
 
-    /// Whether a child is the heuristic's choice at its depth. The nodes above must be taken out of
-    /// the list, and no others.
+    /// Returns whether a child is the heuristic's choice at its depth. The nodes above must be
+    /// taken out of the list, and no others.
     fn is_first(&mut self, depth: usize, child: u32) -> bool {
         self.relink(depth - 1);
         self.next[0] == child + 1
@@ -328,9 +329,9 @@ impl Walker {
         if hopeful { Step::Placed } else { Step::Pruned }
     }
 
-    /// Whether nothing below a branching at this depth can be better, even if each of the jobs that
-    /// are left started where it could if it were the next: it cannot start earlier in any schedule
-    /// below. O(jobs left × steps).
+    /// Returns whether nothing below a branching at this depth can be better, even if each of the
+    /// jobs that are left started where it could if it were the next: it cannot start earlier in
+    /// any schedule below. O(jobs left × steps).
     #[cold]
     fn is_hopeless(&mut self, table: &Table, judge: &Judge, depth: usize) -> bool {
         let k = table.rules.len();
@@ -450,7 +451,7 @@ impl Walker {
         }
     }
 
-    /// Whether the search is over before the next node; and when to look again.
+    /// Returns whether the search is over before the next node; also sets the next check.
     #[cold]
     fn over(&mut self, table: &Table, limits: &Limits<'_>) -> bool {
         let nodes = self.effort.nodes;

@@ -1,5 +1,5 @@
-//! What the wait of each job counts in the measures that weigh waits: fair share and special
-//! priority, which the authors left to future work.
+//! Weight of each job's wait in the measures that weigh waits: fair share and special priority,
+//! which the authors left to future work.
 
 use super::measures::{Measure, Row};
 use super::objective::Objective;

@@ -63,13 +63,13 @@ impl Classes {
         run * self.per_run() + self.widths.iter().take_while(|&&b| procs > b).count()
     }
 
-    /// Whether a queue is for the shortest jobs.
+    /// Returns whether a queue is for the shortest jobs.
     #[inline]
     pub(super) fn is_short(&self, class: usize) -> bool {
         class < self.per_run()
     }
 
-    /// Whether a queue is for the longest jobs.
+    /// Returns whether a queue is for the longest jobs.
     #[inline]
     pub(super) fn is_long(&self, class: usize) -> bool {
         class + self.per_run() >= self.count()
@@ -116,7 +116,7 @@ fn quantiles(sorted: &[Span], parts: u32) -> Vec<Span> {
     borders
 }
 
-/// Whether no part has a coefficient of variation above 1.
+/// Returns whether no part has a coefficient of variation above 1.
 fn even(sorted: &[Span], borders: &[Span]) -> bool {
     let mut from = 0;
     for border in borders.iter().chain([&Span::MAX]) {

@@ -19,7 +19,7 @@ pub(super) struct Controller {
     short: u32,
     /// Sum of their slowdowns, or of the logarithms.
     sum: f64,
-    /// What the last batch came to.
+    /// Value of the last batch.
     last: Option<f64>,
 }
 

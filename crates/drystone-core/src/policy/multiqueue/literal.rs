@@ -1,9 +1,9 @@
 //! The variants in which promises can be broken or displaced: figure 4 to the letter, strict
 //! partitions, arrival order.
 //!
-//! Each pass places every pivot anew when it reaches it, beside the promises that come before its
+//! Each pass places every pivot again when it reaches it, beside the promises that come before its
 //! own: those made earlier, or those to older jobs. A job behind the pivot is measured by all
-//! promises as they stand, those not placed anew yet included, so more may be promised than there
+//! promises as they stand, those not placed again yet included, so more may be promised than there
 //! is.
 
 use super::queues::Job;
@@ -37,7 +37,7 @@ impl Literal {
         self.pivots.retain(|p| p.id != id);
     }
 
-    /// Where the pivots stand.
+    /// Returns the times of the pivots.
     pub(super) fn times(&self) -> impl Iterator<Item = Time> + '_ {
         self.pivots.iter().map(|p| p.at)
     }
@@ -179,8 +179,8 @@ impl MultiQueue {
         plan
     }
 
-    /// Whether a job behind its queue's pivot may start now: rules 6a to 6c of figure 4, as far as
-    /// they are in force.
+    /// Returns whether a job behind its queue's pivot may start now: rules 6a to 6c of figure 4, as
+    /// far as they are in force.
     fn may_overtake(&self, job: &Job, class: usize, plan: &mut Option<Plan>) -> bool {
         // What is left alone of a partition may go with the processors that will be out.
         let some_go = self.scratch.changes.iter().any(|change| change.1 < 0);

@@ -3,8 +3,8 @@
 //! Jobs are sorted into queues by predicted run time. The first of each queue, its *pivot*, is
 //! promised a start; a job that delays no promise may start at once. Rules M1–M6 of the
 //! specification; with exact predictions a promise is never moved, and is kept to the second. With
-//! others it can only come earlier, until a running job outlives its prediction: then what cannot
-//! be kept is placed anew, in the order of the promised times.
+//! others it can only come earlier, until a running job outlives its prediction: then the promises
+//! that cannot be kept are placed again, in the order of the promised times.
 
 mod classes;
 mod controller;
@@ -39,10 +39,10 @@ use std::collections::{BTreeMap, BTreeSet};
 ///
 /// A pass after arrivals alone looks at the newcomers only. Any other pass costs a pruned search of
 /// each queue per job started, and O(r + q) for each new promise over r running jobs and q
-/// promises; after a wrong prediction all promises are placed anew, O(q·(r + q)). The variants that
-/// break promises ([`Own::Figure4`], [`Own::Split`], [`Promising::Arrival`]) plan anew at each pass
-/// and cost O((w + q)·(r + q)) for w waiting jobs. With an order other than that of arrival every
-/// pass sorts all waiting jobs, O(w log w), and looks at each.
+/// promises; after a wrong prediction all promises are placed again, O(q·(r + q)). The variants
+/// that break promises ([`Own::Figure4`], [`Own::Split`], [`Promising::Arrival`]) plan again at
+/// each pass and cost O((w + q)·(r + q)) for w waiting jobs. With an order other than that of
+/// arrival every pass sorts all waiting jobs, O(w log w), and looks at each.
 #[derive(Serialize, Deserialize)]
 pub struct MultiQueue {
     settings: QueueSettings,
@@ -55,8 +55,8 @@ pub struct MultiQueue {
     aside: Vec<Job>,
     /// Jobs that are not seen before their delay is over, by its end.
     held: BTreeMap<(Time, JobId), Job>,
-    /// When delays are over, where these are events and known beforehand. Jobs that have gone since
-    /// are in it still.
+    /// Ends of delays, where these are events and known beforehand. Jobs that have gone since are
+    /// in it still.
     due: BTreeSet<(Time, JobId)>,
     /// The queue of each job, by which it was taken in or started.
     class_of: Window<u8>,
@@ -66,28 +66,28 @@ pub struct MultiQueue {
     /// Booked where they count: with [`Own::Shared`] only where an observer listens.
     partitions: Option<Partitions>,
     controller: Option<Controller>,
-    /// What puts jobs in order, where that is not their arrival.
+    /// Rater that puts jobs in order, where that is not their arrival.
     rater: Option<Rater>,
-    /// What it must know of users.
+    /// Usage of users that it needs.
     shares: Option<Shares>,
     /// More than arrivals happened since the last pass.
     dirty: bool,
     /// A promise was dropped in this pass.
     deposed: bool,
-    /// What was predicted has turned out wrong: the promises must be placed anew.
+    /// True if a prediction has turned out wrong: the promises must be placed again.
     stale: bool,
-    /// When the next delay is over, where that is an event.
+    /// Time at which the next delay is over, where that is an event.
     wake: Option<Time>,
     /// Last values reported.
     told: Vec<(Gauge, i64)>,
-    /// Whether an observer listens to its notes.
+    /// True if an observer listens to its notes.
     #[serde(skip)]
     listened: bool,
     #[serde(skip)]
     scratch: Scratch,
 }
 
-/// What one pass needs; kept for its memory.
+/// Scratch memory of one pass.
 #[derive(Default)]
 struct Scratch {
     now: Time,
@@ -97,7 +97,7 @@ struct Scratch {
     /// Changes of free processors ahead that are no ends of jobs.
     changes: Vec<(Time, i64)>,
     profile: Option<Profile>,
-    /// Whether `profile` shows the present state.
+    /// True if `profile` shows the present state.
     planned: bool,
     /// Per queue: the next job that may start as far as is known.
     candidates: Vec<pass::Candidate>,
@@ -142,7 +142,7 @@ impl MultiQueue {
         usize::from(self.class_of[id])
     }
 
-    /// When a job of this class and prediction may start at the earliest.
+    /// Returns the earliest time at which a job of this class and prediction may start.
     fn ready(&self, class: usize, submit: Time, span: Span, now: Time) -> Time {
         match &self.controller {
             Some(controller) if self.classes.is_long(class) => submit.saturating_add(controller.of(span)),
@@ -236,7 +236,7 @@ impl MultiQueue {
                 self.class_of[id] = class as u8;
                 self.promises.repredict(id, span, class);
                 self.literal.forget(id);
-                // It has been told when it may start; only a job that was not delayed yet may be
+                // Its earliest start has been announced; only a job that was not delayed yet may be
                 // now.
                 self.fresh.push(Job { span, ..job });
             }
@@ -277,7 +277,7 @@ impl MultiQueue {
         self.queues[class].insert(job, now);
     }
 
-    /// When the next delay is over.
+    /// Returns the time at which the next delay is over.
     fn next_ready(&self) -> Option<Time> {
         let delay = self.settings.delay?;
         let appears = self.held.keys().next().map(|k| k.0).filter(|_| delay.wake || self.running.is_empty());
@@ -337,7 +337,7 @@ impl MultiQueue {
     }
 }
 
-/// When a running job is planned to end: even one without run time holds its processors for an
+/// Returns the planned end of a running job: even one without run time holds its processors for an
 /// instant.
 fn planned_end(id: JobId, prediction: Span, view: &View<'_>) -> Time {
     view.segment_start(id).saturating_add(prediction.max(Span(1)))

@@ -1,4 +1,4 @@
-//! What users, operators and the machine do with jobs and processors.
+//! Effects of users, operators and the machine on jobs and processors.
 
 use super::queues::Job;
 use super::{MultiQueue, Queue, planned_end};

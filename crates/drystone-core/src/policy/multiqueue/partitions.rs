@@ -1,4 +1,4 @@
-//! Which queue owns how many processors.
+//! Division of the processors among the queues.
 
 use crate::model::Procs;
 use serde::{Deserialize, Serialize};

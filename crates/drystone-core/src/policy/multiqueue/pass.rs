@@ -35,7 +35,7 @@ impl MultiQueue {
         }
     }
 
-    /// Places promises anew where predictions have turned out wrong: earlier where jobs ended
+    /// Places promises again where predictions have turned out wrong: earlier where jobs ended
     /// early, later where they cannot be kept.
     pub(super) fn keep_promises(&mut self, actions: &mut Actions) {
         let now = self.scratch.now;
@@ -240,7 +240,7 @@ impl MultiQueue {
         }
     }
 
-    /// Where the next pivot is promised its start as soon as the last one starts.
+    /// Hands over where the next pivot is promised its start as soon as the last one starts.
     fn hand_over(&mut self, class: usize, actions: &mut Actions) {
         if self.settings.promise == Promising::Eager
             && let Some(next) = self.queues[class].first()
@@ -263,7 +263,7 @@ impl MultiQueue {
             {
                 profile.release(dropped.at, dropped.end(), dropped.procs);
             }
-            // There is more room than before, for those that this pass has passed already, too.
+            // There is more room than before, also for those that this pass has already passed.
             self.deposed = true;
             self.scratch.candidates.fill(Candidate::Unknown);
             self.climb();
@@ -304,10 +304,10 @@ impl MultiQueue {
         self.climb();
     }
 
-    /// What may start beside the promises as they are now.
+    /// Computes the condition for a start beside the promises as they are now.
     pub(super) fn climb(&mut self) {
         if self.scratch.changes.iter().any(|change| change.1 < 0) {
-            // Free processors fall elsewhere than where a promise begins, too.
+            // Free processors may also fall elsewhere than where a promise begins.
             let profile = self.plan();
             self.scratch.stairs.beside(&profile, self.scratch.now, self.scratch.free);
             self.scratch.profile = Some(profile);

@@ -7,12 +7,12 @@ use serde::{Deserialize, Serialize};
 /// A promised start.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(super) struct Promise {
-    /// When.
+    /// Promised start.
     pub(super) at: Time,
-    /// To whom.
+    /// Job with the promise.
     pub(super) id: JobId,
     pub(super) procs: Procs,
-    /// How long it will run, at least 1 s.
+    /// Planned run time, at least 1 s.
     pub(super) span: Span,
     /// The job may not start before.
     pub(super) ready: Time,
@@ -87,7 +87,7 @@ impl Promises {
         Some(dropped)
     }
 
-    /// Changes what is known of the job of a promise; the promises must be placed anew then.
+    /// Changes the known facts of a promised job; the promises must be placed again then.
     pub(super) fn repredict(&mut self, id: JobId, span: Span, class: usize) {
         if let Some(promise) = self.list.iter_mut().find(|p| p.id == id) {
             (promise.span, promise.class) = (span, class);
@@ -125,7 +125,7 @@ impl Promises {
         }
     }
 
-    /// What may start now beside the promises.
+    /// Computes the condition for a start now beside the promises.
     pub(super) fn stairs(&self, now: Time, free: Procs, stairs: &mut Stairs) {
         stairs.free = free;
         stairs.steps.clear();

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 pub(super) struct Job {
     pub(super) id: JobId,
     pub(super) procs: Procs,
-    /// How long it is planned to run, at least 1 s.
+    /// Planned run time, at least 1 s.
     pub(super) span: Span,
     pub(super) ready: Time,
     pub(super) submit: Time,
@@ -26,7 +26,7 @@ impl Job {
     }
 }
 
-/// Where a job stands in its queue: in order of arrival.
+/// Returns a job's place in its queue: in order of arrival.
 pub(super) fn place(id: JobId) -> Place {
     Place { key: 0, id }
 }
@@ -90,12 +90,12 @@ impl Queue {
         job.into_iter().inspect(|job| self.ready.insert(job.waiting())).next().is_some()
     }
 
-    /// When the next delay is over. O(delayed jobs).
+    /// Returns the time at which the next delay is over. O(delayed jobs).
     pub(super) fn next_ready(&self) -> Option<Time> {
         self.delayed.values().map(|j| j.ready).min()
     }
 
-    /// Sets the delays of all delayed jobs anew.
+    /// Resets the delays of all delayed jobs.
     pub(super) fn set_ready(&mut self, ready: impl Fn(&Job) -> Time) {
         self.delayed.values_mut().for_each(|j| j.ready = ready(j));
     }

@@ -4,7 +4,7 @@ use crate::model::{Procs, Span};
 use crate::parts::Order;
 use serde::{Deserialize, Serialize};
 
-/// What ownership of processors means for a decision.
+/// Meaning of the ownership of processors for a decision.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub enum Own {
     /// Nothing: a job that delays no promise may start (spec M1–M4).
@@ -24,13 +24,13 @@ pub enum Promising {
     /// In the order in which jobs became pivots, each when the pass reaches it (spec M3).
     #[default]
     Pivot,
-    /// The same, but a pivot that starts hands over at once to the next of its queue.
+    /// As above, but a pivot that starts hands over at once to the next of its queue.
     Eager,
     /// In the order of arrival: an older job of another queue may displace a promise.
     Arrival,
 }
 
-/// How the delay of the longest jobs follows the slowdown of the shortest.
+/// Way in which the delay of the longest jobs follows the slowdown of the shortest.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub enum Control {
     /// Not at all: every delay is the first.
@@ -40,7 +40,8 @@ pub enum Control {
     Paper {
         /// Changes up to this are ignored; 0.25 in the paper.
         tolerance: f64,
-        /// Whether the first batch counts as a change of its own slowdown (the paper) or as none.
+        /// True if the first batch counts as a change of its own slowdown (the paper), false if as
+        /// none.
         first_change: bool,
     },
     /// Ours: D follows the level of the slowdown, not its changes, and is bounded. With g the
@@ -59,17 +60,17 @@ pub enum Control {
 pub struct Delay {
     /// D1, in seconds: the first delay and the unit of its changes.
     pub first: f64,
-    /// How it changes.
+    /// Way in which it changes.
     pub control: Control,
     /// Completed jobs per batch; 100 in the paper.
     pub batch: u32,
-    /// Whether a batch counts completed short jobs only; the paper counts all.
+    /// True if a batch counts completed short jobs only; the paper counts all.
     pub short_only: bool,
     /// True if a delayed job cannot even become a pivot before its delay is over.
     pub hold: bool,
-    /// Whether the D of the present counts for all waiting jobs, not that of each one's arrival.
+    /// True if the D of the present counts for all waiting jobs, not that of each one's arrival.
     pub current: bool,
-    /// Whether the end of a delay is an event.
+    /// True if the end of a delay is an event.
     pub wake: bool,
 }
 
@@ -89,13 +90,13 @@ impl Delay {
     }
 }
 
-/// How jobs are sorted into queues by run time.
+/// Sorting of jobs into queues by run time.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Borders {
     /// These upper borders, inclusive; one queue more than borders.
     Fixed(Vec<Span>),
     /// Borders that give the queues equal shares of the jobs among the last `history` arrivals,
-    /// made anew as often.
+    /// renewed after as many.
     Auto {
         /// Number of queues; `None`: as few as leave no queue with a coefficient of variation above
         /// 1, at most eight.
@@ -113,7 +114,7 @@ pub struct QueueSettings {
     /// Upper borders of the width of jobs, inclusive: each class of run times has a queue per class
     /// of widths.
     pub widths: Vec<Procs>,
-    /// What ownership of processors means.
+    /// Meaning of the ownership of processors.
     pub own: Own,
     /// The order of promises.
     pub promise: Promising,
@@ -141,13 +142,14 @@ impl Default for QueueSettings {
 }
 
 impl QueueSettings {
-    /// Whether promises may be broken or displaced, so that every pass has to place them anew.
+    /// Returns whether promises may be broken or displaced, so that every pass has to place them
+    /// again.
     #[must_use]
     pub(super) fn literal(&self) -> bool {
         self.own != Own::Shared || self.promise == Promising::Arrival
     }
 
-    /// Whether the queues have an order of their own.
+    /// Returns whether the queues have an order of their own.
     pub(super) fn ordered(&self) -> bool {
         self.order.is_some() && self.own == Own::Shared && self.promise == Promising::Pivot
     }

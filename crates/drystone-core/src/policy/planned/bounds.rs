@@ -1,4 +1,4 @@
-//! Where jobs need not be looked for while a plan fills up.
+//! Places where jobs need not be looked for while a plan fills up.
 
 use crate::model::{Procs, Span, Time};
 

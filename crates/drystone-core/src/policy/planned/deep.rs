@@ -26,8 +26,8 @@ pub(in crate::policy) struct Deep {
 
 impl Deep {
     /// Takes a compact plan over, where that is possible: no job is without a place, no window is
-    /// announced and nothing is drained. What is out, and when it is expected back, stays as it is
-    /// until all is planned anew.
+    /// announced and nothing is drained. The processors that are out, and their expected returns,
+    /// stay as they are until all is planned again.
     pub(in crate::policy) fn take_over<P: AsRef<Planned>>(
         profile: &Profile,
         plan: &[P],

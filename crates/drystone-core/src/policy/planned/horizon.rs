@@ -1,10 +1,10 @@
-//! How far a plan goes.
+//! Length of a plan.
 
 use crate::model::{Span, Time};
 use crate::policy::{Args, Form, SpecError, Takes};
 use serde::{Deserialize, Serialize};
 
-/// Which waiting jobs are planned and promised a start; the others wait without a promise.
+/// Waiting jobs that are planned and promised a start; the others wait without a promise.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub enum Horizon {
     /// All.
@@ -18,7 +18,7 @@ pub enum Horizon {
 }
 
 impl Horizon {
-    /// What the parameter takes.
+    /// Values of the parameter.
     pub(in crate::policy) const TAKES: &'static [Takes] = &[
         Takes::Words(&["all"]),
         Takes::COUNT,

@@ -24,14 +24,14 @@ use super::{Planned, Stairs};
 use crate::model::{Span, Time};
 use crate::parts::{Chunked, Spot};
 
-/// After so many moves what is gained is looked at anew.
+/// Number of moves after which the gain is computed again.
 const LOOK_AGAIN: u32 = 8;
 
 /// One pass over a plan, in the order of its starts.
 struct Sweep<'a> {
     profile: &'a mut Chunked,
     now: Time,
-    /// Where the time just before the job's start is, or the end of what is gained, if that is
+    /// Position of the time just before the job's start, or of the end of the gain, if that is
     /// before.
     at: Spot,
     /// Jobs that need more than the first and no more than the second may find room that is gained,
@@ -48,13 +48,13 @@ impl Sweep<'_> {
         Sweep { profile, now, at, gains, moves: 0, bounds: Stairs::default() }
     }
 
-    /// Whether no job can move that is planned behind one at `start`, which cannot: nothing is
-    /// gained just before them, and no room anywhere.
+    /// Returns whether no job can move that is planned behind one at `start`, which cannot: nothing
+    /// is gained just before them, and no room anywhere.
     fn is_over(&self, start: Time) -> bool {
         start > self.profile.gained_until() && self.gains.1 <= self.gains.0
     }
 
-    /// Where a job that is planned later than now is planned better.
+    /// Returns the better place of a job that is planned later than now.
     fn better(&mut self, job: &Planned) -> Option<Time> {
         let procs = job.procs as i32;
         self.walk_to(job.start);
@@ -99,7 +99,7 @@ impl Sweep<'_> {
 
 /// Moves every job of a feasible plan to where [`compress`](super::compress) would put it.
 /// `profile` holds running and planned jobs, and was settled when the plan was last compact.
-/// `moved` is told each job that has moved, with its old start, in the order of the old plan.
+/// `moved` receives each job that has moved, with its old start, in the order of the old plan.
 /// `aside` is memory.
 ///
 /// O(w) for w jobs, and for each that may move a look at the steps where room was gained.

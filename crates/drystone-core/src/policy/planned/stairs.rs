@@ -1,4 +1,4 @@
-//! Where jobs need not be looked for while a plan of many is gone through in the order of its
+//! Places where jobs need not be looked for while a plan of many is traversed in the order of its
 //! starts.
 
 use crate::model::{Procs, Span, Time};

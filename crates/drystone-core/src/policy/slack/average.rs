@@ -4,7 +4,7 @@ use super::settings::AverageWait;
 use crate::model::Span;
 use serde::{Deserialize, Serialize};
 
-/// What the estimate begins with: one job that waited for an hour.
+/// Initial value of the estimate: one job that waited for an hour.
 const FIRST_GUESS: f64 = 3_600.0;
 
 /// The newest wait counts at least as much as one in so many: about ten days of a log of 28,000

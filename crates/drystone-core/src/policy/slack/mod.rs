@@ -55,7 +55,7 @@ pub struct Slack {
     /// arrived when processors come back.
     unplanned: Vec<Waiting>,
     turned_away: Vec<JobId>,
-    /// Whether each waiting job is planned as early as the running jobs and those before it allow.
+    /// True if each waiting job is planned as early as the running jobs and those before it allow.
     compact: bool,
     /// Jobs beyond the horizon, by arrival.
     beyond: VecDeque<JobId>,
@@ -72,7 +72,7 @@ pub struct Slack {
     guests: Vec<Running>,
     /// Priorities of running jobs, kept only where they may be given more time.
     held: BTreeMap<JobId, f64>,
-    /// What puts displaced jobs in order, where a formula does.
+    /// Rater that orders displaced jobs, where a formula does.
     rater: Option<Rater>,
     /// Kept where the formula asks for it.
     shares: Option<Shares>,
@@ -205,7 +205,7 @@ impl Slack {
         self.plan.sort_unstable_by_key(|job| job.planned.key());
     }
 
-    /// Makes the profile anew from running jobs and plan.
+    /// Rebuilds the profile from running jobs and plan.
     fn rebuild(&mut self, view: &View<'_>) {
         let free = self.free(view);
         self.running.fill(&mut self.profile, view, free);
@@ -260,7 +260,7 @@ impl Slack {
         self.held.remove(&job);
     }
 
-    /// Processors have gone or come back: all is planned anew, also what had no place.
+    /// Processors have gone or come back: all is planned again, including jobs without a place.
     fn capacity_changed(&mut self) {
         self.plan.append(&mut self.unplanned);
         self.plan.sort_unstable_by_key(|job| job.planned.key());
@@ -310,7 +310,7 @@ impl Slack {
     }
 }
 
-/// What a waiting job is told: where it is planned to start, and its latest start. The start is
+/// Returns the announcement to a waiting job: its planned start, and its latest start. The start is
 /// whole, so that a fraction of a second of slack is worth nothing.
 fn promise(job: &Waiting) -> Action {
     let start = job.planned.start;
@@ -432,7 +432,7 @@ impl Policy for Slack {
     }
 }
 
-/// What the weights of prices take.
+/// Values of the weights of prices.
 const WEIGHT: &[Takes] = &[Takes::Number { from: 0.0, to: 1.0 }];
 
 /// Slack-based backfilling.
@@ -514,7 +514,8 @@ pub(crate) static SLACK: Kind = Kind {
         meaning: "the simulator behind Talby & Feitelson 1999, tables 1 to 3",
     }],
     build: &|args| {
-        // What becomes of predictions is the forecast's affair; a mistake in the word is found here.
+        // What becomes of predictions is the forecast's affair; a mistake in the word is found
+        // here.
         args.get::<String>("overdue")?;
         let settings = Settings::build(args)?;
         let priorities = Priorities::from_text(args.text("priorities")).map_err(|e| args.error(e.to_string()))?;

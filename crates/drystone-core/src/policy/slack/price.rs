@@ -1,5 +1,5 @@
-//! What rearranging a plan costs (rules 10, 11c, 14, 17 and 18; Talby & Feitelson 1999, sections
-//! 4.2 to 4.4).
+//! Price of rearranging a plan (rules 10, 11c, 14, 17 and 18; Talby & Feitelson 1999, sections 4.2
+//! to 4.4).
 //!
 //! The order of the multiplications is part of the specification: other orders round differently,
 //! and a last bit can decide between two schedules.
@@ -8,7 +8,7 @@ use crate::model::{Procs, Span};
 use crate::policy::planned::Planned;
 use serde::{Deserialize, Serialize};
 
-/// How much each consideration weighs: exponents between 0 and 1 of the factors of a price.
+/// Weight of each consideration: exponents between 0 and 1 of the factors of a price.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Weights {
     /// α_u, of the number of processors.
@@ -42,7 +42,7 @@ impl Weights {
         if wait == Span::ZERO { 0.0 } else { self.of_killing(procs, wait) }
     }
 
-    /// What it costs to throw away a run of `span` on `procs` processors (section 4.7).
+    /// Returns the price of throwing away a run of `span` on `procs` processors (section 4.7).
     #[inline]
     #[must_use]
     pub fn of_killing(&self, procs: Procs, span: Span) -> f64 {
@@ -102,7 +102,7 @@ impl Waiting {
     }
 }
 
-/// What one waiting job loses when it is moved.
+/// Loss of one waiting job when it is moved.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Stake {
     slack: f64,
@@ -113,7 +113,7 @@ pub(super) struct Stake {
 }
 
 impl Stake {
-    /// Whether a delay of `by` seconds keeps the promise.
+    /// Returns whether a delay of `by` seconds keeps the promise.
     #[inline]
     pub(super) fn bears(&self, by: Span) -> bool {
         by.as_f64() <= self.slack

@@ -21,7 +21,7 @@ use crate::parts::Profile;
 use crate::policy::planned::{Bounds, Planned};
 use std::cmp::Reverse;
 
-/// What is to be fitted in.
+/// Job to be fitted in.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Newcomer {
     pub(super) procs: Procs,
@@ -39,12 +39,12 @@ pub(super) struct Task<'a> {
     pub(super) full: &'a Profile,
     /// In the order of planned starts, then arrival.
     pub(super) plan: &'a [Waiting],
-    /// Whether each waiting job is planned as early as the running jobs and those before it allow.
+    /// True if each waiting job is planned as early as the running jobs and those before it allow.
     pub(super) compact: bool,
     pub(super) new: Newcomer,
-    /// Whether the newcomer must start now.
+    /// True if the newcomer must start now.
     pub(super) only_now: bool,
-    /// Where a formula orders displaced jobs: the places in the plan in its order.
+    /// Order of displaced jobs by a formula: the places in the plan in its order.
     pub(super) ranked: &'a [usize],
 }
 
@@ -53,7 +53,7 @@ pub(super) struct Task<'a> {
 pub(super) struct Choice {
     pub(super) start: Time,
     pub(super) price: f64,
-    /// Whether the plan is compact with it.
+    /// True if the plan is compact with it.
     pub(super) compact: bool,
 }
 
@@ -64,7 +64,7 @@ pub(super) struct Move {
     pub(super) at: usize,
     /// Its new start.
     pub(super) to: Time,
-    /// What that costs.
+    /// Price of the plan.
     pub(super) price: f64,
 }
 
@@ -84,7 +84,7 @@ pub(super) struct Search {
     floors_of: usize,
     /// The most that can be gained by moving up each job, by its place in the plan; 0 or negative.
     gains: Vec<f64>,
-    /// The same for all jobs from a place on.
+    /// Gains of all jobs from a place on.
     gains_from: Vec<f64>,
     /// Places in the plan in the order in which displaced jobs are put back, unless that is the
     /// order of the plan.
@@ -123,14 +123,14 @@ struct Candidate {
     start: Time,
     /// The first displaced job.
     fixed: usize,
-    /// What it costs that the newcomer itself waits.
+    /// Price of the newcomer's own wait.
     own: f64,
     best: f64,
     scale: f64,
 }
 
 impl Candidate {
-    /// Whether a sum that cannot get lower than this is beaten already.
+    /// Returns whether a sum that cannot get lower than this is beaten already.
     fn beaten(&self, bound: f64) -> bool {
         bound > self.best + self.scale
     }
@@ -317,7 +317,7 @@ impl Search {
         Some(price)
     }
 
-    /// The same in any other order, or for a plan that is not compact.
+    /// Puts jobs back in any other order, or for a plan that is not compact.
     fn put_back_in_given_order(&mut self, task: &Task<'_>, candidate: Candidate) -> Option<f64> {
         let mut price = candidate.own;
         let mut left = self.gains_from[candidate.fixed];
@@ -525,7 +525,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(2_000))]
 
-        /// What a compact plan allows to leave out changes nothing, in any order.
+        /// The savings that a compact plan allows change nothing, in any order.
         #[test]
         fn savings_change_nothing(case in cases()) {
             for order in [Order::Start, Order::Arrival, Order::Utilisation, Order::Cost, Order::Priority, Order::Exhaustive(3)] {

@@ -38,7 +38,7 @@ pub enum AverageWait {
     Auto,
 }
 
-/// What happens when a job ends before its time.
+/// Procedure for a job that ends before its time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub enum Removal {
     /// Rule 15: the conservative compression; slacks and priorities stay. What the tables of the
@@ -50,7 +50,7 @@ pub enum Removal {
     Priced,
 }
 
-/// What happens to a job that still runs at its declared end (rule 19; section 4.7).
+/// Procedure for a job that still runs at its declared end (rule 19; section 4.7).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub enum Tick {
     /// Nothing: the machine decides. The plan expects it to need as long again as it is overdue, at
@@ -78,13 +78,13 @@ pub struct Settings {
     pub order: Order,
     /// α_u, α_t, α_p, α_f.
     pub weights: Weights,
-    /// When early ends are noticed.
+    /// Notice of early ends.
     pub notice: Notice,
-    /// Which waiting jobs are planned.
+    /// Waiting jobs that are planned.
     pub horizon: Horizon,
     /// Procedure for a job that ends early.
     pub removal: Removal,
-    /// What happens when a job does not end.
+    /// Procedure for a job that does not end.
     pub tick: Tick,
 }
 
@@ -128,7 +128,7 @@ impl Settings {
     }
 }
 
-/// What the order of displaced jobs takes.
+/// Values of the order of displaced jobs.
 pub(super) const ORDER: Takes = Takes::Form(&Form {
     name: "displacement",
     shape: "ast|aat|du|dc|dp|exhaustive(N) with N from 1 to 8|a formula",

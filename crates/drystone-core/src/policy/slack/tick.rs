@@ -1,8 +1,8 @@
 //! Jobs that still run when they should have ended (rule 19; Talby & Feitelson 1999, section 4.7).
 //!
 //! A job is beyond its time when it has run as long as it was planned and as long as its user
-//! declared. Then no correction of its prediction gives it more. What is killed is killed in two
-//! steps: the machine is told, and nothing else is decided before it says that the job has ended.
+//! declared. Then no correction of its prediction gives it more. A job is killed in two steps: the
+//! machine gets the order, and nothing else is decided before it reports the end of the job.
 
 use super::Slack;
 use super::search::{Choice, Newcomer};
@@ -18,8 +18,8 @@ impl Slack {
         view.free() + self.guests.iter().map(|guest| guest.procs).sum::<Procs>()
     }
 
-    /// Whether a job that had been predicted to run for `old` has outlived that and what its user
-    /// declared, and this decides what becomes of it.
+    /// Returns whether a job that had been predicted to run for `old` has outlived that and its
+    /// user's declaration, and this decides its fate.
     pub(super) fn beyond_its_time(&self, job: JobId, old: Span, view: &View<'_>) -> bool {
         self.settings.tick != Tick::Run
             && view.phase(job) == Phase::Running
@@ -108,7 +108,7 @@ impl Slack {
     }
 }
 
-/// How long its user said that the job would run; at least a second, as it was planned.
+/// Returns the run time that its user declared; at least a second, as it was planned.
 fn declared(job: JobId, view: &View<'_>) -> Span {
     view.job(job).estimate.max(Span(1))
 }

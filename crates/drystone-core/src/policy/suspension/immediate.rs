@@ -13,8 +13,8 @@ use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 
 /// Immediate service (Chiang & Vernon 2001): a job that arrives starts at once, in place of those
-/// whose instantaneous expansion factor (wait + run so far) / run so far is lowest and who have had
-/// their time slice.
+/// that have had their time slice and have the lowest instantaneous expansion factor (wait + run so
+/// far) / run so far.
 ///
 /// With s suspended and r running jobs, an end or a suspension costs O(s) and a pass O(s), and O(r
 /// log r) per arrival: one comparison each; a suspended job is looked at only when the one job has
@@ -28,7 +28,7 @@ pub struct Immediate {
     fresh: Vec<Task>,
     /// Suspended jobs.
     parked: Vec<Task>,
-    /// What is known of each of them, beside them: it is looked through at every event.
+    /// Known facts of each of them, kept beside them: every event looks through it.
     asking: Vec<Asking>,
     running: Vec<Task>,
     /// Their numbers, and where they are, in the same order: looked through for each suspended job.
@@ -40,7 +40,7 @@ pub struct Immediate {
     ahead: Ahead,
 }
 
-/// When a suspended job needs to be looked at.
+/// Time at which a suspended job needs to be examined.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Asking {
     /// It cannot suspend the one in its way before. [`TOUCHED`]: that one has gone since it was
@@ -51,7 +51,7 @@ struct Asking {
     blocker: JobId,
 }
 
-/// What is in the way for so long is enough to know.
+/// Horizon beyond which obstacles are not looked for.
 const FAR: Span = Span(30 * Span::MINUTE.0);
 const TOUCHED: Time = Time::MIN;
 const NO_JOB: JobId = JobId(u32::MAX);
@@ -94,7 +94,7 @@ impl Immediate {
         let Some(at) = self.place(id) else { return };
         let task = self.leaves(at);
         if self.is_shared() && self.running.iter().any(|other| other.meets(&task)) {
-            // Somebody else had started two jobs on the same processors.
+            // Another scheduler had started two jobs on the same processors.
             self.look_anew(view);
         } else if let Some(processors) = &mut self.processors {
             processors.release(&task.set);
@@ -115,7 +115,7 @@ impl Immediate {
         self.look_anew(view);
     }
 
-    /// Somebody else has put a job where it is.
+    /// Another scheduler has put a job where it is.
     fn found(&mut self, id: JobId, runs: bool, view: &View<'_>) {
         let task = Task::found(id, view);
         if runs {
@@ -127,7 +127,7 @@ impl Immediate {
         self.look_anew(view);
     }
 
-    /// Works out anew which processors are free, and whose; every suspended job is looked at again.
+    /// Recomputes the free processors and their owners; every suspended job is examined again.
     fn look_anew(&mut self, view: &View<'_>) {
         self.machine = view.machine().procs;
         let out = view.outlook().map(|outlook| outlook.offline().clone()).unwrap_or_default();
@@ -136,12 +136,12 @@ impl Immediate {
         self.asking.iter_mut().for_each(|asking| asking.ready = TOUCHED);
     }
 
-    /// Whether somebody else has started several jobs on one processor.
+    /// Returns whether another scheduler has started several jobs on one processor.
     fn is_shared(&self) -> bool {
         self.processors.as_ref().is_some_and(Processors::any_shared)
     }
 
-    /// Where a running job is among the others.
+    /// Returns the position of a running job among the others.
     fn place(&self, id: JobId) -> Option<usize> {
         self.ids.iter().position(|&running| running == id)
     }
@@ -165,8 +165,8 @@ impl Immediate {
         near.map(|(at, _)| at).filter(|&at| task.meets_indeed(&self.running[at]))
     }
 
-    /// Whether these processors are of no use to a job that resumes now: some are out, or go before
-    /// its end.
+    /// Returns whether these processors are of no use to a job that resumes now: some are out, or
+    /// go before its end.
     fn is_lost_on(&self, set: &ProcSet, barred: &ProcSet) -> bool {
         meets(set, barred) || self.processors.as_ref().is_some_and(|p| p.are_no_gain(set))
     }
@@ -360,8 +360,8 @@ impl Immediate {
         line
     }
 
-    /// Whether a suspended job's processors are free or may be taken from the jobs that run on
-    /// them.
+    /// Returns whether a suspended job's processors are free or may be taken from the jobs that run
+    /// on them.
     fn may_go_on(&self, task: &Task, tick: bool, now: Time) -> bool {
         let Some(processors) = &self.processors else { return false };
         if self.is_lost_on(&task.set, &self.ahead.barred(task, now)) {
@@ -376,8 +376,8 @@ impl Immediate {
                 })
     }
 
-    /// Whether a running job may be suspended so that a suspended one resumes. Once it may, it may
-    /// as long as it runs.
+    /// Returns whether a running job may be suspended so that a suspended one resumes. Once it may,
+    /// it may as long as it runs.
     fn gives_way(&self, running: &Task, suspended: &Task, factor: Decimal, now: Time) -> bool {
         let (mine, other) = (waiting_factor(suspended, now), instantaneous(running, now));
         now - running.since >= self.settings.slice
@@ -386,7 +386,7 @@ impl Immediate {
             && mine.is_at_least(factor, other)
     }
 
-    /// Finds out before when those who were looked at need not be looked at again.
+    /// Computes the earliest time at which each suspended job must be examined again.
     fn look_ahead(&mut self, now: Time) {
         for at in 0..self.parked.len() {
             if self.asking[at].ready <= now {
@@ -395,9 +395,9 @@ impl Immediate {
         }
     }
 
-    /// Who is longest in the way of a suspended job, and the tick behind `now` before which that
-    /// one does not give way. There may be more passes at a tick, so a job that gives way already
-    /// is not the one that matters.
+    /// Returns the job that is longest in the way of a suspended job, and the tick behind `now`
+    /// before which that one does not give way. There may be more passes at a tick, so a job that
+    /// gives way already is not the one that matters.
     fn asking(&self, task: &Task, now: Time) -> Asking {
         let mut asking = Asking { ready: self.first_tick(now), blocker: NO_JOB };
         let tick = self.is_tick(now);
@@ -440,9 +440,9 @@ impl Immediate {
         Time(first.0 + (no + 1) * every)
     }
 
-    /// When enough running jobs will have had their slice for a job that never ran; [`Time::MAX`]
-    /// for never. `by_slice` is when each has had its slice, and how many processors all have by
-    /// then that are free or have.
+    /// Returns the time at which enough running jobs will have had their slice for a job that never
+    /// ran; [`Time::MAX`] for never. `by_slice` is when each has had its slice, and how many
+    /// processors all have by then that are free or have.
     fn served(&self, task: &Task, by_slice: &[(Time, u64)], now: Time) -> Time {
         let free = u64::from(self.processors.as_ref().map_or(0, |p| p.free().len()));
         if free >= u64::from(task.procs) {
@@ -488,7 +488,7 @@ fn waiting_factor(task: &Task, now: Time) -> Ratio {
 struct Place {
     factor: Ratio,
     id: JobId,
-    /// Where it was among the suspended jobs when the line was made.
+    /// Position among the suspended jobs when the line was made.
     at: usize,
 }
 

@@ -33,7 +33,7 @@ impl Limits {
         Limits { limit, on, slowdowns: [(0.0, 0.0); 16], highest }
     }
 
-    /// Whether a running job has too high a priority to be suspended.
+    /// Returns whether a running job has too high a priority to be suspended.
     #[inline]
     pub(super) fn shelters(&self, task: &Task) -> bool {
         self.limit != Limit::None
@@ -41,13 +41,13 @@ impl Limits {
             && task.running_priority().as_f64() > self.highest[category(task)]
     }
 
-    /// Whether a job of this priority has too high a one to suspend a running job.
+    /// Returns whether a job of this priority has too high a one to suspend a running job.
     #[inline]
     pub(super) fn forbids(&self, tau: Ratio, task: &Task) -> bool {
         self.on == LimitOn::Preemptor && self.limit != Limit::None && tau.as_f64() > self.highest[category(task)]
     }
 
-    /// Whether no job is ever sheltered, whatever job asks.
+    /// Returns whether no job is ever sheltered, whatever job asks.
     pub(super) fn is_none(&self) -> bool {
         self.limit == Limit::None || self.on == LimitOn::Preemptor
     }

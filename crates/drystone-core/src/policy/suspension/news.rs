@@ -31,9 +31,9 @@ impl Ahead {
         }
     }
 
-    /// Whether a job cannot resume now, whatever runs: too few processors stay until its end, or
-    /// not those that it must resume on (`pinned`). That stays so until a window begins or is
-    /// forgotten, or the job's prediction changes.
+    /// Returns whether a job cannot resume now, whatever runs: too few processors stay until its
+    /// end, or not those that it must resume on (`pinned`). That stays so until a window begins or
+    /// is forgotten, or the job's prediction changes.
     #[inline]
     pub(super) fn rules_out(&self, task: &Task, pinned: bool, machine: Procs, now: Time) -> bool {
         let end = now.saturating_add(task.left());
@@ -46,7 +46,7 @@ impl Ahead {
     }
 }
 
-/// Whether two sets have a processor in common; one of them is empty, as a rule.
+/// Returns whether two sets have a processor in common; one of them is empty, as a rule.
 #[inline]
 pub(super) fn meets(set: &ProcSet, other: &ProcSet) -> bool {
     !other.is_empty() && !set.is_disjoint(other)

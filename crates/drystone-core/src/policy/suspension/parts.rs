@@ -1,4 +1,4 @@
-//! Where on the machine a job is, roughly: most jobs that share no processor are told apart at a
+//! Coarse position of a job on the machine: most jobs that share no processor are separated at a
 //! glance.
 
 use crate::model::{ProcSet, Procs};
@@ -30,12 +30,12 @@ impl Parts {
         parts
     }
 
-    /// Whether a part is a processor, so that what is said of parts is exact.
+    /// Returns whether a part is a processor, so that statements about parts are exact.
     pub(super) fn are_exact(machine: Procs) -> bool {
         u64::from(machine) <= PARTS
     }
 
-    /// Whether both have a part in common.
+    /// Returns whether both have a part in common.
     #[inline]
     pub(super) fn meet(&self, other: &Parts) -> bool {
         self.0.iter().zip(&other.0).fold(0, |common, (a, b)| common | (a & b)) != 0

@@ -122,7 +122,7 @@ impl Pool {
         self.ranges = left;
     }
 
-    /// Whether every processor of the set is in it.
+    /// Returns whether every processor of the set is in it.
     #[inline]
     pub(super) fn contains(&self, set: &ProcSet) -> bool {
         set.ranges().iter().all(|range| {

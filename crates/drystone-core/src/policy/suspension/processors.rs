@@ -5,7 +5,8 @@ use super::pool::Pool;
 use crate::model::{ProcSet, Procs};
 use serde::{Deserialize, Serialize};
 
-/// Free processors, and who owns them. A suspended job owns the processors on which it must resume.
+/// Free processors, and the owners of processors. A suspended job owns the processors on which it
+/// must resume.
 #[derive(Clone, Default, Debug, Serialize, Deserialize)]
 pub(super) struct Processors {
     /// F: no job runs on them.
@@ -16,7 +17,7 @@ pub(super) struct Processors {
     open: Pool,
     /// Those that are out: never free, though a job may still run on some of them.
     out: ProcSet,
-    /// Those that several running jobs share, because somebody else started them so.
+    /// Processors shared by several running jobs, because another scheduler started them so.
     shared: ProcSet,
 }
 
@@ -27,8 +28,8 @@ impl Processors {
         Processors { open: free.clone(), owned: Pool::default(), free, out: ProcSet::new(), shared: ProcSet::new() }
     }
 
-    /// Works all of it out anew on a machine of so many: from those that running jobs are on, those
-    /// that suspended jobs own, and those that are out.
+    /// Recomputes all of it on a machine of this size: from the processors of running jobs, those
+    /// owned by suspended jobs, and those that are out.
     pub(super) fn anew<'a>(
         procs: Procs,
         running: impl Iterator<Item = &'a ProcSet>,
@@ -50,18 +51,19 @@ impl Processors {
         all
     }
 
-    /// Whether several running jobs share a processor.
+    /// Returns whether several running jobs share a processor.
     pub(super) fn any_shared(&self) -> bool {
         !self.shared.is_empty()
     }
 
-    /// Whether no job gains by a job leaving these: some are out, or others are on them, too.
+    /// Returns whether no job gains by a job leaving these: some are out, or others are also on
+    /// them.
     #[inline]
     pub(super) fn are_no_gain(&self, set: &ProcSet) -> bool {
         meets(set, &self.out) || meets(set, &self.shared)
     }
 
-    /// Whether others are on some of these, too.
+    /// Returns whether others are also on some of these.
     #[inline]
     pub(super) fn are_shared(&self, set: &ProcSet) -> bool {
         meets(set, &self.shared)
@@ -80,14 +82,14 @@ impl Processors {
         }
     }
 
-    /// The same without these.
+    /// Returns the processors without these.
     pub(super) fn without(&self, barred: &ProcSet) -> Processors {
         let mut all = self.clone();
         all.occupy(barred);
         all
     }
 
-    /// What is out is not free.
+    /// Removes the processors that are out from the free ones.
     #[inline]
     fn forget_lost(&mut self) {
         if !self.out.is_empty() {
@@ -125,8 +127,8 @@ impl Processors {
         self.owned_by(set, others);
     }
 
-    /// Who owned these does so no more; `others` own what they owned. As soon as all are owned
-    /// again the rest is not asked for.
+    /// Ends the ownership of these; `others` own what they owned. As soon as all are owned again
+    /// the rest is not asked for.
     fn owned_by<'a>(&mut self, set: &ProcSet, others: impl Iterator<Item = &'a ProcSet>) {
         let all = self.owned.len();
         self.owned.remove(set);

@@ -21,7 +21,7 @@ impl Ratio {
         (wide(self.over) * wide(other.under)).cmp(&(wide(other.over) * wide(self.under)))
     }
 
-    /// Whether this is at least `factor` times the other.
+    /// Returns whether this is at least `factor` times the other.
     #[inline]
     pub(super) fn is_at_least(self, factor: Decimal, other: Ratio) -> bool {
         let wide = i128::from;
@@ -45,7 +45,7 @@ pub struct Decimal {
 }
 
 impl Decimal {
-    /// What a parameter takes that is one.
+    /// Values of a parameter that is one.
     pub(super) const FROM_ZERO: Takes = Takes::Form(&Form {
         name: "decimal",
         shape: "a decimal number",
@@ -53,7 +53,7 @@ impl Decimal {
         check: |text| text.parse::<Decimal>().is_ok(),
     });
 
-    /// The same, not below 1.
+    /// Values not below 1.
     pub(super) const FROM_ONE: Takes = Takes::Form(&Form {
         name: "decimal",
         shape: "a decimal number from 1",
@@ -73,7 +73,7 @@ impl Decimal {
         Decimal { digits: number, scale: 1_000 }
     }
 
-    /// Whether it is at least 1.
+    /// Returns whether it is at least 1.
     #[must_use]
     pub fn is_at_least_one(self) -> bool {
         self.digits >= self.scale

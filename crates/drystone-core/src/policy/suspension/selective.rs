@@ -37,7 +37,7 @@ pub struct Selective {
     running: Vec<Task>,
     /// Jobs suspended in this pass; empty between passes.
     stopped: Vec<Task>,
-    /// Whether more than arrivals happened since the last pass, so that any job may start.
+    /// True if more than arrivals happened since the last pass, so that any job may start.
     changed: bool,
     wake: Option<Time>,
     #[serde(skip)]
@@ -80,13 +80,13 @@ impl Selective {
         }
     }
 
-    /// Whether a job must resume where it was.
+    /// Returns whether a job must resume where it was.
     #[inline]
     fn is_pinned(&self, task: &Task) -> bool {
         task.has_run() && !self.settings.migrate
     }
 
-    /// Whether a running job is not to be suspended, whatever job asks.
+    /// Returns whether a running job is not to be suspended, whatever job asks.
     #[inline]
     fn is_sheltered(&self, task: &Task) -> bool {
         self.settings.cap.is_some_and(|cap| task.suspensions >= cap)
@@ -94,14 +94,14 @@ impl Selective {
             || self.is_lost_on(&task.set)
     }
 
-    /// Whether no job gains by others leaving these processors: some are out, or go too soon, or
-    /// are shared.
+    /// Returns whether no job gains by others leaving these processors: some are out, or go too
+    /// soon, or are shared.
     #[inline]
     fn is_lost_on(&self, set: &ProcSet) -> bool {
         meets(set, &self.barred) || self.processors.as_ref().is_some_and(|p| p.are_no_gain(set))
     }
 
-    /// Whether an idle job cannot run now, whatever runs, because of announced windows.
+    /// Returns whether an idle job cannot run now, whatever runs, because of announced windows.
     #[inline]
     fn is_ruled_out(&self, at: usize, now: Time) -> bool {
         let task = &self.idle[at];
@@ -135,7 +135,7 @@ impl Selective {
             self.factor = factor;
         }
         if self.running.iter().any(|other| other.meets(&task)) {
-            // Somebody else had started two jobs on the same processors.
+            // Another scheduler had started two jobs on the same processors.
             self.look_anew(view);
         } else if let Some(processors) = &mut self.processors {
             processors.release(&task.set);
@@ -156,7 +156,7 @@ impl Selective {
         self.look_anew(view);
     }
 
-    /// Somebody else has put a job where it is.
+    /// Another scheduler has put a job where it is.
     fn found(&mut self, id: JobId, runs: bool, view: &View<'_>) {
         let task = Task::found(id, view);
         if runs {
@@ -168,7 +168,7 @@ impl Selective {
         self.look_anew(view);
     }
 
-    /// Works out anew which processors are free, and whose.
+    /// Recomputes the free processors and their owners.
     fn look_anew(&mut self, view: &View<'_>) {
         self.machine = view.machine().procs;
         let out = view.outlook().map(|outlook| outlook.offline().clone()).unwrap_or_default();
@@ -205,7 +205,7 @@ impl Selective {
         self.running.insert(at, task);
     }
 
-    /// Whether as many processors are free as an idle job needs, whichever they are.
+    /// Returns whether as many processors are free as an idle job needs, whichever they are.
     #[inline]
     fn is_room_for(&self, at: usize) -> bool {
         self.processors.as_ref().is_some_and(|p| self.idle[at].procs <= p.free().len())
@@ -229,7 +229,7 @@ impl Selective {
         self.place(at, None, now)
     }
 
-    /// Whether [`Selective::plain_start`] has an answer.
+    /// Returns whether [`Selective::plain_start`] finds a start.
     fn can_start(&mut self, at: usize, now: Time) -> bool {
         let (task, need) = (&self.idle[at], self.idle[at].procs);
         let Some(processors) = &self.processors else { return false };

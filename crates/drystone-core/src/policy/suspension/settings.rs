@@ -18,7 +18,7 @@ pub enum Factor {
     },
 }
 
-/// Which free processors a fresh job may take. A suspended job owns the processors on which it must
+/// Free processors that a fresh job may take. A suspended job owns the processors on which it must
 /// resume.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Place {
@@ -39,7 +39,7 @@ pub enum Place {
 }
 
 impl Place {
-    /// Whether what a job may take changes while nothing but time passes.
+    /// Returns whether the processors that a job may take change while nothing but time passes.
     pub(super) fn changes_with_time(self) -> bool {
         matches!(self, Place::PrioritySf | Place::Priority)
     }
@@ -78,7 +78,7 @@ pub enum Limit {
     },
 }
 
-/// Whose priority the limit is about.
+/// Job whose priority the limit is about.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub enum LimitOn {
     /// That of the job that would be suspended: the text of section 4.5.
@@ -93,19 +93,19 @@ pub enum LimitOn {
 pub struct Selection {
     /// SF.
     pub factor: Factor,
-    /// Which jobs are not suspended.
+    /// Jobs that are not suspended.
     pub limit: Limit,
-    /// Whose priority that limits.
+    /// Job whose priority it limits.
     pub limit_on: LimitOn,
-    /// How often the preemption routine runs: at multiples of this.
+    /// Period of the preemption routine, which runs at multiples of it.
     pub every: Span,
-    /// Which processors fresh jobs may take.
+    /// Processors that fresh jobs may take.
     pub place: Place,
-    /// Which victims they take.
+    /// Victims that they take.
     pub victims: Victims,
     /// A fresh job suspends only jobs at most so many times as wide as itself; `None`: any.
     pub width: Option<u32>,
-    /// Whether jobs start only when the preemption routine runs.
+    /// True if jobs start only when the preemption routine runs.
     pub starts_at_ticks: bool,
     /// Ours: how often a job may be suspended.
     pub cap: Option<u32>,
@@ -118,7 +118,7 @@ pub struct Selection {
 /// The choices of [`Immediate`](super::Immediate).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Service {
-    /// How long a job runs before it may be suspended.
+    /// Run time of a job before it may be suspended.
     pub slice: Span,
     /// At multiples of this suspended jobs may suspend others to resume, and no other is tried
     /// between events.

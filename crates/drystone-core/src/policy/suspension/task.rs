@@ -23,9 +23,9 @@ pub(super) struct Task {
     pub(super) suspensions: u32,
     /// Its processors; none before its first start.
     pub(super) set: ProcSet,
-    /// Where on the machine they are.
+    /// Coarse position of its processors on the machine.
     pub(super) parts: Parts,
-    /// Whether that says all.
+    /// True if that is exact.
     pub(super) exact: bool,
 }
 
@@ -46,7 +46,7 @@ impl Task {
         }
     }
 
-    /// A job that runs or is suspended, as somebody else left it.
+    /// A job that runs or is suspended, as another scheduler left it.
     pub(super) fn found(id: JobId, view: &View<'_>) -> Task {
         let mut task = Task::arriving(id, view);
         let set = view.processors(id).cloned().unwrap_or_default();
@@ -57,7 +57,7 @@ impl Task {
         task
     }
 
-    /// How long it is believed to need its processors still, if it resumes now.
+    /// Returns the time for which it is believed to need its processors still, if it resumes now.
     pub(super) fn left(&self) -> Span {
         Span((self.length - self.ran.0).max(1))
     }
@@ -69,19 +69,20 @@ impl Task {
         (self.set, self.since) = (set, now);
     }
 
-    /// Whether it shares processors with another.
+    /// Returns whether it shares processors with another.
     #[inline]
     pub(super) fn meets(&self, other: &Task) -> bool {
         self.parts.meet(&other.parts) && self.meets_indeed(other)
     }
 
-    /// Whether it shares processors with another in some of whose parts of the machine it is.
+    /// Returns whether it shares processors with another in some of whose parts of the machine it
+    /// is.
     #[inline]
     pub(super) fn meets_indeed(&self, other: &Task) -> bool {
         self.exact || !self.set.is_disjoint(&other.set)
     }
 
-    /// Whether it was suspended, if it does not run.
+    /// Returns whether it was suspended, if it does not run.
     #[inline]
     pub(super) fn has_run(&self) -> bool {
         !self.set.is_empty()
@@ -105,7 +106,7 @@ impl Task {
         self.ran + (now - self.since)
     }
 
-    /// When tau of a waiting or suspended job has `over` as its numerator.
+    /// Returns the time at which tau of a waiting or suspended job has `over` as its numerator.
     pub(super) fn when_over(&self, over: i128) -> Time {
         let at = over - i128::from(self.length) + i128::from(self.submit.0) + i128::from(self.ran.0);
         i64::try_from(at).map_or(Time::MAX, Time).min(Time::MAX)

@@ -32,7 +32,7 @@ impl Session {
         self.s.capacity.get_or_insert_default().alike = Some(Vec::new());
     }
 
-    /// Whether it does so.
+    /// Returns whether losses are counted.
     pub(crate) fn counts_losses(&self) -> bool {
         self.s.capacity.as_ref().is_some_and(|capacity| capacity.alike.is_some())
     }
@@ -78,8 +78,8 @@ impl State {
         self.begun().iter().flat_map(|begun| &begun.drains).filter(|drain| drain.0 == id).map(|drain| drain.1).sum()
     }
 
-    /// Works out anew what is free and what is known of the future. `drains` are those of losses
-    /// that begin now.
+    /// Recomputes the free processors and the known future. `drains` are those of losses that begin
+    /// now.
     pub(super) fn count(&mut self, drains: &[(ProcSet, Vec<(JobId, Procs)>)]) {
         let Some(mut capacity) = self.capacity.take() else { return };
         let before = capacity.alike.take().unwrap_or_default();
@@ -112,8 +112,8 @@ impl State {
         i64::from(self.world.machine.procs) - i64::from(self.world.running.procs())
     }
 
-    /// Where more processors are to go than are idle, running jobs keep some of them: those that
-    /// are predicted to end first.
+    /// Drains running jobs, those that are predicted to end first, where more processors are to go
+    /// than are idle.
     fn drain_what_lacks(&self, begun: &mut [Begun]) {
         let mut unused = self.unused();
         let mut running: Vec<Running> = Vec::new();

@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-/// What is wrong with priorities, and what would be right.
+/// Mistake in priorities, and its correction.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("priorities: {0}")]
 pub struct PriorityError(pub(super) String);
@@ -31,7 +31,7 @@ impl PriorityError {
     }
 }
 
-/// Whose jobs a rule is about.
+/// Owner of the jobs of a rule.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub(super) enum Owner {
     User,
@@ -63,9 +63,9 @@ impl fmt::Display for Owner {
 
 /// Priorities of users, groups, queues and jobs, with the account of their quotas.
 ///
-/// Where several rules are about a job, the most specific one decides, for the user's and the
-/// political priority apart: its number, then its place in the order of arrival, its user, its
-/// group, its queue, and the default, which is 0 for both.
+/// If several rules are about a job, the most specific one decides, separately for the user's and
+/// the political priority: its number, then its place in the order of arrival, its user, its group,
+/// its queue, and the default, which is 0 for both.
 #[derive(Clone, Default, Debug, Serialize, Deserialize)]
 pub struct Priorities {
     default: Grade,
@@ -78,7 +78,7 @@ pub struct Priorities {
 }
 
 impl Priorities {
-    /// Whether all jobs are equal and unlimited, with priorities of 0.
+    /// Returns whether all jobs are equal and unlimited, with priorities of 0.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         let Priorities { default, owners, every, numbers, jobs, accounts } = self;
@@ -96,7 +96,7 @@ impl Priorities {
         Ok(self.placed(workload))
     }
 
-    /// Whether every user, group, queue and job that is named is in this workload.
+    /// Checks that every user, group, queue and job that is named is in this workload.
     ///
     /// # Errors
     /// As for [`Priorities::for_workload`].
@@ -124,8 +124,8 @@ impl Priorities {
         Ok(())
     }
 
-    /// The same for a part of a workload that was checked: rules for job numbers find their jobs,
-    /// those for jobs of other parts are left out.
+    /// Places the rules for a part of a workload that was checked: rules for job numbers find their
+    /// jobs, those for jobs of other parts are left out.
     #[must_use]
     pub fn placed(mut self, part: &Workload) -> Priorities {
         let numbers = std::mem::take(&mut self.numbers);
@@ -136,7 +136,8 @@ impl Priorities {
         self
     }
 
-    /// Whether there are rules for job numbers that [`Priorities::placed`] has not placed yet.
+    /// Returns whether there are rules for job numbers that [`Priorities::placed`] has not placed
+    /// yet.
     pub(super) fn needs_workload(&self) -> bool {
         !self.numbers.is_empty()
     }

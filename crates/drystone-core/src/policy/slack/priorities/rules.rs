@@ -6,7 +6,7 @@ use crate::model::JobId;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// What a rule says of the two priorities; `None` where it says nothing.
+/// Values of the two priorities in a rule; `None` for one that it does not set.
 #[derive(Clone, Copy, PartialEq, Default, Debug, Serialize, Deserialize)]
 pub(super) struct Grade {
     pub(super) up: Option<f64>,
@@ -14,7 +14,7 @@ pub(super) struct Grade {
 }
 
 impl Grade {
-    /// The user's priority is from 0 to 1, the political one, too, or −∞.
+    /// Checks that the user's priority is from 0 to 1, and the political one as well, or −∞.
     pub(super) fn check(&self, whose: &dyn fmt::Display) -> Result<(), PriorityError> {
         if let Some(up) = self.up
             && !(0.0..=1.0).contains(&up)
@@ -64,7 +64,7 @@ impl Every {
         (id.0 + 1).checked_sub(self.first).is_some_and(|since| since.is_multiple_of(self.nth))
     }
 
-    /// Whether some job is covered by both.
+    /// Returns whether some job is covered by both.
     fn overlaps(&self, other: &Every) -> bool {
         let (mut a, mut b) = (self.nth, other.nth);
         while b > 0 {

@@ -4,10 +4,10 @@ use super::rules::{Every, Grade};
 use super::{Owner, Priorities, PriorityError};
 use crate::policy::{Call, Form, Takes};
 
-/// What the parameter `priorities` takes, for people.
+/// Values of the parameter `priorities`, for people.
 const VALUES: &str = "equal|all(up=U,pp=P)|every(N,first=K,up=U,pp=P)|user(ID,...,up=U,pp=P)|group(...)|queue(...)";
 
-/// What a parameter takes that says priorities.
+/// Values of a parameter that sets priorities.
 pub(in crate::policy::slack) const TAKES: Takes = Takes::Form(&Form {
     name: "priorities",
     shape: VALUES,

@@ -8,7 +8,7 @@ use crate::policy::suspension::task::Task;
 use crate::policy::{Actions, Why};
 
 impl Selective {
-    /// How wide a victim may be.
+    /// Returns the largest width of a victim.
     #[inline]
     pub(super) fn widest(&self, task: &Task, relieved: bool) -> Procs {
         let width = self.settings.width.filter(|_| !relieved);
