@@ -14,7 +14,7 @@ use timeline::Timeline;
 /// How long to search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Limit {
-    /// So many trials: the same result wherever it runs.
+    /// So many trials, each of some orders for the same tasks: the same result wherever it runs.
     Trials(u64),
     /// So much time: the result depends on the speed of the machine.
     Time(Duration),
@@ -30,13 +30,13 @@ pub struct Search {
     /// At first a schedule may become worse by about this times the mean cost of the tasks that
     /// wait; it falls linearly to 0.
     pub heat: f64,
-    /// Tasks that are taken out at most.
-    pub most: usize,
+    /// Tasks that are taken out at most; few are as often as many.
+    pub most: u32,
 }
 
 impl Default for Search {
     fn default() -> Search {
-        Search { limit: Limit::Time(Duration::from_secs(60)), seed: 1, heat: 0.75, most: 40 }
+        Search { limit: Limit::Time(Duration::from_secs(60)), seed: 1, heat: 1.0, most: 30 }
     }
 }
 
@@ -197,11 +197,15 @@ struct AtWork<'a> {
     starts: Vec<i64>,
     cost: f64,
     heat: f64,
-    most: usize,
+    most: u32,
     waiting: Waiting,
     timeline: Timeline,
     random: ChaCha8Rng,
+    /// What is free without the tasks that are out, and with those that are back.
+    ruined: Room,
     room: Room,
+    /// Where each that is out would go alone, and what that costs.
+    alone: Vec<(i64, f64)>,
     out: Vec<u32>,
     order: Vec<(f64, u32)>,
     placed: Vec<(u32, i64)>,
@@ -213,6 +217,10 @@ const WINDOW: (f64, f64) = (600.0, 118_800.0);
 const EARLIER: i64 = 86_400;
 /// Nor later than this behind the last end of those that were taken out.
 const LATER: i64 = 3_600;
+/// Tasks that are taken out at least, where there are so many.
+const FEWEST: f64 = 2.0;
+/// Orders that are tried at most with the same tasks out.
+const ORDERS: usize = 24;
 
 impl<'a> AtWork<'a> {
     fn new(instance: &'a Instance, begin: &Schedule, how: &Search) -> AtWork<'a> {
@@ -232,11 +240,13 @@ impl<'a> AtWork<'a> {
             starts: begin.starts.clone(),
             cost: instance.cost(begin),
             heat,
-            most: how.most.max(1),
+            most: how.most.max(FEWEST as u32),
             waiting,
             timeline: Timeline::new(instance, &begin.starts),
             random: ChaCha8Rng::seed_from_u64(how.seed),
+            ruined: Room::default(),
             room: Room::default(),
+            alone: Vec::new(),
             out: Vec::new(),
             order: Vec::new(),
             placed: Vec::new(),
@@ -258,23 +268,33 @@ impl<'a> AtWork<'a> {
         (f64::from(self.random.next_u32()) + 0.5) / 4_294_967_296.0
     }
 
-    /// Takes some tasks out, puts them back, and keeps that if it is good enough.
+    /// Takes some tasks out, and puts them back in some orders until the result is good enough to
+    /// keep. Most of the time goes into taking them out: several orders cost little more than one.
     fn trial(&mut self, heat: f64) {
         if self.waiting.list.is_empty() {
             return;
         }
         let drawn = self.below(self.waiting.list.len());
         let anchor = self.waiting.list[drawn];
-        let (low, high) = (libm::log(WINDOW.0), libm::log(WINDOW.1));
-        let window = libm::exp(low + (high - low) * self.unit()) as i64;
+        let window = self.between(WINDOW.0, WINDOW.1) as i64;
         let until = self.starts[anchor as usize];
         self.take_out(anchor, until - window, until);
-        let allowed = -heat * libm::log(self.unit());
         let before: f64 = self.out.iter().map(|&task| self.cost_of(task, self.starts[task as usize])).sum();
-        if let Some(after) = self.put_back(anchor, before + allowed) {
-            self.keep();
-            self.cost += after - before;
+        let Some(least) = self.ruin() else { return };
+        for _ in 0..ORDERS {
+            let allowed = before - heat * libm::log(self.unit());
+            if let Some(after) = self.put_back(anchor, least, allowed) {
+                self.keep();
+                self.cost += after - before;
+                return;
+            }
         }
+    }
+
+    /// A number between two others, each factor as likely.
+    fn between(&mut self, low: f64, high: f64) -> f64 {
+        let (low, high) = (libm::log(low), libm::log(high));
+        libm::exp(low + (high - low) * self.unit())
     }
 
     /// Chooses what is taken out.
@@ -286,8 +306,9 @@ impl<'a> AtWork<'a> {
                 out.push(task);
             }
         });
-        // Some of many, the anchor always.
-        let most = (self.most - 1).min(self.out.len());
+        // Some of many, the anchor always: few more often than many.
+        let most = self.between(FEWEST, f64::from(self.most)) as usize;
+        let most = (most - 1).min(self.out.len());
         for at in 0..most {
             let other = at + self.below(self.out.len() - at);
             self.out.swap(at, other);
@@ -296,9 +317,9 @@ impl<'a> AtWork<'a> {
         self.out.push(anchor);
     }
 
-    /// Puts them back in some order, one by one at their earliest places; the cost, unless it is
-    /// above what is allowed.
-    fn put_back(&mut self, anchor: u32, allowed: f64) -> Option<f64> {
+    /// What is free without them, and where each would go if it came back alone; the sum of what
+    /// that costs.
+    fn ruin(&mut self) -> Option<f64> {
         let span = |task: &u32| {
             let start = self.starts[*task as usize];
             (start, start + self.instance.tasks[*task as usize].run)
@@ -307,21 +328,44 @@ impl<'a> AtWork<'a> {
         let last = self.out.iter().map(|task| span(task).1).max()?;
         let release = self.out.iter().map(|&task| self.instance.tasks[task as usize].release).min()?;
         let from = (first - EARLIER).max(release.min(first));
-        self.timeline.cut_out(from, last + LATER, &mut self.room);
+        self.timeline.cut_out(from, last + LATER, &mut self.ruined);
         for &task in &self.out {
             let of = &self.instance.tasks[task as usize];
             let start = self.starts[task as usize];
-            self.room.change(start, start + of.run, i64::from(of.procs));
+            self.ruined.change(start, start + of.run, i64::from(of.procs));
         }
+        self.alone.clear();
+        let mut sum = 0.0;
+        for at in 0..self.out.len() {
+            let task = self.out[at];
+            let of = &self.instance.tasks[task as usize];
+            let start = self.ruined.first(of.release.max(from), i64::from(of.procs), of.run)?;
+            let cost = self.cost_of(task, start);
+            sum += cost;
+            self.alone.push((start, cost));
+        }
+        Some(sum)
+    }
+
+    /// Puts them back in some order, one by one at their earliest places; the cost, unless it is
+    /// above what is allowed. None goes to a better place than it would alone, so that `least`, the
+    /// sum of these costs, bounds it from the beginning.
+    fn put_back(&mut self, anchor: u32, least: f64, allowed: f64) -> Option<f64> {
+        if least > allowed {
+            return None;
+        }
+        self.room.clone_from(&self.ruined);
         self.arrange(anchor);
-        let mut cost = 0.0;
+        let (mut bound, mut cost) = (least, 0.0);
         self.placed.clear();
         for at in 0..self.order.len() {
-            let task = self.order[at].1;
+            let out = self.order[at].1 as usize;
+            let (task, (earliest, alone)) = (self.out[out], self.alone[out]);
             let of = &self.instance.tasks[task as usize];
-            let start = self.room.place(of.release.max(from), i64::from(of.procs), of.run)?;
-            cost += self.cost_of(task, start);
-            if cost > allowed {
+            let start = self.room.place(earliest, i64::from(of.procs), of.run)?;
+            let own = self.cost_of(task, start);
+            (bound, cost) = (bound + own - alone, cost + own);
+            if bound > allowed {
                 return None;
             }
             self.placed.push((task, start));
@@ -329,7 +373,7 @@ impl<'a> AtWork<'a> {
         Some(cost)
     }
 
-    /// The order in which they come back.
+    /// The order in which they come back, by their places among those that are out.
     fn arrange(&mut self, anchor: u32) {
         let kind = self.below(4);
         let noise = if self.below(2) == 0 { 0.0 } else { 0.5 };
@@ -347,7 +391,7 @@ impl<'a> AtWork<'a> {
                 _ => self.unit(),
             };
             let key = if noise > 0.0 { key * (1.0 + noise * (2.0 * self.unit() - 1.0)) } else { key };
-            self.order.push((if anchor_first && task == anchor { -1.0 } else { key }, task));
+            self.order.push((if anchor_first && task == anchor { -1.0 } else { key }, at as u32));
         }
         self.order.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
     }

@@ -58,10 +58,10 @@ impl Room {
         self.free[first..last].iter_mut().for_each(|free| *free += more);
     }
 
-    /// Takes so many processors for so long at the earliest second from `from` on; `None` where
-    /// there is no such place before the end.
+    /// The earliest second from `from` on at which so many processors are free for so long, with the
+    /// levels that hold it; `None` where there is no such place before the end.
     #[inline]
-    pub(super) fn place(&mut self, from: i64, procs: i64, run: i64) -> Option<i64> {
+    fn earliest(&self, from: i64, procs: i64, run: i64) -> Option<(i64, usize, usize)> {
         let mut at = self.at(from);
         let mut start = from.max(self.times[0]);
         let latest = self.until - run;
@@ -79,9 +79,23 @@ impl Room {
             end += 1;
             match self.times.get(end) {
                 Some(&next) if next < start + run => {}
-                _ => break,
+                _ => return Some((start, at, end)),
             }
         }
+    }
+
+    /// The earliest second from `from` on at which so many processors are free for so long; `None`
+    /// where there is no such place before the end.
+    #[inline]
+    pub(super) fn first(&self, from: i64, procs: i64, run: i64) -> Option<i64> {
+        self.earliest(from, procs, run).map(|found| found.0)
+    }
+
+    /// Takes so many processors for so long at the earliest second from `from` on; `None` where
+    /// there is no such place before the end.
+    #[inline]
+    pub(super) fn place(&mut self, from: i64, procs: i64, run: i64) -> Option<i64> {
+        let (start, mut at, end) = self.earliest(from, procs, run)?;
         // Levels `at` to `end` hold it.
         let mut last = end;
         if self.times.get(end).copied().unwrap_or(self.until) > start + run {
@@ -95,6 +109,19 @@ impl Room {
         }
         self.free[at..last].iter_mut().for_each(|free| *free -= procs);
         Some(start)
+    }
+}
+
+impl Clone for Room {
+    fn clone(&self) -> Room {
+        Room { times: self.times.clone(), free: self.free.clone(), until: self.until }
+    }
+
+    /// Keeps the memory that it has.
+    fn clone_from(&mut self, other: &Room) {
+        self.times.clone_from(&other.times);
+        self.free.clone_from(&other.free);
+        self.until = other.until;
     }
 }
 
@@ -120,6 +147,7 @@ mod tests {
                 let fits =
                     |s: i64| s + run <= until && seconds[s as usize..(s + run) as usize].iter().all(|&f| f >= need);
                 let earliest = (from..until).find(|&s| fits(s));
+                assert_eq!(room.first(from, need, run), earliest);
                 assert_eq!(room.place(from, need, run), earliest);
                 if let Some(start) = earliest {
                     seconds[start as usize..(start + run) as usize].iter_mut().for_each(|free| *free -= need);

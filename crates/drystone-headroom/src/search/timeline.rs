@@ -10,7 +10,7 @@ const HOUR: i64 = 3600;
 const MOST: i64 = 1 << 21;
 /// A task that began more pieces ago is left where it is: a few that run for weeks would make every
 /// look long.
-const BACK: usize = 48;
+const BACK: usize = 16;
 /// Not a task: the machine itself changes.
 const MACHINE: u32 = u32::MAX;
 

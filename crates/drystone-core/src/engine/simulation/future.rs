@@ -13,7 +13,9 @@ impl<S: Source> Simulation<S> {
     /// in all as `run` says, those of the source come on top. A run time no longer than what a job
     /// has run already counts as one second more, so that nothing ends before the next second.
     ///
-    /// The session must stand behind its last decision. What suspensions cost is not counted.
+    /// The session must stand behind its last decision. What it has not been told of in time, expired
+    /// predictions and wake-ups, happens now, and a pass follows a second later. What suspensions
+    /// cost is not counted.
     ///
     /// ```
     /// use drystone_core::engine::{Replay, Schedule, Session, Simulation};
@@ -35,9 +37,12 @@ impl<S: Source> Simulation<S> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
-    pub fn future(session: Session, source: S, mut run: impl FnMut(JobId, View<'_>) -> Span) -> Simulation<S> {
+    pub fn future(mut session: Session, source: S, mut run: impl FnMut(JobId, View<'_>) -> Span) -> Simulation<S> {
+        let now = session.view().now();
+        if session.next_deadline() < now && session.expire_predictions(now) {
+            session.wake_at(now + Span(1));
+        }
         let view = session.view();
-        let now = view.now();
         let truth = view.world().jobs.map(|id, known| {
             let run = match known.entry.phase {
                 Phase::Done => Span::ZERO,

@@ -1,0 +1,71 @@
+//! The best schedule that a search finds on a log, and how fast: `found LOG SECONDS [PROCS] [MEASURE] [HEAT] [MOST]`.
+
+use drystone::experiment::Experiment;
+use drystone::log::clean::Options as Cleaning;
+use drystone::log::load;
+use drystone::metrics::{Config, Selection};
+use drystone::model::Outages;
+use drystone::policy::PolicySpec;
+use drystone_headroom::{Case, DelayMeasure, Limit, Search, search};
+use std::process::ExitCode;
+use std::time::Duration;
+
+const BEGINNINGS: [&str; 3] =
+    ["sjf-perfect", "easy(order=saf,backfill=saf,predict=perfect)", "easy(order=lxf,backfill=lxf,predict=perfect)"];
+
+fn main() -> ExitCode {
+    match found() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn found() -> Result<(), Box<dyn std::error::Error>> {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let [log, seconds, rest @ ..] = &args[..] else {
+        return Err("found LOG SECONDS [PROCS] [MEASURE] [HEAT] [MOST]".into());
+    };
+    let mut cleaning = Cleaning::default();
+    if let Some(procs) = rest.first().filter(|procs| *procs != "-") {
+        cleaning.procs = Some(procs.parse()?);
+    }
+    let word = rest.get(1).map_or("wait", String::as_str);
+    let measure = DelayMeasure::ALL.into_iter().find(|measure| measure.word() == word).ok_or("no such measure")?;
+    let workload = load(log, &cleaning)?.workload;
+    let mut how = Search { limit: Limit::Time(Duration::from_secs(seconds.parse()?)), ..Search::default() };
+    if let Some(heat) = rest.get(2).filter(|heat| *heat != "-") {
+        how.heat = heat.parse()?;
+    }
+    if let Some(most) = rest.get(3) {
+        how.most = most.parse()?;
+    }
+    let mut best = None;
+    for text in BEGINNINGS {
+        let spec: PolicySpec = text.parse()?;
+        let config = Config { selection: Selection::All, keep_jobs: true, ..Config::default() };
+        let Some(mut run) = Experiment::new(&spec, &workload).measuring(config).run(&mut ())? else { continue };
+        let rows = run.report.take_schedule().unwrap_or_default();
+        let case = Case::of(&workload, &rows, (&Outages::default(), false), (measure, Selection::All))?;
+        let Some(begin) = case.starts(&rows) else { continue };
+        let cost = case.instance.cost(&begin);
+        if best.as_ref().is_none_or(|(_, _, lowest, _)| cost < *lowest) {
+            best = Some((case, begin, cost, text));
+        }
+    }
+    let (case, begin, cost, text) = best.ok_or("no beginning")?;
+    let unit = if measure == DelayMeasure::BoundedSlowdown { 1.0 } else { 60.0 };
+    println!("begun at {:.3} from {text}", case.mean(cost) / unit);
+    let told = std::cell::Cell::new(0);
+    let found = search(&case.instance, &begin, &how, &|step| {
+        let tenth = (step.done * 10.0) as u64;
+        if tenth > told.replace(tenth) {
+            eprintln!("{tenth} tenths: at hand {:.3}", case.mean(step.cost) / unit);
+        }
+        true
+    })?;
+    println!("found {:.3}, {} trials in {:.1?}", case.mean(found.cost) / unit, found.trials, found.took);
+    Ok(())
+}
