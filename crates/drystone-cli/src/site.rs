@@ -113,6 +113,26 @@ pub(crate) fn largest(site: &Site, path: &Path) -> u16 {
     best
 }
 
+/// The policy of a site's own Slurm; `None` for a path that is no site, and a site without a
+/// `slurm.conf` that describes its nodes.
+pub(crate) fn own_policy(path: Option<&Path>) -> Result<Option<PolicySpec>, Failure> {
+    let Some((folder, _)) = path.and_then(folder) else { return Ok(None) };
+    let conf = folder.join("slurm.conf");
+    if !conf.is_file() || !folder.join("pool-1.slurm.conf").is_file() {
+        return Ok(None);
+    }
+    let text = conf.to_str().filter(|text| !text.contains('"'));
+    let text = text.ok_or_else(|| {
+        Failure::usage(format_args!(
+            "{}: a path with a double quote or without UTF-8 cannot stand in a policy",
+            conf.display()
+        ))
+    })?;
+    let plain = text.chars().all(|c| c.is_alphanumeric() || "/._-#".contains(c));
+    let spec = if plain { format!("slurm:{text}") } else { format!("slurm(\"{text}\")") };
+    Ok(Some(spec.parse()?))
+}
+
 /// As many threads as there are processors.
 pub(crate) fn threads() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
@@ -170,15 +190,10 @@ impl SiteInput {
         }
     }
 
-    /// The `slurm.conf` in its folder, and, where one pool alone is simulated, the names behind its
-    /// numbers.
-    pub(crate) fn slurm_conf(&self) -> Option<(PathBuf, Option<PathBuf>)> {
+    /// The `slurm.conf` in its folder.
+    pub(crate) fn slurm_conf(&self) -> Option<PathBuf> {
         let conf = self.folder.join("slurm.conf");
-        let names = match self.pools[..] {
-            [pool] => Some(self.folder.join(format!("pool-{}.names.csv", pool + 1))),
-            _ => None,
-        };
-        conf.is_file().then(|| (conf, names.filter(|names| names.is_file())))
+        conf.is_file().then_some(conf)
     }
 
     /// The recorded wait of a job that ran, in seconds.
@@ -235,10 +250,13 @@ pub(crate) fn tell_remarks<'a>(specs: impl IntoIterator<Item = &'a PolicySpec>) 
 /// Tells once what is worth knowing about a `slurm.conf`. One that does not read is an error
 /// elsewhere.
 pub(crate) fn remarks_of(path: &Path) {
-    static TOLD: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
-    let first = TOLD.lock().is_ok_and(|mut told| told.insert(path.to_path_buf()));
-    if let (true, Ok(conf)) = (first, SlurmConf::read(path)) {
-        conf.remarks.iter().for_each(|remark| message::warning(&remark.to_string()));
+    static TOLD: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+    let Ok(conf) = SlurmConf::read(path) else { return };
+    for remark in &conf.remarks {
+        // A copy of the file has nothing new to say.
+        if TOLD.lock().is_ok_and(|mut told| told.insert(format!("{}: {}", remark.topic, remark.text))) {
+            message::warning(&remark.to_string());
+        }
     }
 }
 

@@ -85,7 +85,10 @@ impl Site {
         mask_lists(&mut imported.table, key);
         self.nodes.iter_mut().for_each(|node| node.name = key.mask("node", node.name.as_bytes()));
         self.nodes.sort_by(|a, b| a.name.cmp(&b.name));
+        // Only a configuration makes use of them, and there is none any more.
+        self.node_losses.clear();
         self.slurm_conf = None;
+        self.accounts = None;
         self.mask_manifest(key, hide);
         if hide.times {
             self.shift(key);

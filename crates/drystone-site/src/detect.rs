@@ -43,9 +43,10 @@ pub(crate) enum FileKind {
     Reservations,
     /// `scontrol show reservation`.
     ScontrolReservations,
-    /// `sacctmgr show qos` or `show assoc`: limits, which are named and not simulated.
+    /// `sacctmgr show qos` or `show assoc`, a `sacctmgr dump`, commands of sacctmgr: accounts and
+    /// limits.
     Limits,
-    /// Something that goes with these and is not read: `gres.conf`.
+    /// `gres.conf`.
     Beside,
     /// Nothing.
     Empty,
@@ -127,6 +128,9 @@ fn text(head: &[u8], first: &[u8], layout: &Layout) -> FileKind {
     if let Some(kind) = by_key(head, &line) {
         return kind;
     }
+    if is_accounts(head) {
+        return FileKind::Limits;
+    }
     if line.starts_with("\"JOB_") {
         return FileKind::Jobs(Carrier::Lsf);
     }
@@ -142,7 +146,8 @@ fn text(head: &[u8], first: &[u8], layout: &Layout) -> FileKind {
         if has("name") && (has("unusedwall") || (has("start") || has("timestart")) && (has("end") || has("timeend"))) {
             return FileKind::Reservations;
         }
-        if has("gracetime") || has("grptres") || has("maxjobs") || has("maxjobspu") || has("parentname") {
+        let shares = has("account") && (has("share") || has("fairshare") || has("rawshares"));
+        if shares || has("gracetime") || has("grptres") || has("maxjobs") || has("maxjobspu") || has("parentname") {
             return FileKind::Limits;
         }
     }
@@ -276,6 +281,18 @@ fn is_slurm_conf(head: &[u8]) -> bool {
     lines(head).any(|line| own(&line.to_ascii_lowercase().replace(" =", "=")))
 }
 
+/// A `sacctmgr dump`, or commands of sacctmgr.
+fn is_accounts(head: &[u8]) -> bool {
+    let first = lines(head).map(|line| line.trim().to_ascii_lowercase()).find(|l| !l.is_empty() && !l.starts_with('#'));
+    let Some(first) = first else { return false };
+    if first.starts_with("cluster - ") || first.starts_with("parent - ") {
+        return true;
+    }
+    let words: Vec<&str> = first.split_whitespace().filter(|w| !w.starts_with('-') && !w.ends_with("sacctmgr")).collect();
+    let of = ["account", "accounts", "user", "users", "cluster", "clusters", "qos"];
+    matches!(words[..], ["add" | "create" | "modify", what, ..] if of.contains(&what))
+}
+
 /// `gres.conf`: GPUs by their files, or their counts by node.
 fn is_gres_conf(head: &[u8]) -> bool {
     let rows: Vec<String> =
@@ -322,6 +339,9 @@ mod tests {
             ("Cluster|Name|TRES|TimeStart|TimeEnd|UnusedWall\n", FileKind::Reservations),
             ("ReservationName=m StartTime=2026-01-01T00:00:00\n", FileKind::ScontrolReservations),
             ("Name|Priority|GraceTime|Preempt\n", FileKind::Limits),
+            ("Account|User|Share\n", FileKind::Limits),
+            ("# To edit\nCluster - 'c':Fairshare=1\n", FileKind::Limits),
+            ("add account name=a Fairshare=2\n", FileKind::Limits),
             ("# comment\nClusterName=c\nNodeName=n1 CPUs=4\n", Machine(Description::SlurmConf)),
             ("NodeName=n1 Arch=x CPUTot=4\n", Machine(Description::Nodes)),
             ("PartitionName=p AllowGroups=ALL TotalCPUs=4\n", Machine(Description::Partitions)),

@@ -233,6 +233,9 @@ pub enum SiteError {
         /// Why.
         source: io::Error,
     },
+    /// A file of associations and QOS.
+    #[error(transparent)]
+    Accounts(#[from] drystone_slurm::accounts::AccountsError),
     /// Stopped from outside.
     #[error("interrupted")]
     Stopped,

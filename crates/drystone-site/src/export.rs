@@ -84,6 +84,14 @@ impl Numbering {
         all
     }
 
+    /// The names behind the numbers of all jobs, as [`Numbering::names`] has them; partitions only
+    /// where one pool has them all, since each pool numbers its own.
+    #[must_use]
+    pub fn names_of_site(&self) -> String {
+        let alone = if self.partitions.len() == 1 { 0 } else { u16::MAX };
+        self.names(alone)
+    }
+
     /// The names behind the numbers of a pool's jobs: lines `user,12,alice`, as Slurm's own policy
     /// reads them.
     #[must_use]

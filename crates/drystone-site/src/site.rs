@@ -1,6 +1,6 @@
 //! An imported site: jobs, pools, capacity, and the account of how they came to be.
 
-use crate::capacity::Loss;
+use crate::capacity::{Loss, NodeLoss};
 use crate::import::Window;
 use crate::jobs::{self, Kind, LimitFrom, Marks, NOTHING};
 use crate::machine::Unit;
@@ -16,7 +16,7 @@ pub const NO_WAITS: &str = "its accounting does not say when jobs were submitted
      simulated would hold, and nothing is claimed of either. Import the accounting with the times of submission (sacct --format=…,Submit,Eligible,…)";
 
 /// The version of the format of a site's folder.
-pub const SCHEMA: &str = "drystone/site/1";
+pub const SCHEMA: &str = "drystone/site/2";
 
 /// A file that was read.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -139,6 +139,8 @@ pub struct NodeSummary {
     pub memory_kb: u64,
     /// GPUs.
     pub gpus: u32,
+    /// Generic resources as Slurm writes them, `gpu:a100:4`; empty for none.
+    pub gres: String,
     /// Its pool.
     pub pool: Option<String>,
     /// Whether a description names it.
@@ -261,6 +263,9 @@ pub struct SiteJob<'a> {
     pub reservation: Cow<'a, str>,
     /// Features that it asked for.
     pub constraints: Cow<'a, str>,
+    /// Further demands, parted by blanks: `mem=4194304n` (kilobytes for each node), `mem=1024c`
+    /// (for each processor), `gres/gpu:a100=4` and `license/sim=1` (in all).
+    pub asks: Cow<'a, str>,
     /// Submit time.
     pub submit: i64,
     /// When it was eligible.
@@ -374,9 +379,13 @@ pub struct Site {
     pub nodes: Vec<NodeSummary>,
     /// What its pools lacked over time.
     pub losses: Vec<Loss>,
+    /// The same by nodes.
+    pub(crate) node_losses: Vec<NodeLoss>,
     pub(crate) jobs: Jobs,
     /// The `slurm.conf` that describes it.
     pub(crate) slurm_conf: Option<String>,
+    /// Its associations and QOS, as sacctmgr prints or takes them.
+    pub(crate) accounts: Option<String>,
     /// The folder that it was read from.
     pub(crate) folder: Option<std::path::PathBuf>,
 }
@@ -480,6 +489,7 @@ impl Imported {
             qos: text(place.qos),
             reservation: text(place.reservation),
             constraints: text(place.constraints),
+            asks: text(place.asks),
             state: if row.state == State::Other { text(note.word) } else { Cow::Borrowed(row.state.word()) },
             canceller: text(note.canceller),
             reason: text(note.reason),
@@ -521,6 +531,7 @@ impl Imported {
             qos: none.clone(),
             reservation: none.clone(),
             constraints: none.clone(),
+            asks: none.clone(),
             submit: i64::from(job.submit),
             eligible: time(job.eligible),
             arrive: i64::from(job.arrive),

@@ -9,6 +9,7 @@ use std::path::PathBuf;
 const EXAMPLES: &str = "\
 Examples:
   drystone explain LOG.swf.gz --job 4711 --policy conservative
+  drystone explain --workload site/ --job 4711         # as the site's own Slurm has it
   drystone explain LOG.swf.gz --job 4711 --policy easy --why-not
   drystone explain LOG.swf.gz --job 4711 --policy 'slack(sf=3,awt=2401)' \\
       --priorities important.toml
@@ -38,9 +39,10 @@ pub(crate) struct ExplainArgs {
     #[arg(long, short, value_name = "ID", allow_hyphen_values = true)]
     pub(crate) job: String,
 
-    /// The policy; `drystone policies` lists all.
+    /// The policy; `drystone policies` lists all
+    /// [default: a site's own Slurm, where it has a slurm.conf].
     #[arg(long, short, value_name = "SPEC", value_parser = super::values::policy)]
-    pub(crate) policy: PolicySpec,
+    pub(crate) policy: Option<PolicySpec>,
 
     #[command(flatten)]
     pub(crate) source: SourceArgs,

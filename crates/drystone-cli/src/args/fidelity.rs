@@ -10,8 +10,8 @@ use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
 Examples:
+  drystone fidelity site/ --report fidelity.html          # the site's own Slurm, easy beside it
   drystone fidelity site/ --policy easy
-  drystone fidelity site/ --policy slurm:site/slurm.conf --report fidelity.html
   drystone fidelity job0/ --repetition job1/ --repetition job2/  # the same workload, recorded again
   drystone fidelity site/ --policy easy --require within-10m=0.8 --require skill-jobs=0.1
   drystone fidelity site/ --policy easy --format json | jq '.pools[].errors.within_minute'
@@ -26,9 +26,10 @@ pub(crate) struct FidelityArgs {
     /// Folder of an imported site; site/#POOL is one of its pools.
     pub(crate) site: PathBuf,
 
-    /// The policy that stands for the site's own.
-    #[arg(long, short, value_name = "SPEC", default_value = "easy", value_parser = super::values::policy)]
-    pub(crate) policy: PolicySpec,
+    /// The policy that stands for the site's own
+    /// [default: the site's own Slurm where it has a slurm.conf, else easy].
+    #[arg(long, short, value_name = "SPEC", value_parser = super::values::policy)]
+    pub(crate) policy: Option<PolicySpec>,
 
     /// Another recording of the same workload, imported: how far the site is from itself;
     /// repeatable.

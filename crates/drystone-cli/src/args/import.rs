@@ -8,7 +8,8 @@ use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
 Examples:
-  drystone import jobs.psv --machine slurm.conf --events events.psv --out site/
+  drystone import jobs.psv --machine slurm.conf --accounts assoc.txt --events events.psv --out site/
+  drystone import jobs.psv --machine slurm.conf --machine gres.conf --out site/
   drystone import dump/ --out site/                      # a folder with all of these dumps
   drystone import 2026-01.psv.gz 2026-02.psv.gz --machine nodes.txt --out site/
   drystone import jobs.psv --timezone Europe/Berlin --out site/
@@ -52,6 +53,11 @@ pub(crate) struct ImportArgs {
     /// show reservation print; repeatable.
     #[arg(long, short, value_name = "FILE")]
     pub(crate) events: Vec<PathBuf>,
+
+    /// Associations and QOS, for fair share and limits: what sacctmgr -P show assoc and show qos
+    /// print, a sacctmgr dump, or commands of sacctmgr; repeatable.
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) accounts: Vec<PathBuf>,
 
     /// Time zone of times that have none, by its IANA name: sacct prints the local time of the user
     /// that runs it.
@@ -169,6 +175,7 @@ impl ImportArgs {
             cluster: self.cluster.clone(),
             machine: self.machine.clone(),
             events: self.events.clone(),
+            accounts: self.accounts.clone(),
             partial: self.partial,
             arrive: self.arrive,
             size: self.size,

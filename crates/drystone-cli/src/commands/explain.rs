@@ -9,6 +9,7 @@ use crate::input::{self, Files, Input};
 use crate::meta::{Determined, PolicyMeta, VERSION};
 use crate::output::{self, file, message, stdout};
 use crate::progress::{Ends, Progress};
+use crate::site;
 use drystone::engine::explain::{ExplainError, Explanation, Stage, WhatIf, explain as tell};
 use drystone::experiment::scheduler;
 use serde::Serialize;
@@ -52,7 +53,16 @@ pub(crate) struct Story {
 /// Simulates and tells.
 pub(crate) fn story(args: &ExplainArgs, input: &Input) -> Result<Story, Failure> {
     let workload = &input.workload;
-    let spec = input.policy(&input::in_study(&args.policy, args.log.study)?)?;
+    let own = || -> Result<_, Failure> {
+        site::own_policy(args.source.path())?.ok_or_else(|| {
+            Failure::usage(
+                "--policy is missing: `drystone policies` lists all; a site that was imported with its slurm.conf needs none",
+            )
+        })
+    };
+    let given = args.policy.clone().map_or_else(own, Ok)?;
+    site::tell_remarks([&given]);
+    let spec = input.policy(&input::in_study(&given, args.log.study)?)?;
     input::fits([&spec], workload)?;
     let words = input.site.as_ref().map(|site| SiteWords::of(site, workload));
     let named = words.as_ref().and_then(|words| words.find(&args.job));

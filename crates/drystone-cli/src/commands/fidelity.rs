@@ -43,6 +43,14 @@ pub(crate) fn fidelity(args: &FidelityArgs) -> Outcome {
 pub(crate) fn held(args: &FidelityArgs, stop: &AtomicBool) -> Result<Option<Found>, Failure> {
     Given::refuse(&args.site, &[Given::Site])?;
     let (site, pool) = site::open(&args.site)?;
+    let policy = match &args.policy {
+        Some(given) => given.clone(),
+        None => match site::own_policy(Some(&args.site))? {
+            Some(own) => own,
+            None => "easy".parse()?,
+        },
+    };
+    site::tell_remarks([&policy]);
     let others = args
         .repetition
         .iter()
@@ -50,7 +58,7 @@ pub(crate) fn held(args: &FidelityArgs, stop: &AtomicBool) -> Result<Option<Foun
         .collect::<Result<Vec<_>, Failure>>()?;
     let progress = Progress::new("simulating", "jobs", Some(work(site.len(), args.seeds)));
     let settings = Settings {
-        policy: args.policy.clone(),
+        policy,
         seeds: args.seeds,
         jitter: args.jitter,
         seed: args.seed,

@@ -7,7 +7,7 @@ mod timeline;
 
 pub(crate) use events::{Event, read as read_events};
 pub(crate) use reservations::{Reservation, of_pbs, read as read_reservations, read_scontrol};
-pub(crate) use timeline::{Closures, Scene, timeline};
+pub(crate) use timeline::{Closures, Scene, nodes_out, timeline};
 
 use crate::clock::{Local, Zone};
 use crate::error::SiteError;
@@ -59,6 +59,25 @@ pub struct Loss {
     pub end: Option<i64>,
     /// How many units.
     pub units: u32,
+    /// When the scheduler knew; `None`: when it began.
+    pub announced: Option<i64>,
+    /// Why.
+    pub cause: Cause,
+}
+
+/// A node, or processors of it, that were out for some time. Times are seconds since 1970.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct NodeLoss {
+    /// Which pool.
+    pub pool: u16,
+    /// From when on.
+    pub begin: i64,
+    /// Until when; `None` beyond the records.
+    pub end: Option<i64>,
+    /// The node; empty where the records do not say which.
+    pub node: String,
+    /// How many of its processors; `None` for all.
+    pub cpus: Option<u32>,
     /// When the scheduler knew; `None`: when it began.
     pub announced: Option<i64>,
     /// Why.

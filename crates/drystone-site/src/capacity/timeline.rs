@@ -3,7 +3,7 @@
 //! What a closed node still runs, it does not lack: a drained node runs its jobs to their ends, and
 //! a job that a failing node took along ends there in the records.
 
-use super::{AHEAD, Cause, Loss};
+use super::{AHEAD, Cause, Loss, NodeLoss};
 use crate::jobs::{Job, Marks};
 use crate::machine::{Machine, NodeSets, Pools, Projection, Unit};
 use crate::rows::Table;
@@ -87,9 +87,10 @@ pub(crate) struct Scene<'a> {
 }
 
 /// The units that each pool lacked over time, those of `extra` among them.
-pub(crate) fn timeline(scene: &Scene<'_>, mut closures: Closures, extra: Vec<Loss>) -> Vec<Loss> {
+pub(crate) fn timeline(scene: &Scene<'_>, closures: &mut Closures, extra: Vec<Loss>) -> Vec<Loss> {
     closures.settle(scene.records.0, scene.records.1);
-    let uses = uses(scene, &closures);
+    let closures = &*closures;
+    let uses = uses(scene, closures);
     let mut sum: BTreeMap<(u16, i64, i64, Cause), u64> = BTreeMap::new();
     for (&node, spans) in &closures.of {
         let Some(pool) = scene.pools.of_node(node) else { continue };
@@ -118,6 +119,27 @@ pub(crate) fn timeline(scene: &Scene<'_>, mut closures: Closures, extra: Vec<Los
     let inside = |loss: &Loss| loss.begin < last && loss.end.is_none_or(|end| end > first);
     let extra = extra.into_iter().filter(inside).map(|loss| Loss { begin: loss.begin.max(first), ..loss });
     within(losses.chain(extra).collect(), scene)
+}
+
+/// The closures of nodes, which [`timeline`] has settled, as whole nodes that were out: what they
+/// still run is no matter, since a node that is out keeps its jobs to their ends.
+pub(crate) fn nodes_out(scene: &Scene<'_>, closures: &Closures) -> Vec<NodeLoss> {
+    let (first, last) = scene.records;
+    let one = |(&node, spans): (&u32, &Vec<Span>)| {
+        let pool = scene.pools.of_node(node)?;
+        let name = scene.machine.nodes[node as usize].name.clone();
+        let loss = move |span: &Span| NodeLoss {
+            pool,
+            begin: span.begin.max(first),
+            end: (span.end < last).then_some(span.end),
+            node: name.clone(),
+            cpus: None,
+            announced: (span.cause == Cause::Reservation).then_some(span.begin - AHEAD),
+            cause: span.cause,
+        };
+        Some(spans.iter().map(loss).collect::<Vec<_>>())
+    };
+    closures.of.iter().filter_map(one).flatten().collect()
 }
 
 fn units(node: &crate::machine::Node, unit: Unit) -> u64 {

@@ -41,6 +41,7 @@ pub(super) enum Text {
     Qos,
     Reservation,
     Constraints,
+    Asks,
     LimitFrom,
     State,
     Kind,
@@ -85,6 +86,7 @@ columns! {
     "qos" Text (Qos);
     "reservation" Text (Reservation);
     "constraints" Text (Constraints);
+    "asks" Text (Asks);
     "submit" Number [number(Some(job.submit))];
     "eligible" Number [number(job.eligible)];
     "arrive" Number [number(Some(job.arrive))];

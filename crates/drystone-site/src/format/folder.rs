@@ -15,9 +15,11 @@ const MANIFEST: &str = "site.json";
 const JOBS: &str = "jobs.parquet";
 const NODES: &str = "nodes.csv";
 const CAPACITY: &str = "capacity.csv";
+const NODES_OUT: &str = "nodes-out.csv";
 const REPORT: &str = "report.txt";
 const CONF: &str = "slurm.conf";
 const NAMES: &str = "names.csv";
+const ACCOUNTS: &str = "accounts.txt";
 
 /// What a file is called that is about a pool.
 fn pool_file(pool: u16, name: &str) -> String {
@@ -94,10 +96,17 @@ fn fill(site: &Site, folder: &Path, told: &dyn Fn(u64)) -> Result<(), SiteError>
     done.map_err(|source| wrong(&jobs, source))?;
     put(NODES, &tables::nodes_text(&site.nodes))?;
     put(CAPACITY, &tables::capacity_text(&site.losses, &site.manifest))?;
+    if !site.node_losses.is_empty() {
+        put(NODES_OUT, &tables::node_losses_text(&site.node_losses, &site.manifest))?;
+    }
     put(REPORT, &report(&site.manifest))?;
+    if let Some(accounts) = &site.accounts {
+        put(ACCOUNTS, accounts)?;
+    }
     if let Some(conf) = &site.slurm_conf {
         put(CONF, conf)?;
         let numbering = Numbering::of(site);
+        put(NAMES, &numbering.names_of_site())?;
         for pool in 0..u16::try_from(site.manifest.pools.len()).unwrap_or(u16::MAX) {
             if let Some(conf) = slurm::of_pool(site, pool) {
                 put(&pool_file(pool, CONF), &conf)?;
@@ -184,13 +193,20 @@ pub fn open(folder: &Path) -> Result<Site, SiteError> {
     }
     let nodes = tables::nodes(&read(NODES)?).map_err(|problem| damaged(NODES, problem))?;
     let losses = tables::capacity(&read(CAPACITY)?, &manifest).map_err(|problem| damaged(CAPACITY, problem))?;
-    let slurm_conf = if folder.join(CONF).is_file() { Some(read(CONF)?) } else { None };
+    let node_losses = match folder.join(NODES_OUT).is_file() {
+        true => tables::node_losses(&read(NODES_OUT)?, &manifest).map_err(|problem| damaged(NODES_OUT, problem))?,
+        false => Vec::new(),
+    };
+    let maybe = |name: &str| if folder.join(name).is_file() { read(name).map(Some) } else { Ok(None) };
+    let (slurm_conf, accounts) = (maybe(CONF)?, maybe(ACCOUNTS)?);
     Ok(Site {
         manifest,
         nodes,
         losses,
+        node_losses,
         jobs: Jobs::Loaded(Box::new(loaded)),
         slurm_conf,
+        accounts,
         folder: Some(folder.to_path_buf()),
     })
 }

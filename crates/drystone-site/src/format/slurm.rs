@@ -1,9 +1,8 @@
-//! `slurm.conf` of each pool: its nodes and partitions alone, its processors the pool's units.
+//! `slurm.conf` of each pool: its nodes and partitions alone.
 
-use crate::machine::Unit;
-use crate::site::{NodeSummary, PoolSummary, Site};
-use drystone_slurm::conf::{Node, SlurmConf, compress_hostlist};
-use std::collections::HashMap;
+use crate::site::{NodeSummary, Site};
+use drystone_slurm::conf::{Node, SlurmConf, compress_hostlist, expand_hostlist};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write;
 
 /// The configuration of a pool, `None` where no configuration describes it.
@@ -15,11 +14,11 @@ pub(crate) fn of_pool(site: &Site, pool: u16) -> Option<String> {
         .filter(|node| node.pool.as_deref() == Some(summary.name.as_str()))
         .map(|node| (node.name.as_str(), node))
         .collect();
+    let added = added(site, &conf, &mine);
     let mut out = format!(
-        "# Pool {} of {}: its nodes and partitions alone. A processor here is a {} of the pool.\n",
+        "# Pool {} of {}: its nodes and partitions alone.\n",
         summary.name,
         if site.manifest.cluster.is_empty() { "the site" } else { &site.manifest.cluster },
-        summary.unit.name()
     );
     let mut partitions = String::new();
     for line in text.lines() {
@@ -30,8 +29,11 @@ pub(crate) fn of_pool(site: &Site, pool: u16) -> Option<String> {
             "partitionname" if value.eq_ignore_ascii_case("DEFAULT") => put(&mut partitions, &pairs, None),
             "partitionname" => {
                 let Some(partition) = conf.partition(value) else { continue };
-                let nodes = partition.nodes.iter().map(|&at| &conf.nodes[at as usize].name);
-                let nodes: Vec<String> = nodes.filter(|name| mine.contains_key(name.as_str())).cloned().collect();
+                let nodes = partition.nodes.iter().map(|&at| conf.nodes[at as usize].name.as_str());
+                let mut nodes: Vec<String> =
+                    nodes.filter(|name| mine.contains_key(name)).map(String::from).collect();
+                let own = |(name, of): (&&str, &BTreeSet<String>)| of.contains(*value).then(|| (*name).to_string());
+                nodes.extend(added.iter().filter_map(own));
                 if !nodes.is_empty() {
                     put(&mut partitions, &pairs, Some(&compress_hostlist(&nodes)));
                 }
@@ -39,46 +41,96 @@ pub(crate) fn of_pool(site: &Site, pool: u16) -> Option<String> {
             _ => out.push_str(&format!("{line}\n")),
         }
     }
-    nodes(&mut out, &conf, &mine, summary);
+    nodes(&mut out, &conf, &mine, &added);
     out.push_str(&partitions);
     Some(out)
 }
 
-/// The nodes of a pool, equal neighbours on one line.
-fn nodes(out: &mut String, conf: &SlurmConf, mine: &HashMap<&str, &NodeSummary>, pool: &PoolSummary) {
-    let shape = |node: &Node| {
-        let cpus = match (pool.unit, mine.get(node.name.as_str())) {
-            (Unit::Node, _) => 1,
-            (Unit::Gpu, Some(known)) => known.gpus.max(1),
-            _ => node.cpus,
-        };
-        (cpus, node.weight, node.state.clone())
-    };
-    let mut groups: Vec<((u32, u32, String), Vec<String>)> = Vec::new();
-    for node in conf.nodes.iter().filter(|node| mine.contains_key(node.name.as_str())) {
-        match groups.last_mut() {
-            Some((known, names)) if *known == shape(node) => names.push(node.name.clone()),
-            _ => groups.push((shape(node), vec![node.name.clone()])),
+/// Nodes that the configuration lacks, with the partitions whose jobs ran there.
+fn added<'a>(
+    site: &'a Site,
+    conf: &SlurmConf,
+    mine: &HashMap<&'a str, &'a NodeSummary>,
+) -> BTreeMap<&'a str, BTreeSet<String>> {
+    let known: BTreeSet<&str> = conf.nodes.iter().map(|node| node.name.as_str()).collect();
+    let mut added: BTreeMap<&str, BTreeSet<String>> =
+        mine.keys().filter(|name| !known.contains(**name)).map(|name| (*name, BTreeSet::new())).collect();
+    if added.is_empty() {
+        return added;
+    }
+    let mut lists: HashMap<String, BTreeSet<String>> = HashMap::new();
+    for job in site.jobs().filter(|job| !job.node_list.is_empty()) {
+        lists.entry(job.node_list.to_string()).or_default().insert(job.partition.to_string());
+    }
+    for (list, partitions) in lists {
+        for name in expand_hostlist(&list).unwrap_or_default() {
+            if let Some(of) = added.get_mut(name.as_str()) {
+                of.extend(partitions.iter().cloned());
+            }
         }
     }
-    for ((cpus, weight, state), names) in groups {
-        let _ = write!(out, "NodeName={} CPUs={cpus}", compress_hostlist(&names));
-        if weight != 1 {
-            let _ = write!(out, " Weight={weight}");
+    added
+}
+
+/// The nodes of a pool as they are, equal neighbours on one line. Those that are out of service by
+/// the configuration and ran jobs all the same are in service.
+fn nodes(
+    out: &mut String,
+    conf: &SlurmConf,
+    mine: &HashMap<&str, &NodeSummary>,
+    added: &BTreeMap<&str, BTreeSet<String>>,
+) {
+    let mut groups: Vec<(String, Vec<String>)> = Vec::new();
+    let mut add = |shape: String, name: &str| match groups.last_mut() {
+        Some((known, names)) if *known == shape => names.push(name.to_string()),
+        _ => groups.push((shape, vec![name.to_string()])),
+    };
+    for node in &conf.nodes {
+        if let Some(known) = mine.get(node.name.as_str()) {
+            add(of_node(node, known), &node.name);
         }
-        if !state.eq_ignore_ascii_case("UNKNOWN") {
-            let _ = write!(out, " State={state}");
+    }
+    for name in added.keys() {
+        let Some(known) = mine.get(name) else { continue };
+        // It is as the most frequent node, of which the types of devices are taken over.
+        let like = conf.nodes.iter().find(|node| node.cpus == known.cpus && node.memory_mb * 1024 == known.memory_kb);
+        let devices = like.map_or_else(String::new, |node| node.gres.clone());
+        let mut shape = format!("CPUs={} RealMemory={}", known.cpus.max(1), (known.memory_kb / 1024).max(1));
+        if !devices.is_empty() {
+            let _ = write!(shape, " Gres={devices}");
         }
-        out.push('\n');
+        add(shape, name);
+    }
+    for (shape, names) in groups {
+        let _ = writeln!(out, "NodeName={} {shape}", compress_hostlist(&names));
     }
 }
 
-/// A line of these pairs, without its nodes or with these. What counts processors of nodes is left
-/// out: units are others.
+/// What a node has, in the words of `slurm.conf`.
+fn of_node(node: &Node, known: &NodeSummary) -> String {
+    let Node { sockets, cores_per_socket, threads_per_core, memory_mb, weight, .. } = node;
+    let cpus = if known.cpus > 0 { known.cpus } else { node.cpus };
+    let mut shape = format!(
+        "CPUs={cpus} Sockets={sockets} CoresPerSocket={cores_per_socket} ThreadsPerCore={threads_per_core} RealMemory={memory_mb}"
+    );
+    let gres = if known.gres.is_empty() { &node.gres } else { &known.gres };
+    if !gres.is_empty() {
+        let _ = write!(shape, " Gres={gres}");
+    }
+    if !node.features.is_empty() {
+        let _ = write!(shape, " Features={}", node.features.join(","));
+    }
+    if *weight != 1 {
+        let _ = write!(shape, " Weight={weight}");
+    }
+    shape
+}
+
+/// A line of these pairs, without its nodes or with these.
 fn put(out: &mut String, pairs: &[(&str, &str)], nodes: Option<&str>) {
     let mut words: Vec<String> = Vec::new();
     for (at, (key, value)) in pairs.iter().enumerate() {
-        if key.eq_ignore_ascii_case("Nodes") || key.eq_ignore_ascii_case("MaxCPUsPerNode") {
+        if key.eq_ignore_ascii_case("Nodes") {
             continue;
         }
         let quoted = if value.contains(char::is_whitespace) || value.is_empty() {

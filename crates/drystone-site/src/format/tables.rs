@@ -1,10 +1,11 @@
 //! `nodes.csv` and `capacity.csv`.
 
-use crate::capacity::{Cause, Loss};
+use crate::capacity::{Cause, Loss, NodeLoss};
 use crate::site::{Manifest, NodeSummary};
 use std::fmt::Write;
 
-const NODES: &str = "name,pool,cpus,memory_kb,gpus,described";
+const NODES: &str = "name,pool,cpus,memory_kb,gpus,described,gres";
+const NODES_OUT: &str = "pool,node,begin,end,cpus,announced,cause";
 const CAPACITY: &str = "pool,begin,end,units,announced,cause";
 
 fn quoted(text: &str) -> String {
@@ -35,8 +36,9 @@ pub(super) fn nodes_text(nodes: &[NodeSummary]) -> String {
     let mut text = format!("{NODES}\n");
     for node in nodes {
         let pool = node.pool.as_deref().map(quoted).unwrap_or_default();
-        let NodeSummary { name, cpus, memory_kb, gpus, described, .. } = node;
-        let _ = writeln!(text, "{},{pool},{cpus},{memory_kb},{gpus},{}", quoted(name), u8::from(*described));
+        let NodeSummary { name, cpus, memory_kb, gpus, described, gres, .. } = node;
+        let (name, described, gres) = (quoted(name), u8::from(*described), quoted(gres));
+        let _ = writeln!(text, "{name},{pool},{cpus},{memory_kb},{gpus},{described},{gres}");
     }
     text
 }
@@ -52,6 +54,7 @@ pub(super) fn nodes(text: &str) -> Result<Vec<NodeSummary>, String> {
             memory_kb: number(3)?,
             gpus: u32::try_from(number(4)?).unwrap_or(u32::MAX),
             described: row[5] == "1",
+            gres: row[6].clone(),
         })
     })
 }
@@ -73,14 +76,51 @@ pub(super) fn capacity(text: &str, manifest: &Manifest) -> Result<Vec<Loss>, Str
     rows(text, CAPACITY, |row| {
         let number = |at: usize| row[at].parse::<i64>().map_err(|_| format!("`{}` is no number", row[at]));
         let maybe = |at: usize| if row[at].is_empty() { Ok(None) } else { number(at).map(Some) };
-        let pool = manifest.pools.iter().position(|pool| pool.name == row[0]);
-        let pool =
-            pool.and_then(|at| u16::try_from(at).ok()).ok_or_else(|| format!("no pool is called `{}`", row[0]))?;
-        let cause = Cause::ALL.iter().copied().find(|cause| cause.name() == row[5]);
-        let cause = cause.ok_or_else(|| format!("`{}` is no cause", row[5]))?;
+        let (pool, cause) = (pool(manifest, &row[0])?, cause(&row[5])?);
         let units = u32::try_from(number(3)?).map_err(|_| format!("`{}` is no size", row[3]))?;
         Ok(Loss { pool, begin: number(1)?, end: maybe(2)?, units, announced: maybe(4)?, cause })
     })
+}
+
+/// Nodes that were out as a table.
+pub(super) fn node_losses_text(losses: &[NodeLoss], manifest: &Manifest) -> String {
+    let mut text = format!("{NODES_OUT}\n");
+    let maybe = |time: Option<i64>| time.map_or(String::new(), |t| t.to_string());
+    for loss in losses {
+        let pool = manifest.pools.get(usize::from(loss.pool)).map_or(String::new(), |p| quoted(&p.name));
+        let NodeLoss { begin, end, node, cpus, announced, cause, .. } = loss;
+        let (end, announced, cpus) = (maybe(*end), maybe(*announced), maybe(cpus.map(i64::from)));
+        let _ = writeln!(text, "{pool},{},{begin},{end},{cpus},{announced},{}", quoted(node), cause.name());
+    }
+    text
+}
+
+/// The table as nodes that were out.
+pub(super) fn node_losses(text: &str, manifest: &Manifest) -> Result<Vec<NodeLoss>, String> {
+    rows(text, NODES_OUT, |row| {
+        let number = |at: usize| row[at].parse::<i64>().map_err(|_| format!("`{}` is no number", row[at]));
+        let maybe = |at: usize| if row[at].is_empty() { Ok(None) } else { number(at).map(Some) };
+        let small = |n: i64| u32::try_from(n).map_err(|_| format!("`{n}` is no number of processors"));
+        Ok(NodeLoss {
+            pool: pool(manifest, &row[0])?,
+            node: row[1].clone(),
+            begin: number(2)?,
+            end: maybe(3)?,
+            cpus: maybe(4)?.map(small).transpose()?,
+            announced: maybe(5)?,
+            cause: cause(&row[6])?,
+        })
+    })
+}
+
+fn pool(manifest: &Manifest, name: &str) -> Result<u16, String> {
+    let at = manifest.pools.iter().position(|pool| pool.name == name);
+    at.and_then(|at| u16::try_from(at).ok()).ok_or_else(|| format!("no pool is called `{name}`"))
+}
+
+fn cause(word: &str) -> Result<Cause, String> {
+    let cause = Cause::ALL.iter().copied().find(|cause| cause.name() == word);
+    cause.ok_or_else(|| format!("`{word}` is no cause"))
 }
 
 fn rows<T>(text: &str, header: &str, mut read: impl FnMut(&[String]) -> Result<T, String>) -> Result<Vec<T>, String> {
@@ -112,11 +152,23 @@ mod tests {
         let manifest = Manifest { pools: vec![pool], ..Manifest::default() };
         let loss = Loss { pool: 0, begin: 5, end: None, units: 3, announced: Some(-9), cause: Cause::Reservation };
         assert_eq!(capacity(&capacity_text(&[loss], &manifest), &manifest), Ok(vec![loss]));
+        let out = NodeLoss {
+            pool: 0,
+            begin: 5,
+            end: Some(9),
+            node: "n,1".into(),
+            cpus: Some(3),
+            announced: None,
+            cause: Cause::ReservedJob,
+        };
+        let text = node_losses_text(std::slice::from_ref(&out), &manifest);
+        assert_eq!(node_losses(&text, &manifest), Ok(vec![out]));
         let node = NodeSummary {
             name: "n1".into(),
             cpus: 4,
             memory_kb: 9,
             gpus: 1,
+            gres: "gpu:a:1,nvme:2".into(),
             pool: Some("a,\"b\"".into()),
             described: true,
         };

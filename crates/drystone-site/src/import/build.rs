@@ -43,7 +43,7 @@ pub(super) fn build(
     watch.check()?;
     (watch.phase)("capacity over time");
     let Making { beside, table, jobs, amounts, .. } = &mut making;
-    let losses = losses(beside, &placed, table, jobs, amounts.items(), &projections, &window);
+    let (losses, node_losses) = losses(beside, &placed, table, jobs, amounts.items(), &projections, &window);
     let mut manifest = making.manifest(files, &memory, zone.as_ref(), window);
     manifest.warnings = warnings(&making.beside, &manifest, &making.table, &making.jobs, making.hour_off, &memory);
     manifest.pools = making.pools(&placed, &projections, &losses, &manifest.window);
@@ -51,12 +51,14 @@ pub(super) fn build(
     let pool_name = |number: Option<u16>| number.map(|n| placed.pools.pools[usize::from(n)].name.clone());
     manifest.partitions = partitions(&beside.machine, &table, &placed, pool_name);
     let nodes = nodes(&beside.machine, &placed, pool_name);
-    order_pools(&mut manifest, &mut jobs, losses).map(|losses| Site {
+    order_pools(&mut manifest, &mut jobs, (losses, node_losses)).map(|(losses, node_losses)| Site {
         manifest,
         nodes,
         losses,
         jobs: Jobs::Imported(Box::new(Imported { table, jobs, amounts, swf: Vec::new() })),
         slurm_conf: beside.slurm_conf,
+        accounts: beside.accounts,
+        node_losses,
         folder: None,
     })
 }

@@ -133,11 +133,22 @@ fn by_kind<'a>(found: impl Iterator<Item = &'a Found>) -> String {
     kinds.into_iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
+/// A file of associations or QOS.
+pub(crate) struct AccountsFile {
+    pub(crate) path: PathBuf,
+    /// Whether it was found in a folder, not given by name: then it need not be read.
+    pub(crate) in_folder: bool,
+}
+
 /// The files by what they are for.
 #[derive(Default)]
 pub(crate) struct Sorted {
     pub(crate) jobs: Vec<(Found, Carrier)>,
     pub(crate) machine: Vec<(PathBuf, Description)>,
+    /// Files `gres.conf`.
+    pub(crate) gres: Vec<PathBuf>,
+    /// Associations and QOS.
+    pub(crate) accounts: Vec<AccountsFile>,
     pub(crate) events: Vec<(PathBuf, FileKind)>,
     /// Files that are not read, and why.
     pub(crate) unread: Vec<String>,
@@ -174,11 +185,8 @@ impl Sorted {
                 FileKind::Events | FileKind::Reservations | FileKind::ScontrolReservations => {
                     sorted.events.push((file.path, file.kind));
                 }
-                FileKind::Limits => sorted.unread.push(format!(
-                    "{}: limits of QOS and accounts are not simulated; jobs that waited for them are marked by their last reason",
-                    file.name
-                )),
-                FileKind::Beside => sorted.unread.push(format!("{}: not needed", file.name)),
+                FileKind::Limits => sorted.accounts.push(AccountsFile { path: file.path, in_folder: file.in_folder }),
+                FileKind::Beside => sorted.gres.push(file.path),
                 FileKind::Empty => sorted.unread.push(format!("{}: empty", file.name)),
                 FileKind::Unknown(looks, advice) if file.in_folder => {
                     sorted.unread.push(format!("{}: {looks}; {advice}", file.name));

@@ -3,7 +3,7 @@
 use super::Beside;
 use super::machine::Placed;
 use super::window::Window;
-use crate::capacity::{Cause, Closures, Loss, Reservation, Scene as CapacityScene, timeline};
+use crate::capacity::{Cause, Closures, Loss, NodeLoss, Reservation, Scene as CapacityScene, nodes_out, timeline};
 use crate::jobs::{Job, Marks};
 use crate::machine::Projection;
 use crate::rows::Table;
@@ -18,7 +18,7 @@ pub(super) fn losses(
     amounts: &[crate::text::Amount],
     projections: &[Projection],
     window: &Window,
-) -> Vec<Loss> {
+) -> (Vec<Loss>, Vec<NodeLoss>) {
     let mut closures = Closures::default();
     closures.take(&placed.closures);
     let numbers: std::collections::BTreeMap<&str, u32> =
@@ -64,9 +64,21 @@ pub(super) fn losses(
         projections,
         records: (window.from, window.until),
     };
-    let losses = timeline(&scene, closures, extra);
+    let unnamed: Vec<Loss> = extra.iter().filter(|loss| loss.cause != Cause::ReservedJob).copied().collect();
+    let losses = timeline(&scene, &mut closures, extra);
+    let mut nodes = nodes_out(&scene, &closures);
+    nodes.extend(reserved_nodes(&scene, &covered));
+    nodes.extend(unnamed.iter().map(|loss| {
+        let cpus = (f64::from(loss.units) * projections[usize::from(loss.pool)].cpus_per_unit).round() as u32;
+        let (pool, begin, end, announced, cause) = (loss.pool, loss.begin, loss.end, loss.announced, loss.cause);
+        NodeLoss { pool, begin, end, node: String::new(), cpus: Some(cpus), announced, cause }
+    }));
+    let (first, last) = scene.records;
+    nodes.retain(|loss| loss.begin < last && loss.end.is_none_or(|end| end > first && end > loss.begin));
+    nodes.iter_mut().for_each(|loss| loss.begin = loss.begin.max(first));
+    nodes.sort_unstable();
     beside.warnings.extend(warnings);
-    losses
+    (losses, nodes)
 }
 
 /// Jobs within reservations of which the nodes are unknown start when they started: others lack
@@ -86,6 +98,39 @@ fn reserved_jobs(jobs: &[Job], table: &Table, covered: &BTreeSet<&str>) -> Vec<L
             announced: Some(i64::from(job.submit.min(job.start))),
             cause: Cause::ReservedJob,
         });
+    }
+    losses
+}
+
+/// The processors that jobs within reservations have of each of their nodes, where the nodes of the
+/// reservation are unknown.
+fn reserved_nodes(scene: &CapacityScene<'_>, covered: &BTreeSet<&str>) -> Vec<NodeLoss> {
+    let table = scene.table;
+    let mut losses = Vec::new();
+    for job in scene.jobs.iter().filter(|job| job.marks.has(Marks::RESERVED) && job.end != job.start) {
+        let row = table.rows.get(job.row);
+        if covered.contains(table.names.text(table.at(row).reservation).as_ref()) {
+            continue;
+        }
+        let amount = &scene.amounts[job.amount as usize];
+        let list = row.nodes;
+        let count = scene.sets.len(list);
+        let loss = |node: String, cpus: u32| NodeLoss {
+            pool: job.pool,
+            begin: i64::from(job.start),
+            end: (job.end > 0).then_some(i64::from(job.end)),
+            node,
+            cpus: Some(cpus),
+            announced: Some(i64::from(job.submit.min(job.start))),
+            cause: Cause::ReservedJob,
+        };
+        if count == 0 {
+            losses.push(loss(String::new(), amount.cpus));
+        } else {
+            let cpus = amount.cpus.div_ceil(count);
+            let named = scene.sets.nodes(list).map(|node| scene.machine.nodes[node as usize].name.clone());
+            losses.extend(named.map(|node| loss(node, cpus)));
+        }
     }
     losses
 }

@@ -17,7 +17,7 @@ pub(crate) use options::Choices;
 pub use options::{Arrive, Counting, Effort, Het, Options, Preempted, Size, Throttle, Wide, Withdraw};
 pub use window::Window;
 
-use self::files::Sorted;
+use self::files::{AccountsFile, Sorted};
 use crate::capacity::{self, Event, Reservation};
 use crate::clock::Zone;
 use crate::detect::FileKind;
@@ -29,6 +29,7 @@ use crate::rules::{Effect, Rule};
 use crate::site::Site;
 use crate::text::Form;
 use crate::watch::Watch;
+use drystone_slurm::accounts::Accounts;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -48,6 +49,8 @@ pub(crate) struct Beside {
     pub(crate) warnings: Vec<String>,
     /// `slurm.conf`, as one file.
     pub(crate) slurm_conf: Option<String>,
+    /// Associations and QOS, as they were given.
+    pub(crate) accounts: Option<String>,
 }
 
 /// Imports the accounting in these files, and in the folders among them.
@@ -68,14 +71,19 @@ pub fn import(inputs: &[PathBuf], options: &Options, open: Opener<'_>, watch: Wa
         options.time_zone.as_deref().map(Zone::named).transpose().map_err(|e| SiteError::Option(e.to_string()))?;
     let form = Form(options.time_format.clone());
     let mut found = files::look(inputs, &layout, open)?;
-    for (paths, option) in [(&options.machine, "--machine"), (&options.events, "--events")] {
-        for file in files::look(paths, &Layout::default(), open)? {
+    let beside_jobs =
+        [(&options.machine, "--machine"), (&options.events, "--events"), (&options.accounts, "--accounts")];
+    for (paths, option) in beside_jobs {
+        for mut file in files::look(paths, &Layout::default(), open)? {
             let fits = matches!(
                 (&file.kind, option),
                 (FileKind::Machine(_) | FileKind::Beside, "--machine")
                     | (FileKind::Events | FileKind::Reservations | FileKind::ScontrolReservations, "--events")
             );
-            if !fits && !file.in_folder {
+            if option == "--accounts" && !matches!(file.kind, FileKind::Jobs(_)) {
+                // Its reader says what is wrong with it.
+                file.kind = FileKind::Limits;
+            } else if !fits && !file.in_folder {
                 return Err(not_expected(&file.name, &file.kind, option));
             }
             found.push(file);
@@ -88,7 +96,7 @@ pub fn import(inputs: &[PathBuf], options: &Options, open: Opener<'_>, watch: Wa
     let mut intake = Intake::new(Settings { zone, form, cluster: options.cluster.clone() });
     let mut memory = Memory::default();
     let mut files_read = Vec::new();
-    let Sorted { jobs, machine, events, unread } = sorted;
+    let Sorted { jobs, machine, gres, accounts, events, unread } = sorted;
     for (file, carrier) in jobs {
         let number = intake.table.files.add(&file.name);
         let input = match file.opened {
@@ -114,10 +122,41 @@ pub fn import(inputs: &[PathBuf], options: &Options, open: Opener<'_>, watch: Wa
     memory.pbs.flush(&mut intake)?;
     intake.finish();
     one_cluster(&intake, options, &memory.carriers)?;
-    let mut beside = beside(machine, &events, &intake, options, open)?;
+    let mut beside = beside((machine, &gres), &events, &intake, options, open)?;
+    beside.accounts = accounts_of(&accounts, open, &mut beside.warnings)?;
     beside.reservations.extend(capacity::of_pbs(&memory.pbs));
     beside.warnings.extend(unread.into_iter().map(|text| format!("not read: {text}")));
     build::build(intake, memory, beside, files_read, options, &watch)
+}
+
+/// The tables of accounts one after the other, as Slurm's own policy reads them.
+fn accounts_of(
+    given: &[AccountsFile],
+    open: Opener<'_>,
+    warnings: &mut Vec<String>,
+) -> Result<Option<String>, SiteError> {
+    let mut text = String::new();
+    for AccountsFile { path, in_folder } in given {
+        let own = files::whole(path, open)?;
+        let own = String::from_utf8_lossy(&own);
+        let read = match Accounts::parse(&own, path) {
+            Ok(read) => read,
+            Err(error) if *in_folder => {
+                warnings.push(format!("not read: {error}"));
+                continue;
+            }
+            Err(error) => return Err(error.into()),
+        };
+        warnings.extend(read.left_out.iter().map(|left| format!("{}: {left}", path.display())));
+        text.push_str(own.trim_end());
+        text.push('\n');
+    }
+    if text.is_empty() {
+        return Ok(None);
+    }
+    // One file has accounts and another QOS: the one table counts with the other.
+    Accounts::parse(&text, "the files of --accounts, one after the other")?;
+    Ok(Some(text))
 }
 
 fn not_expected(name: &str, kind: &FileKind, option: &str) -> SiteError {
@@ -125,6 +164,10 @@ fn not_expected(name: &str, kind: &FileKind, option: &str) -> SiteError {
         "--machine" => (
             "slurm.conf, or what scontrol -o show nodes, show partitions, sinfo --json or pbsnodes -av print",
             "at the site: scontrol -o show nodes > nodes.txt; scontrol -o show partitions > partitions.txt",
+        ),
+        "--accounts" => (
+            "what sacctmgr -P show assoc or show qos print, a sacctmgr dump, or commands of sacctmgr",
+            "at the site: sacctmgr -P show assoc > assoc.txt; sacctmgr -P show qos > qos.txt",
         ),
         _ => (
             "what sacctmgr -P show event and show reservation print",
@@ -172,7 +215,7 @@ fn one_cluster(
 
 /// Reads what goes with the jobs.
 fn beside(
-    machine: Vec<(PathBuf, crate::detect::Description)>,
+    (machine, gres): (Vec<(PathBuf, crate::detect::Description)>, &[PathBuf]),
     events: &[(PathBuf, FileKind)],
     intake: &Intake,
     options: &Options,
@@ -189,6 +232,12 @@ fn beside(
         beside.described_by.push(path);
     }
     (beside.machine, beside.described) = combined.finish();
+    for path in gres {
+        let file = path.display().to_string();
+        let (lines, wrong) = machines::read_gres_conf(&String::from_utf8_lossy(&files::whole(path, open)?), &file);
+        beside.warnings.extend(wrong);
+        beside.warnings.extend(machines::reconcile(&mut beside.machine, &lines, &file));
+    }
     let times = capacity::Times { form: &Form(options.time_format.clone()), zone: intake.zone() };
     for (path, kind) in events {
         let text = files::whole(path, open)?;

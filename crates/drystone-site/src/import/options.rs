@@ -154,6 +154,8 @@ pub struct Options {
     pub machine: Vec<PathBuf>,
     /// Events and reservations.
     pub events: Vec<PathBuf>,
+    /// Associations and QOS.
+    pub accounts: Vec<PathBuf>,
     /// Takes what is there of files that end in their middle.
     pub partial: bool,
     /// When a job arrives.

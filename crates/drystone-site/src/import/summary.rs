@@ -2,7 +2,7 @@
 
 use super::machine::Placed;
 use super::window::Window;
-use crate::capacity::Loss;
+use crate::capacity::{Loss, NodeLoss};
 use crate::error::SiteError;
 use crate::jobs::{Job, Kind};
 use crate::machine::{Machine, Projection};
@@ -92,6 +92,7 @@ pub(super) fn nodes(
         cpus: node.cpus,
         memory_kb: node.memory_kb,
         gpus: node.gpus,
+        gres: node.gres.clone(),
         pool: pool_name(placed.pools.of_node(number)),
         described: placed.described && number < placed.sets.described,
     };
@@ -102,8 +103,8 @@ pub(super) fn nodes(
 pub(super) fn order_pools(
     manifest: &mut Manifest,
     jobs: &mut [Job],
-    losses: Vec<Loss>,
-) -> Result<Vec<Loss>, SiteError> {
+    (losses, node_losses): (Vec<Loss>, Vec<NodeLoss>),
+) -> Result<(Vec<Loss>, Vec<NodeLoss>), SiteError> {
     let pools = std::mem::take(&mut manifest.pools);
     let mut order: Vec<usize> = (0..pools.len()).filter(|&at| pools[at].jobs > 0).collect();
     order.sort_by(|&a, &b| {
@@ -122,5 +123,8 @@ pub(super) fn order_pools(
     let keep = |loss: Loss| moved[usize::from(loss.pool)].map(|pool| Loss { pool, ..loss });
     let mut losses: Vec<Loss> = losses.into_iter().filter_map(keep).collect();
     losses.sort_unstable();
-    Ok(losses)
+    let keep = |loss: NodeLoss| moved[usize::from(loss.pool)].map(|pool| NodeLoss { pool, ..loss });
+    let mut node_losses: Vec<NodeLoss> = node_losses.into_iter().filter_map(keep).collect();
+    node_losses.sort_unstable();
+    Ok((losses, node_losses))
 }

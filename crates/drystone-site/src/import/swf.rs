@@ -87,6 +87,8 @@ impl Log {
             losses: Vec::new(),
             jobs: Jobs::Imported(Box::new(imported)),
             slurm_conf: None,
+            accounts: None,
+            node_losses: Vec::new(),
             folder: None,
         })
     }

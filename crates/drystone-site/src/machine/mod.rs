@@ -2,6 +2,7 @@
 
 mod combine;
 mod gres;
+mod gres_conf;
 mod infer;
 mod lists;
 mod pairs;
@@ -13,6 +14,7 @@ mod slurm_conf;
 mod units;
 
 pub(crate) use combine::Combined;
+pub(crate) use gres_conf::{read as read_gres_conf, reconcile};
 pub(crate) use infer::{infer, partitions_of_jobs};
 pub(crate) use lists::NodeSets;
 pub(crate) use pairs::Pairs;
@@ -34,6 +36,8 @@ pub(crate) struct Node {
     /// 0 where unknown.
     pub(crate) memory_kb: u64,
     pub(crate) gpus: u32,
+    /// Generic resources as Slurm writes them, `gpu:a100:4`.
+    pub(crate) gres: String,
     /// Whether the description says that it is out of service.
     pub(crate) down: bool,
     /// Names of partitions, where the node says them itself.

@@ -47,6 +47,7 @@ pub(super) fn nodes(text: &[u8], name: &str) -> Result<Machine, SiteError> {
             threads_per_core: pairs.number("ThreadsPerCore").and_then(|n| u32::try_from(n).ok()).unwrap_or(1),
             memory_kb: pairs.number("RealMemory").unwrap_or(0).saturating_mul(1024),
             gpus: pairs.get("Gres").map_or(0, gres::gpus),
+            gres: pairs.get("Gres").filter(|text| *text != "(null)").unwrap_or_default().to_string(),
             down: ["DOWN", "DRAIN", "FAIL"].iter().any(|word| state.contains(word)),
             partitions: pairs
                 .get("Partitions")

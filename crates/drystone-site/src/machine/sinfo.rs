@@ -57,6 +57,7 @@ fn node(value: &Value) -> Option<Node> {
         threads_per_core: small(&value["threads"]).unwrap_or(1),
         memory_kb: number(&value["real_memory"]).unwrap_or(0).saturating_mul(1024),
         gpus: value["gres"].as_str().map_or(0, gres::gpus),
+        gres: value["gres"].as_str().unwrap_or_default().to_string(),
         down: is_down(&states),
         partitions: words(&value["partitions"]),
     })
@@ -79,6 +80,7 @@ fn grouped(groups: &[Value]) -> Result<Vec<Node>, String> {
                         threads_per_core: small(&group["threads"]["maximum"]).unwrap_or(1),
                         memory_kb: number(&group["memory"]["maximum"]).unwrap_or(0).saturating_mul(1024),
                         gpus: group["gres"]["total"].as_str().map_or(0, gres::gpus),
+                        gres: group["gres"]["total"].as_str().unwrap_or_default().to_string(),
                         down: is_down(&states),
                         partitions: Vec::new(),
                     });

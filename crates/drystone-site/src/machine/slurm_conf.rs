@@ -36,6 +36,7 @@ fn node(node: &conf::Node, down: bool) -> Node {
         // 1 is what Slurm takes where nothing is said.
         memory_kb: if node.memory_mb > 1 { node.memory_mb * 1024 } else { 0 },
         gpus: gres::gpus(&node.gres),
+        gres: node.gres.clone(),
         down,
         partitions: Vec::new(),
     }

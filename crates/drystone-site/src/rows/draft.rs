@@ -23,6 +23,8 @@ pub(crate) struct Draft<'a> {
     pub(crate) qos: &'a [u8],
     pub(crate) reservation: &'a [u8],
     pub(crate) constraints: &'a [u8],
+    /// What it asked for beside processors, as [`asks`](crate::text::asks) writes it.
+    pub(crate) asks: Vec<u8>,
     pub(crate) submit: When,
     pub(crate) eligible: When,
     pub(crate) start: When,
@@ -65,6 +67,7 @@ impl<'a> Draft<'a> {
             qos: b"",
             reservation: b"",
             constraints: b"",
+            asks: Vec::new(),
             submit: When::Unknown,
             eligible: When::Unknown,
             start: When::Unknown,

@@ -341,6 +341,7 @@ impl Intake {
             qos: names.intern_in(6, draft.qos),
             reservation: names.intern_in(7, draft.reservation),
             constraints: names.intern_in(8, draft.constraints),
+            asks: names.intern_in(12, &draft.asks),
         });
         row.shape = table.shapes.intern(Shape { asked: draft.asked, held: draft.held, exclusive: draft.exclusive });
         row.note = table.notes.intern(Note {

@@ -19,7 +19,7 @@ pub(crate) struct Symbols {
 }
 
 /// Slots of texts that are asked for in turn.
-pub(crate) const SLOTS: usize = 12;
+pub(crate) const SLOTS: usize = 13;
 
 impl Default for Symbols {
     fn default() -> Symbols {

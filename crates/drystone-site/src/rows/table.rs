@@ -26,6 +26,8 @@ pub(crate) struct Where {
     pub(crate) qos: Symbol,
     pub(crate) reservation: Symbol,
     pub(crate) constraints: Symbol,
+    /// What it asked for beside processors.
+    pub(crate) asks: Symbol,
 }
 
 /// What it asked for and what it held.
@@ -292,6 +294,7 @@ impl Table {
                 qos: named(at.qos),
                 reservation: named(at.reservation),
                 constraints: named(at.constraints),
+                asks: named(at.asks),
             })
         });
         let at: Vec<u32> = at.collect();

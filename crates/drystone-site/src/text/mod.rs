@@ -3,6 +3,7 @@
 //! Everything here takes bytes and answers a value or nothing: what is wrong is counted by the
 //! reader that asked.
 
+mod asks;
 mod id;
 mod number;
 mod resources;
@@ -10,6 +11,7 @@ mod state;
 mod tasks;
 mod time;
 
+pub(crate) use asks::{Asking, asks};
 pub(crate) use id::{Id, JobId, Part};
 pub(crate) use number::{
     Limit, decimal, digits, is_missing, leading, limit_minutes, limit_span, megabytes, minutes_of, span, whole,

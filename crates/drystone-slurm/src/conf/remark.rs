@@ -70,10 +70,8 @@ const LEFT_OUT: &[(&str, &[&str], &str)] = &[
     ("PrioritySiteFactorPlugin", &["none", "site_factor/none"], "the order of the queue"),
     ("JobSubmitPlugins", &["none"], "jobs that a plugin changes or refuses when they are submitted"),
     ("BurstBufferType", &["burst_buffer/none"], "starts that wait for data"),
-    ("Licenses", &[], "starts of jobs that wait for licences"),
     ("SuspendProgram", &[], "starts on nodes that have to boot"),
     ("PrologSlurmctld", &[], "the time from a start to the job's first line"),
-    ("GresTypes", &[], "jobs that wait for GPUs and other devices"),
 ];
 
 pub(super) fn about(conf: &SlurmConf, troubles: &[Trouble]) -> Vec<Remark> {

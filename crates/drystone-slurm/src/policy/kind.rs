@@ -6,6 +6,7 @@ use crate::accounts::Accounts;
 use crate::conf::{KNOBS, SlurmConf};
 use crate::site::{Multifactor, Priorities, Rules};
 use drystone_core::policy::{Args, Form, Kind, Param, Policy, RegisterError, SpecError, Takes};
+use std::path::{Path, PathBuf};
 
 /// The path of a file.
 static PATH: Form = Form { name: "path", shape: "a file", samples: &[], check: |text| !text.is_empty() };
@@ -81,15 +82,15 @@ pub static SLURM: Kind =
             ),
             own(
                 "accounts",
-                "none",
-                &[Takes::Words(&["none"]), Takes::Form(&PATH)],
-                "associations and QOS: tables of sacctmgr -P, a sacctmgr dump, or commands of sacctmgr (from source)",
+                AUTO,
+                &[Takes::Words(&[AUTO, "none"]), Takes::Form(&PATH)],
+                "associations and QOS: tables of sacctmgr -P, a dump, or its commands; auto: those of the site (from source)",
             ),
             own(
                 "names",
-                "none",
-                &[Takes::Words(&["none"]), Takes::Form(&PATH)],
-                "names behind the log's numbers: lines user|account|qos|partition,NUMBER,NAME (from source)",
+                AUTO,
+                &[Takes::Words(&[AUTO, "none"]), Takes::Form(&PATH)],
+                "names behind the log's numbers: lines user|account|qos|partition,NUMBER,NAME; auto: those of the site (from source)",
             ),
             own(
                 "qos",
@@ -175,9 +176,9 @@ fn build(args: &Args<'_>) -> Result<Box<dyn Policy>, SpecError> {
         return Err(args.error(format!("{}: no nodes or no partitions, so no machine", args.text("conf"))));
     }
     let pack = args.yes("pack")?;
-    let accounts = match args.text("accounts") {
-        "none" => Accounts::new(),
-        path => Accounts::read(path).map_err(|error| args.error(error.to_string()))?,
+    let accounts = match beside(args, "accounts", "accounts.txt") {
+        None => Accounts::new(),
+        Some(path) => Accounts::read(path).map_err(|error| args.error(error.to_string()))?,
     };
     let mut shape = match &conf {
         Some(conf) => Shape::from_conf(conf, &accounts, pack),
@@ -192,17 +193,34 @@ fn build(args: &Args<'_>) -> Result<Box<dyn Policy>, SpecError> {
     Ok(Box::new(Slurm::new(shape, rules, people, priorities)))
 }
 
+/// The file that a parameter names or, where it says `auto`, the one of this name that the folder of
+/// an imported site has beside its `slurm.conf`; of the `slurm.conf` of a pool, `pool-1.slurm.conf`,
+/// that of the pool comes before that of the site.
+fn beside(args: &Args<'_>, parameter: &str, name: &str) -> Option<PathBuf> {
+    match args.text(parameter) {
+        "none" => return None,
+        AUTO => {}
+        path => return Some(PathBuf::from(path)),
+    }
+    let conf = Path::new(args.text("conf"));
+    let prefix = conf.file_name()?.to_str()?.strip_suffix("slurm.conf")?;
+    if !conf.with_file_name("site.json").is_file() {
+        return None;
+    }
+    [format!("{prefix}{name}"), name.to_string()].iter().map(|file| conf.with_file_name(file)).find(|f| f.is_file())
+}
+
 /// Whose jobs they are, and what that is worth.
 fn people(
     args: &Args<'_>,
     conf: Option<&SlurmConf>,
     accounts: Accounts,
 ) -> Result<(People, Option<Priorities>), SpecError> {
-    let names = match args.text("names") {
-        "none" => Names::default(),
-        path => {
-            let told = |problem: String| args.error(format!("{path}: {problem}"));
-            let text = std::fs::read_to_string(path).map_err(|error| told(format!("cannot be read: {error}")))?;
+    let names = match beside(args, "names", "names.csv") {
+        None => Names::default(),
+        Some(path) => {
+            let told = |problem: String| args.error(format!("{}: {problem}", path.display()));
+            let text = std::fs::read_to_string(&path).map_err(|error| told(format!("cannot be read: {error}")))?;
             Names::parse(&text).map_err(told)?
         }
     };

@@ -61,11 +61,8 @@ fn pass_cost(args: &AdviseArgs) -> Result<PassCost, Failure> {
 /// The site as it is.
 fn site(args: &AdviseArgs, input: &Input, cost: PassCost) -> Result<Site, Failure> {
     let own = input.site.as_ref().and_then(|site| site.slurm_conf());
-    let (path, names) = match (&args.slurm, own) {
-        (Some(path), _) => (Some(path.clone()), None),
-        (None, Some((path, names))) => (Some(path), names),
-        (None, None) => (None, None),
-    };
+    let path = args.slurm.clone().or(own);
+    path.iter().for_each(|path| crate::site::remarks_of(path));
     let conf = path.map(|path| -> Result<(String, SlurmConf), Failure> {
         let conf = SlurmConf::read(&path).map_err(Failure::usage)?;
         Ok((text(&path)?, conf))
@@ -75,10 +72,9 @@ fn site(args: &AdviseArgs, input: &Input, cost: PassCost) -> Result<Site, Failur
     if conf.is_none() && args.cpus > 1 {
         more.push(("cpus".to_string(), args.cpus.to_string()));
     }
-    for (key, path) in [("names", names.as_ref()), ("accounts", args.accounts.as_ref())] {
-        if let Some(path) = path {
-            more.push((key.to_string(), text(path)?));
-        }
+    // Names and accounts of a site are found beside its slurm.conf.
+    if let Some(path) = &args.accounts {
+        more.push(("accounts".to_string(), text(path)?));
     }
     let longest = input.workload.jobs().iter().map(|job| job.estimate.0).max().unwrap_or(0);
     // Whether passes take time that matters is known once it is known how many jobs wait.

@@ -5,6 +5,7 @@ use crate::args::CompareArgs;
 use crate::exit::Failure;
 use crate::input;
 use crate::output::message;
+use crate::site;
 use drystone::model::Workload;
 use drystone::policy::{PolicySpec, Priorities};
 
@@ -13,12 +14,15 @@ use drystone::policy::{PolicySpec, Priorities};
 pub(crate) fn asked(args: &CompareArgs) -> Result<Vec<PolicySpec>, Failure> {
     let mut specs: Vec<PolicySpec> = Vec::new();
     let asked = !args.policy.is_empty();
-    let given: Vec<PolicySpec> = if asked {
-        args.policy.iter().cloned().chain(args.baseline.clone()).collect()
+    let own = if args.baseline.is_none() { own(args)? } else { None };
+    let named = if asked {
+        args.policy.clone()
+    } else if args.all {
+        everything()?
     } else {
-        let all = if args.all { everything()? } else { candidates()? };
-        all.into_iter().chain(args.baseline.clone()).collect()
+        candidates()?
     };
+    let given: Vec<PolicySpec> = own.into_iter().chain(named).chain(args.baseline.clone()).collect();
     for spec in given {
         let spec = input::in_study(&spec, args.common.log.study)?;
         // Asked for by two names it may stand there twice, but not by the same.
@@ -28,6 +32,11 @@ pub(crate) fn asked(args: &CompareArgs) -> Result<Vec<PolicySpec>, Failure> {
         }
     }
     Ok(specs)
+}
+
+/// Returns the site's own Slurm, which is the baseline unless another is asked for.
+fn own(args: &CompareArgs) -> Result<Option<PolicySpec>, Failure> {
+    site::own_policy(args.common.source.path())
 }
 
 /// Returns whether two texts mean one policy.
@@ -40,7 +49,7 @@ pub(super) fn baseline(args: &CompareArgs, specs: &[PolicySpec]) -> Result<Strin
     let study = args.common.log.study;
     let wanted = match &args.baseline {
         Some(spec) => input::in_study(spec, study)?,
-        None => input::in_study(&"easy".parse()?, study)?,
+        None => input::in_study(&own(args)?.map_or_else(|| "easy".parse(), Ok)?, study)?,
     };
     let by_text = specs.iter().find(|s| s.text() == wanted.text());
     let by_meaning = || specs.iter().find(|s| alike(s, &wanted));

@@ -5,7 +5,7 @@ use crate::error::SiteError;
 use crate::rows::{Draft, Intake, Place};
 use crate::rules::Rule;
 use crate::text::{
-    Amount, Flags, JobId, Limit, MemoryRequest, Part, State, UNKNOWN, When, minutes_of, state_word, tasks,
+    Amount, Asking, Flags, JobId, Limit, MemoryRequest, Part, State, UNKNOWN, When, asks, minutes_of, state_word, tasks,
 };
 
 /// The parts of a job that are read.
@@ -17,6 +17,7 @@ pub(super) fn counts(key: &str) -> bool {
         "association",
         "cluster",
         "constraints",
+        "licenses",
         "exit_code",
         "flags",
         "group",
@@ -232,12 +233,30 @@ fn amounts(draft: &mut Draft<'_>, parts: &Parts<'_>) {
         ..Amount::UNKNOWN
     };
     draft.asked = listed("requested").or(required);
+    let named = |key: &str| parts.within("tres", key).map_or_else(String::new, beyond);
+    draft.asks = asks(Asking {
+        tres: named("requested").as_bytes(),
+        held: named("allocated").as_bytes(),
+        gres: b"",
+        licences: parts.text("licenses").as_bytes(),
+        memory: memory(parts),
+    });
     let nodes = small(parts.get("allocation_nodes")).unwrap_or(UNKNOWN);
     draft.held = listed("allocated").or(Amount { nodes, ..Amount::UNKNOWN });
     let request = memory(parts);
     if draft.asked.memory_kb == Amount::NO_MEMORY || request == MemoryRequest::All {
         draft.asked.memory_kb = request.total(draft.asked.cpus, draft.asked.nodes);
     }
+}
+
+/// The generic resources and licences of a list, as `ReqTRES` has them.
+fn beyond(list: &Loose) -> String {
+    let entry = |entry: &Loose| {
+        let text = |key: &str| entry.get(key).and_then(Loose::text).unwrap_or_default();
+        let count = small(entry.get("count"))?;
+        ["gres", "license"].contains(&text("type")).then(|| format!("{}/{}={count}", text("type"), text("name")))
+    };
+    list.list().iter().filter_map(entry).collect::<Vec<_>>().join(",")
 }
 
 /// What `required` says of memory, in megabytes.

@@ -61,6 +61,7 @@ columns! {
     AllocTres = "alloctres";
     ReqGres = "reqgres";
     AllocGres = "allocgres";
+    Licenses = "licenses";
     NodeList = "nodelist" | "nodes";
     JobName = "jobname" | "name";
     SubmitLine = "submitline";
@@ -103,7 +104,6 @@ const UNUSED: &[&str] = &[
     "failednode",
     "jobname",
     "layout",
-    "licenses",
     "maxdiskread",
     "maxdiskreadnode",
     "maxdiskreadtask",

@@ -6,7 +6,7 @@ use crate::error::SiteError;
 use crate::rows::{Cache, Draft, Intake, Place, Trouble};
 use crate::rules::Rule;
 use crate::text::{
-    Amount, Flags, JobId, Limit, MemoryRequest, NoTime, State, UNKNOWN, When, decimal, is_missing, limit_minutes,
+    Amount, Asking, Flags, JobId, Limit, MemoryRequest, NoTime, State, UNKNOWN, When, asks, decimal, is_missing, limit_minutes,
     limit_span, megabytes, memory_request, span, state, tres, whole,
 };
 
@@ -203,6 +203,13 @@ fn amounts<'a>(draft: &mut Draft<'_>, values: &Values<'a>, odd: &mut Odd<'a>, ca
     if draft.asked.memory_kb == Amount::NO_MEMORY || request == MemoryRequest::All {
         draft.asked.memory_kb = request.total(draft.asked.cpus, draft.asked.nodes);
     }
+    draft.asks = asks(Asking {
+        tres: get(Column::ReqTres),
+        held: get(Column::AllocTres),
+        gres: get(Column::ReqGres),
+        licences: get(Column::Licenses),
+        memory: request,
+    });
     matches!(request, MemoryRequest::PerCpu(_, true))
 }
 
