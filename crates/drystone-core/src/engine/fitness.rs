@@ -44,7 +44,7 @@ impl Scheduler {
     ///
     /// Cost: nothing for a policy without requirements, else O(n).
     pub fn fits(&self, workload: &Workload) -> Result<(), Unfit> {
-        if workload.resources().is_some() && !self.policy.counts_resources() {
+        if workload.resources().is_some_and(|table| table.counts()) && !self.policy.counts_resources() {
             return Err(Unfit::Uncounted);
         }
         let forecast = &self.forecast;

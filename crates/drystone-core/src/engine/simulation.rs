@@ -126,7 +126,7 @@ impl<S: Source> Simulation<S> {
         session.keep_accuracy();
         let (mut impossible, mut now) = (None, Time::MIN);
         if let Some(table) = source.resources() {
-            if !session.counts_resources() {
+            if table.counts() && !session.counts_resources() {
                 // The first step finds itself in the past, and says why.
                 (impossible, now) = (Some(SimulationError::Uncounted), Time::MAX);
             }

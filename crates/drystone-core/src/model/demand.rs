@@ -261,6 +261,13 @@ impl ResourceTable {
         &self.resources
     }
 
+    /// Returns whether some resource is counted. Shapes of nodes alone concern only policies that
+    /// place jobs.
+    #[must_use]
+    pub fn counts(&self) -> bool {
+        !self.resources.is_empty()
+    }
+
     /// One resource; `None` where there is no such.
     #[must_use]
     pub fn resource(&self, id: ResourceId) -> Option<&Resource> {

@@ -259,10 +259,13 @@ impl Cluster {
     }
 
     /// A running job is somewhere else than was thought.
-    pub fn relocate(&mut self, id: u32, alloc: Alloc) {
+    pub fn relocate(&mut self, id: u32, mut alloc: Alloc) {
         let Some(slot) = self.slot(id) else { return };
         let Some(running) = self.slots[slot as usize].as_mut() else { return };
         self.idle.give(&running.alloc, &self.machine);
+        if alloc.more.is_none() {
+            alloc.more = self.idle.held(&running.job, &alloc, &self.machine);
+        }
         self.idle.take_anyway(&alloc, &self.machine);
         if let Some(ledger) = &mut self.ledger {
             ledger.end(&running.job, &running.alloc, &self.machine);

@@ -307,15 +307,32 @@ impl<'a> Fit<'a> {
     fn alloc(&self, mut taken: Vec<Taken>) -> Alloc {
         taken.sort_unstable();
         let nodes = NodeSet::of(self.machine.nodes(), taken.iter().map(|&(node, ..)| node));
+        let cpus = if self.job.whole { Vec::new() } else { taken.iter().map(|taken| self.cpus_of(taken)).collect() };
+        Alloc { nodes, cpus, more: self.more(&taken) }
+    }
+
+    fn cpus_of(&self, &(node, cpus, _): &Taken) -> u32 {
+        if self.job.whole { self.machine.cpus[node] } else { cpus as u32 }
+    }
+
+    /// What the job has beside processors that is on these nodes already: of devices those that are
+    /// idle, as far as there are enough.
+    pub(super) fn held(&self, alloc: &Alloc) -> Option<Box<AllocMore>> {
+        let kinds = self.demand.gpus.as_ref().map_or(0, |gpus| gpus.kinds);
+        let taken = |(node, cpus): (usize, u32)| (node, i64::from(cpus), self.devices(kinds, node));
+        self.more(&alloc.iter(self.machine).map(taken).collect::<Vec<_>>())
+    }
+
+    /// What the job has of these nodes beside processors.
+    fn more(&self, taken: &[Taken]) -> Option<Box<AllocMore>> {
         let resources = &self.machine.resources;
-        let cpus = |&(node, cpus, _): &Taken| if self.job.whole { self.machine.cpus[node] } else { cpus as u32 };
-        let gpus = self.shared_gpus(&taken);
+        let gpus = self.shared_gpus(taken);
         let mut more = AllocMore::default();
         if !resources.memory.is_empty() {
             let of = |(taken, &gpus): (&Taken, &i64)| match self.demand.memory {
                 MemoryDemand::None => 0,
                 MemoryDemand::PerNode(mb) => mb,
-                MemoryDemand::PerCpu(mb) => mb * u64::from(cpus(taken)),
+                MemoryDemand::PerCpu(mb) => mb * u64::from(self.cpus_of(taken)),
                 MemoryDemand::PerGpu(mb) => mb * gpus as u64,
                 MemoryDemand::WholeNode => resources.memory[taken.0],
             };
@@ -335,9 +352,8 @@ impl<'a> Fit<'a> {
                 }
             }
         }
-        let cpus = if self.job.whole { Vec::new() } else { taken.iter().map(cpus).collect() };
         let some = !more.memory.is_empty() || !more.gres.is_empty();
-        Alloc { nodes, cpus, more: some.then(|| Box::new(more)) }
+        some.then(|| Box::new(more))
     }
 
     /// GPUs that the job has on each of its nodes.

@@ -17,6 +17,7 @@ mod place;
 mod preempting;
 mod reservation;
 mod resources;
+mod shaped;
 mod stored_bytes;
 mod table;
 mod verdict;

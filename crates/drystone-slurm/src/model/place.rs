@@ -3,7 +3,7 @@
 
 use super::fit::Fit;
 use super::resources::{IdleMore, JobDemand};
-use super::{Alloc, Machine, NodeSet, Pending};
+use super::{AllocMore, Alloc, Machine, NodeSet, Pending};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -248,6 +248,14 @@ impl Idle {
             }
         }
         found
+    }
+
+    /// What a job has beside processors that runs where `alloc` says: of devices those that are idle,
+    /// as far as there are enough.
+    #[must_use]
+    pub fn held(&self, job: &Pending, alloc: &Alloc, machine: &Machine) -> Option<Box<AllocMore>> {
+        self.more()?;
+        Fit::new(self, machine, job, &JobDemand::default()).held(alloc)
     }
 
     /// Where every node has one processor: whole runs of consecutive nodes, the tightest that

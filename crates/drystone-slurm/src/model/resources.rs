@@ -146,12 +146,20 @@ impl Resources {
 
     /// The number of a demand, made where there is none; 0 for none.
     pub fn intern(&mut self, demand: JobDemand, cpus: &[u32]) -> u32 {
+        if let Some(at) = self.demands.iter().position(|known| known.demand == demand) {
+            return at as u32;
+        }
+        self.add(demand, cpus)
+    }
+
+    /// The number of a demand that is not there yet.
+    pub(crate) fn add(&mut self, demand: JobDemand, cpus: &[u32]) -> u32 {
         if self.demands.is_empty() {
             let all = NodeSet::full(cpus.len());
             self.demands.push(KnownDemand { demand: JobDemand::default(), suitable: all, one_of: Vec::new() });
         }
-        if let Some(at) = self.demands.iter().position(|known| known.demand == demand) {
-            return at as u32;
+        if demand == JobDemand::default() {
+            return 0;
         }
         let (mut suitable, one_of) = self.featured(&demand.features, cpus.len());
         let least = demand.cpus_per_task.max(1);
@@ -168,6 +176,29 @@ impl Resources {
         demand.named.1.iter().for_each(|&node| suitable.remove(node as usize));
         self.demands.push(KnownDemand { demand, suitable, one_of });
         self.demands.len() as u32 - 1
+    }
+
+    /// The same for so many nodes: those behind the last are left out, and further ones are as the
+    /// last, without features.
+    #[must_use]
+    pub(crate) fn resized(&self, nodes: usize) -> Resources {
+        let mut resized = self.clone();
+        let last = |of: &[u32]| of.last().copied().unwrap_or_default();
+        if !self.memory.is_empty() {
+            resized.memory.resize(nodes, self.memory.last().copied().unwrap_or_default());
+        }
+        if !self.weights.is_empty() {
+            resized.weights.resize(nodes, last(&self.weights));
+        }
+        resized.gres.iter_mut().for_each(|gres| gres.resize(nodes, last(gres)));
+        for (_, set) in &mut resized.features {
+            *set = NodeSet::of(nodes, set.iter().filter(|&node| node < nodes));
+        }
+        if self.bytes != StoredBytes::default() {
+            resized.bytes = StoredBytes::new(nodes);
+        }
+        resized.demands.clear();
+        resized
     }
 
     /// The demand of a number; `None` where the job asks for nothing more.

@@ -16,7 +16,7 @@ pub use kind::{SLURM, register};
 
 use crate::model::{Cluster, Idle, Machine, NONE, Pass, Pending, Reservation, Watch};
 use crate::site::{Deed, Outlook, Priorities, Rules, Site};
-use drystone_core::model::{JobId, ProcSet, Time};
+use drystone_core::model::{JobId, ProcSet, ResourceTable, Time};
 use drystone_core::policy::{Abilities, Action, Actions, Event, Phase, Policy, View, Why};
 use people::People;
 use places::Places;
@@ -50,6 +50,8 @@ struct Live {
     /// The same without jobs.
     empty: Idle,
     places: Places,
+    /// The workload's demands by their numbers among those of the machine.
+    demands: Vec<u32>,
     /// What was announced and is not over.
     announced: Vec<Reservation>,
     /// The array that the last job may be a task of.
@@ -70,11 +72,12 @@ impl Slurm {
     fn live(&mut self, view: &View<'_>) -> &mut Live {
         let Slurm { shape, rules, priorities, live, .. } = self;
         live.get_or_insert_with(|| {
-            let cluster = shape.cluster(view.machine().procs);
+            let (cluster, demands) = shape.cluster(view.machine().procs, table(view));
             let whole = cluster.machine.clone();
             let (empty, places) = (Idle::new(&cluster.machine), Places::new(&cluster.machine));
             let site = Site::new(cluster, rules.clone(), priorities.take());
-            Live { site, whole, empty, places, announced: Vec::new(), array: shape::Arrays::default() }
+            let (announced, array) = (Vec::new(), shape::Arrays::default());
+            Live { site, whole, empty, places, demands, announced, array }
         })
     }
 
@@ -85,7 +88,7 @@ impl Slurm {
         let Slurm { shape, people, live: Some(live), .. } = self else { unreachable!("it was just made") };
         let (assoc, qos) =
             people.of(job, |account, user| live.site.priorities().map(|priorities| priorities.assoc(account, user)));
-        let mut pending = shape.pending(id.0, job, limit, &live.whole, &live.empty, people.names());
+        let mut pending = shape.pending(id.0, job, limit, &live.ground(people.names(), table(view)));
         (pending.assoc, pending.qos) = (assoc, qos);
         pending
     }
@@ -160,8 +163,8 @@ impl Slurm {
             }
             Event::Repredicted { job, .. } => {
                 let (job_of, limit) = (view.job(job), view.prediction(job));
-                let names = self.people.names();
-                let limit = self.shape.pending(job.0, job_of, limit, &live.whole, &live.empty, names).limit;
+                let ground = live.ground(self.people.names(), table(view));
+                let limit = self.shape.pending(job.0, job_of, limit, &ground).limit;
                 live.site.relimit(job.0, limit);
             }
             _ => {}
@@ -202,7 +205,17 @@ impl Slurm {
     }
 }
 
+/// What the workload's jobs ask for beside processors.
+fn table<'a>(view: &View<'a>) -> Option<&'a ResourceTable> {
+    view.resources().map(|free| &**free.table())
+}
+
 impl Live {
+    /// What jobs are seen against.
+    fn ground<'a>(&'a self, names: &'a people::Names, table: Option<&'a ResourceTable>) -> shape::Ground<'a> {
+        shape::Ground { machine: &self.whole, empty: &self.empty, names, table, demands: &self.demands }
+    }
+
     /// Takes in which processors are out and which will be. What was announced and lasts no longer than that is kept, not lost: plans go
     /// on behind it.
     fn take_outlook(&mut self, view: &View<'_>) {
@@ -229,7 +242,7 @@ impl Policy for Slurm {
     }
 
     fn layout(&self) -> u32 {
-        3
+        4
     }
 
     fn observe(&mut self, event: Event, view: &View<'_>) {
@@ -251,6 +264,10 @@ impl Policy for Slurm {
     }
 
     fn hears(&self) -> bool {
+        true
+    }
+
+    fn counts_resources(&self) -> bool {
         true
     }
 

@@ -5,7 +5,7 @@ use super::people::Names;
 use crate::accounts::Accounts;
 use crate::conf::{Select, SlurmConf};
 use crate::model::{Cluster, Idle, Ledger, Machine, NodeSet, Pending, Preempting, Resources};
-use drystone_core::model::{Job, Span};
+use drystone_core::model::{Job, ResourceTable, Span};
 use serde::{Deserialize, Serialize};
 
 /// How the machine is made once its size is known, and how jobs ask for it.
@@ -13,6 +13,10 @@ use serde::{Deserialize, Serialize};
 pub(super) struct Shape {
     /// From a configuration, else of equal nodes.
     pub(super) machine: Option<Machine>,
+    /// What its nodes have beside processors. It counts where a workload says what jobs ask for.
+    resources: Resources,
+    /// The names of its nodes.
+    names: Vec<String>,
     /// Processors of each equal node.
     pub(super) cpus: u32,
     /// Whether jobs get whole nodes.
@@ -34,6 +38,8 @@ impl Shape {
     pub(super) fn equal(cpus: u32, whole: bool, pack: bool) -> Shape {
         Shape {
             machine: None,
+            resources: Resources::default(),
+            names: Vec::new(),
             cpus,
             whole,
             pack,
@@ -48,13 +54,21 @@ impl Shape {
     pub(super) fn from_conf(conf: &SlurmConf, accounts: &Accounts, pack: bool) -> Shape {
         let whole = conf.select == Select::Linear;
         let mut cluster = Cluster::from_conf(conf, accounts);
-        // A log does not say what its jobs ask for beside processors.
-        cluster.machine.resources = Resources::default();
+        // A log does not say what its jobs ask for beside processors, and a site does.
+        let resources = std::mem::take(&mut cluster.machine.resources);
+        let names = conf.nodes.iter().map(|node| node.name.clone()).collect();
         let mut ledger = cluster.ledger;
         if let Some(ledger) = &mut ledger {
             ledger.lenient = true;
         }
-        Shape { machine: Some(cluster.machine), ledger, preempting: cluster.preempting, ..Shape::equal(1, whole, pack) }
+        Shape {
+            machine: Some(cluster.machine),
+            resources,
+            names,
+            ledger,
+            preempting: cluster.preempting,
+            ..Shape::equal(1, whole, pack)
+        }
     }
 
     /// Whether jobs may replace others.
@@ -62,34 +76,44 @@ impl Shape {
         self.preempting.is_on()
     }
 
-    /// The cluster of a log with `procs` processors, without jobs.
-    pub(super) fn cluster(&self, procs: u32) -> Cluster {
-        let mut cluster = Cluster::new(self.machine(procs));
+    /// The cluster of a workload with `procs` processors, without jobs, and the number of each of
+    /// the workload's demands among those of the cluster.
+    pub(super) fn cluster(&self, procs: u32, table: Option<&ResourceTable>) -> (Cluster, Vec<u32>) {
+        let mut machine = self.machine(procs, table);
+        let shapes = table.is_some_and(|table| table.demands().iter().any(|demand| demand.shape.is_some()));
+        let mut demands = Vec::new();
+        if let (Some(table), true) = (table, shapes) {
+            let nodes = machine.nodes();
+            if self.machine.is_some() {
+                let same = nodes == self.names.len();
+                machine.resources = if same { self.resources.clone() } else { self.resources.resized(nodes) };
+            }
+            for demand in table.demands() {
+                let known = demand.shape.as_ref().map(|shape| machine.resources.demand_of(shape, &self.names));
+                demands.push(known.map_or(0, |known| machine.resources.add(known, &machine.cpus)));
+            }
+        }
+        let mut cluster = Cluster::new(machine);
         cluster.ledger.clone_from(&self.ledger);
         cluster.preempting.clone_from(&self.preempting);
-        cluster
+        (cluster, demands)
     }
 
     /// The machine of a log with `procs` processors. One that the configuration has too large loses
     /// its last nodes; one too small gains nodes in its default partition, so that every job of the
-    /// log has its place.
-    pub(super) fn machine(&self, procs: u32) -> Machine {
-        let Some(machine) = &self.machine else {
-            return uniform(procs, self.cpus, self.whole);
-        };
-        fitted(machine, procs)
+    /// log has its place. Without a configuration it has the nodes that the workload describes.
+    fn machine(&self, procs: u32, table: Option<&ResourceTable>) -> Machine {
+        let described = table.and_then(Machine::of_classes).filter(|machine| machine.total() == u64::from(procs));
+        match (&self.machine, described) {
+            (Some(machine), _) => fitted(machine, procs),
+            (None, Some(machine)) => machine,
+            (None, None) => uniform(procs, self.cpus, self.whole),
+        }
     }
 
     /// The job as Slurm would see it.
-    pub(super) fn pending(
-        &self,
-        id: u32,
-        job: &Job,
-        limit: Span,
-        machine: &Machine,
-        empty: &Idle,
-        names: &Names,
-    ) -> Pending {
+    pub(super) fn pending(&self, id: u32, job: &Job, limit: Span, ground: &Ground<'_>) -> Pending {
+        let Ground { machine, empty, names, .. } = ground;
         let minutes = (limit.0.max(1) + 59) / 60;
         let mut pending = Pending {
             user: job.user,
@@ -98,8 +122,17 @@ impl Shape {
             accrue: job.submit.0,
             ..Pending::new(id, job.procs, minutes * 60)
         };
+        let shape = ground.table.and_then(|table| table.shape(job.demand));
+        pending.demand = ground.demands.get(job.demand.0 as usize).copied().unwrap_or(0);
         for part in candidates(job, machine, names) {
             self.ask(&mut pending, part, machine);
+            if let Some(shape) = shape {
+                pending.take_shape(shape, machine);
+                // A site's job is of the partition that it names, whether that has room or not.
+                if ground.is_of(job, part) {
+                    break;
+                }
+            }
             if empty.place(&pending, &machine.parts[usize::from(part)].nodes, machine).is_some() {
                 break;
             }
@@ -121,6 +154,28 @@ impl Shape {
             widest if self.pack && job.cpus <= widest => (1, 1),
             _ => (1, u32::MAX),
         };
+    }
+}
+
+/// What jobs are seen against.
+pub(super) struct Ground<'a> {
+    /// The machine with all of its nodes.
+    pub(super) machine: &'a Machine,
+    /// The same without jobs.
+    pub(super) empty: &'a Idle,
+    /// Names behind the log's numbers.
+    pub(super) names: &'a Names,
+    /// What jobs ask for beside processors.
+    pub(super) table: Option<&'a ResourceTable>,
+    /// The numbers of these demands on the machine.
+    pub(super) demands: &'a [u32],
+}
+
+impl Ground<'_> {
+    /// Whether a job names this partition.
+    fn is_of(&self, job: &Job, part: u16) -> bool {
+        self.names.knows("partition")
+            && self.machine.parts[usize::from(part)].name == self.names.name("partition", job.partition)
     }
 }
 

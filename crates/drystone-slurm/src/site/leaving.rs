@@ -61,7 +61,10 @@ impl Site {
         let machine = &self.cluster.machine;
         let found = on.or_else(|| idle.place(job, part, machine));
         let alloc = found.or_else(|| idle.place(job, self.cluster.up(), machine));
-        let alloc = alloc.unwrap_or_else(|| Alloc::first_of(job, &self.cluster.machine));
+        let mut alloc = alloc.unwrap_or_else(|| Alloc::first_of(job, machine));
+        if alloc.more.is_none() {
+            alloc.more = idle.held(job, &alloc, machine);
+        }
         if let Some(ledger) = self.cluster.ledger.as_mut().filter(|_| !waited) {
             ledger.submit(job, &self.cluster.machine);
         }

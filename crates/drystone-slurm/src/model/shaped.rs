@@ -1,0 +1,128 @@
+//! What a job asks of nodes as every policy knows it, in the words of this model.
+
+use super::resources::{GpuDemand, JobDemand, MemoryDemand};
+use super::{Machine, NodeSet, Pending, Resources};
+use drystone_core::model::{DeviceDemand, DevicePer, NodeMemory, NodeShape, ResourceTable};
+
+/// What a licence is that the cluster does not have: never free.
+const NO_LICENCE: u16 = u16::MAX;
+
+impl Resources {
+    /// What a job of this shape asks for beside processors and nodes. `names` are those of the
+    /// nodes. A type of device and a licence that no node or cluster has are never free.
+    #[must_use]
+    pub fn demand_of(&self, shape: &NodeShape, names: &[String]) -> JobDemand {
+        let numbers = |wanted: &[String]| -> Vec<u32> {
+            wanted.iter().filter_map(|name| names.iter().position(|own| own == name)).map(|at| at as u32).collect()
+        };
+        let licence = |(name, count): &(String, u32)| {
+            let at = self.licences.iter().position(|(own, _)| own == name);
+            (at.map_or(NO_LICENCE, |at| at as u16), *count)
+        };
+        let mut demand = JobDemand {
+            tasks: shape.tasks,
+            cpus_per_task: shape.cores_per_task,
+            least_cpus: shape.least_cores,
+            memory: if self.memory.is_empty() { MemoryDemand::None } else { memory(&shape.memory) },
+            features: shape.features.clone(),
+            licences: shape.licences.iter().map(licence).collect(),
+            named: (numbers(&shape.only), numbers(&shape.excluded)),
+            ..JobDemand::default()
+        };
+        for device in shape.devices.iter().filter(|device| device.count > 0) {
+            self.add_device(&mut demand, device, shape.nodes.0.max(1));
+        }
+        demand
+    }
+
+    fn add_device(&self, demand: &mut JobDemand, device: &DeviceDemand, nodes: u32) {
+        let kinds = self.kinds_of(&device.name, &device.kind);
+        if device.name.eq_ignore_ascii_case("gpu") && demand.gpus.is_none() {
+            let mut gpus = GpuDemand { kinds, cpus_each: device.cores_each, ..GpuDemand::default() };
+            match device.per {
+                DevicePer::Node => gpus.per_node = device.count,
+                DevicePer::Job => gpus.per_job = device.count,
+                DevicePer::Task => gpus.per_task = device.count,
+            }
+            demand.gpus = Some(gpus);
+            return;
+        }
+        let each = match device.per {
+            DevicePer::Job => device.count.div_ceil(nodes),
+            DevicePer::Node | DevicePer::Task => device.count,
+        };
+        demand.gres.push((kinds, each));
+    }
+}
+
+fn memory(asked: &NodeMemory) -> MemoryDemand {
+    let megabytes = |kb: u64| kb.div_ceil(1024);
+    match *asked {
+        NodeMemory::PerNode(kb) => MemoryDemand::PerNode(megabytes(kb)),
+        NodeMemory::PerCore(kb) => MemoryDemand::PerCpu(megabytes(kb)),
+        NodeMemory::PerDevice(kb) => MemoryDemand::PerGpu(megabytes(kb)),
+        NodeMemory::Whole => MemoryDemand::WholeNode,
+        NodeMemory::None => MemoryDemand::None,
+    }
+}
+
+impl Pending {
+    /// Takes over what a shape says of its nodes, on a partition whose widest node has `widest`
+    /// processors.
+    pub fn take_shape(&mut self, shape: &NodeShape, machine: &Machine) {
+        let widest = machine.parts[usize::from(self.part)].nodes.iter().map(|node| machine.cpus[node]).max();
+        let widest = widest.unwrap_or(1).max(1);
+        if shape.exclusive && !self.whole {
+            (self.whole, self.exclusive) = (true, true);
+            (self.min_nodes, self.max_nodes) = (self.cpus.div_ceil(widest).max(1), u32::MAX);
+        }
+        let (least, most) = shape.nodes;
+        if least > 0 {
+            self.min_nodes = least;
+            self.max_nodes = self.max_nodes.max(least);
+        }
+        if most > 0 {
+            self.max_nodes = most.max(self.min_nodes);
+        }
+    }
+}
+
+impl Machine {
+    /// The nodes that a workload describes, in one partition; `None` where it describes none, or
+    /// more kinds of devices than the model knows.
+    #[must_use]
+    pub fn of_classes(table: &ResourceTable) -> Option<Machine> {
+        let classes = table.classes();
+        let count: usize = classes.iter().map(|class| class.nodes.len()).sum();
+        if count == 0 {
+            return None;
+        }
+        let mut machine = Machine { cpus: Vec::with_capacity(count), ..Machine::uniform(count, 1) };
+        let resources = &mut machine.resources;
+        let counts_memory = classes.iter().any(|class| class.memory_kb > 0);
+        for class in classes {
+            for _ in &class.nodes {
+                let node = machine.cpus.len();
+                machine.cpus.push(class.cores.max(1));
+                if counts_memory {
+                    resources.memory.push(class.memory_kb / 1024);
+                }
+                resources.weights.push(u32::try_from(class.weight).unwrap_or(u32::MAX));
+                for (name, kind, devices) in &class.devices {
+                    let at = resources.kind(name, kind, count)?;
+                    resources.gres[at][node] += devices;
+                }
+                for feature in &class.features {
+                    match resources.features.iter_mut().find(|(name, _)| name == feature) {
+                        Some((_, set)) => set.insert(node),
+                        None => resources.features.push((feature.clone(), NodeSet::of(count, [node]))),
+                    }
+                }
+            }
+        }
+        if resources.weights.windows(2).all(|pair| pair[0] == pair[1]) {
+            resources.weights.clear();
+        }
+        Some(machine)
+    }
+}
