@@ -100,7 +100,7 @@ impl Site {
 
     fn mask_manifest(&mut self, key: &Key, hide: Hide) {
         let manifest = &mut self.manifest;
-        manifest.anonymous = true;
+        (manifest.anonymous, manifest.on_nodes) = (true, false);
         manifest.cluster = String::new();
         for (file, number) in manifest.files.iter_mut().zip(1..) {
             file.name = format!("file {number}");

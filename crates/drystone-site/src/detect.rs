@@ -288,7 +288,8 @@ fn is_accounts(head: &[u8]) -> bool {
     if first.starts_with("cluster - ") || first.starts_with("parent - ") {
         return true;
     }
-    let words: Vec<&str> = first.split_whitespace().filter(|w| !w.starts_with('-') && !w.ends_with("sacctmgr")).collect();
+    let words: Vec<&str> =
+        first.split_whitespace().filter(|w| !w.starts_with('-') && !w.ends_with("sacctmgr")).collect();
     let of = ["account", "accounts", "user", "users", "cluster", "clusters", "qos"];
     matches!(words[..], ["add" | "create" | "modify", what, ..] if of.contains(&what))
 }

@@ -1,12 +1,14 @@
 //! From a site's accounting to a workload.
 
 mod anonymise;
+mod asked;
 pub mod capacity;
 pub mod clock;
 mod detect;
 mod error;
 mod export;
 pub mod fidelity;
+mod fleet;
 mod format;
 mod import;
 mod jobs;

@@ -145,7 +145,8 @@ impl<'a> Scene<'a> {
     pub fn stage(&self, workload: Workload, records: &[Record]) -> Result<Stage, PoolError> {
         let places: Vec<u32> =
             records.iter().map(|r| u32::try_from(r.line.saturating_sub(1)).unwrap_or(u32::MAX)).collect();
-        let known = self.site.circumstances(&workload, &places);
+        let pools: Vec<u16> = self.pools().collect();
+        let (workload, known) = self.site.furnished(&pools, workload, &places)?;
         let workload = workload.with(known)?;
         let selection = self.selection(&workload);
         let (outages, division) = match self.pools[..] {
@@ -153,6 +154,17 @@ impl<'a> Scene<'a> {
             _ => (Outages::default(), Some(self.division(true)?)),
         };
         Ok(Stage { workload, outages, division, places, selection })
+    }
+
+    /// The same of a workload that is taken as a log alone: its jobs ask for what the site says.
+    ///
+    /// # Errors
+    /// Demands beyond what can be counted.
+    pub fn furnish(&self, workload: Workload, records: &[Record]) -> Result<Workload, PoolError> {
+        let places: Vec<u32> =
+            records.iter().map(|r| u32::try_from(r.line.saturating_sub(1)).unwrap_or(u32::MAX)).collect();
+        let pools: Vec<u16> = self.pools().collect();
+        Ok(self.site.furnished(&pools, workload, &places)?.0)
     }
 
     /// How a workload of it is divided that is taken as a log alone: nothing is out, and nothing is

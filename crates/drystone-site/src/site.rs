@@ -1,6 +1,7 @@
 //! An imported site: jobs, pools, capacity, and the account of how they came to be.
 
 use crate::capacity::{Loss, NodeLoss};
+use crate::fleet::Fleet;
 use crate::import::Window;
 use crate::jobs::{self, Kind, LimitFrom, Marks, NOTHING};
 use crate::machine::Unit;
@@ -204,6 +205,9 @@ pub struct Manifest {
     pub rules: Vec<RuleCount>,
     /// What people should know.
     pub warnings: Vec<String>,
+    /// Whether a `slurm.conf` describes its nodes, so that it can be simulated on them.
+    #[serde(default)]
+    pub on_nodes: bool,
     /// Whether names are keyed numbers.
     pub anonymous: bool,
     /// Of a log in Standard Workload Format: its comments.
@@ -388,6 +392,8 @@ pub struct Site {
     pub(crate) accounts: Option<String>,
     /// The folder that it was read from.
     pub(crate) folder: Option<std::path::PathBuf>,
+    /// Whether processors of nodes are counted, and what jobs ask for beside these.
+    pub(crate) on_nodes: bool,
 }
 
 impl std::fmt::Debug for Site {
@@ -418,10 +424,44 @@ impl Site {
     /// There is no such place.
     #[must_use]
     pub fn job(&self, at: usize) -> SiteJob<'_> {
-        match &self.jobs {
+        let mut job = match &self.jobs {
             Jobs::Imported(imported) => imported.job(at),
             Jobs::Loaded(loaded) => loaded.job(at),
+        };
+        if self.on_nodes
+            && let Some(pool) = self.manifest.pools.get(usize::from(job.pool))
+        {
+            job.units = job.cpus.unwrap_or(job.units).clamp(1, pool.units.max(1));
         }
+        job
+    }
+
+    /// Takes the site as its nodes where a `slurm.conf` describes them: from now on its unit is the
+    /// processor, a job's size is its processors, and what it asks for beside them is its demand.
+    /// Answers whether it does. A job wider than its pool has all of it.
+    pub fn take_nodes(&mut self) -> bool {
+        if self.on_nodes || self.manifest.swf.is_some() || self.slurm_conf.is_none() {
+            return self.on_nodes;
+        }
+        let pools = 0..u16::try_from(self.manifest.pools.len()).unwrap_or(u16::MAX);
+        let procs: Vec<Option<u32>> = pools.map(|pool| Some(Fleet::of(self, pool)?.procs())).collect();
+        if procs.is_empty() || procs.iter().any(Option::is_none) {
+            return false;
+        }
+        for (number, (pool, procs)) in (0..).zip(self.manifest.pools.iter_mut().zip(procs.into_iter().flatten())) {
+            let scale = if pool.unit == Unit::Cpu { 1.0 } else { pool.cpus_per_unit };
+            let mine = self.losses.iter_mut().filter(|loss| loss.pool == number);
+            mine.for_each(|loss| loss.units = (f64::from(loss.units) * scale).round() as u32);
+            (pool.unit, pool.units, pool.cpus_per_unit, pool.dominant) = (Unit::Cpu, procs, 1.0, false);
+        }
+        self.on_nodes = true;
+        true
+    }
+
+    /// Whether it is taken as its nodes.
+    #[must_use]
+    pub fn is_on_nodes(&self) -> bool {
+        self.on_nodes
     }
 
     /// All jobs in the order of arrival.

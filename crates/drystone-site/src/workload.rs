@@ -1,16 +1,18 @@
 //! A pool of a site as a workload: jobs, what runs and waits at the beginning, who leaves, and what
 //! the machine lacks.
 
-use crate::capacity::{Cause, Loss};
+use crate::capacity::{Cause, Loss, NodeLoss};
 use crate::export::{Numbering, Purpose};
+use crate::fleet::Fleet;
 use crate::jobs::{Kind, Marks};
 use crate::machine::Unit;
 use crate::site::{Site, SiteJob};
 use crate::text::State;
 use drystone::log::swf::Record;
 use drystone::model::{
-    Adopted, Circumstances, Hit, How, Job, JobId, Machine, Outage, OutageError, Outages, Provenance, Setting, Span,
-    Status, Time, Truth, Which, Withdrawal, Workload, WorkloadError,
+    Adopted, Circumstances, DemandId, Hit, How, Job, JobId, Machine, NodeShape, Outage, OutageError, Outages, ProcSet,
+    Provenance, ResourceError, ResourceTable, Setting, Span, Status, Time, Truth, Which, Withdrawal, Workload,
+    WorkloadError,
 };
 
 /// A pool as a workload.
@@ -30,6 +32,16 @@ pub struct PoolWorkload {
     pub cpus_per_unit: f64,
 }
 
+impl PoolWorkload {
+    /// The workload of which processors count alone.
+    pub(crate) fn bare(&self) -> Result<Workload, PoolError> {
+        let known = self.workload.circumstances().cloned().unwrap_or_default();
+        let (machine, mut jobs, truth, provenance) = self.workload.clone().into_parts();
+        jobs.iter_mut().for_each(|job| job.demand = DemandId::NONE);
+        Ok(Workload::new(machine, jobs, truth, provenance)?.with(known)?)
+    }
+}
+
 /// Why a pool is no workload.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -40,6 +52,9 @@ pub enum PoolError {
     /// What it lacks cannot be.
     #[error("capacity.csv: {0}")]
     Outages(#[from] OutageError),
+    /// What its jobs ask for cannot be counted.
+    #[error(transparent)]
+    Resources(#[from] ResourceError),
     /// A table beside it cannot be written.
     #[error("{0}")]
     Table(String),
@@ -96,7 +111,8 @@ impl Site {
             time_zone: Some(self.manifest.time_zone.clone()),
         };
         let workload = Workload::new(Machine::new(summary.units), jobs, truth, provenance)?;
-        let workload = workload.clone().with(self.circumstances(&workload, &places))?;
+        let (workload, known) = self.furnished(&[pool], workload, &places)?;
+        let workload = workload.with(known)?;
         let outages = self.outages(pool)?;
         Ok(PoolWorkload {
             name: summary.name.clone(),
@@ -121,6 +137,82 @@ impl Site {
     /// Seconds after the origin.
     pub(crate) fn time(&self, moment: i64) -> Time {
         Time(moment - self.origin())
+    }
+
+    /// A workload whose jobs ask for what the site says, beside their processors, and what is known
+    /// of them beyond each by itself. `places` are their places among the jobs of the site; a site
+    /// that is not taken as its nodes changes nothing.
+    ///
+    /// # Errors
+    /// Demands beyond what can be counted.
+    pub(crate) fn furnished(
+        &self,
+        pools: &[u16],
+        workload: Workload,
+        places: &[u32],
+    ) -> Result<(Workload, Circumstances), PoolError> {
+        let known = self.circumstances(&workload, places);
+        if !self.on_nodes {
+            return Ok((workload, known));
+        }
+        let (machine, mut jobs, truth, provenance) = workload.into_parts();
+        let asked = self.demands(pools, places)?;
+        for (job, &demand) in jobs.iter_mut().zip(&asked.demands) {
+            job.demand = demand;
+        }
+        let known = self.seated(pools, known, &mut jobs, asked.table.as_deref(), places);
+        Ok((Workload::with_resources(machine, asked.table, jobs, truth, provenance)?, known))
+    }
+
+    /// Gives jobs that run at the beginning the processors of the nodes that their records name. A
+    /// job whose nodes others have gets other ones; one for which none are free asks for processors
+    /// only and, where these are not free either, waits.
+    fn seated(
+        &self,
+        pools: &[u16],
+        mut known: Circumstances,
+        jobs: &mut [Job],
+        table: Option<&ResourceTable>,
+        places: &[u32],
+    ) -> Circumstances {
+        let mut offset = 0_u32;
+        for &pool in pools {
+            let Some(mut fleet) = Fleet::of(self, pool) else { continue };
+            let mut here: Vec<(JobId, Time)> = (known.here.iter())
+                .filter_map(|(&id, adopted)| match adopted {
+                    Adopted::Running { since, .. } if self.job(places[id.index()] as usize).pool == pool => {
+                        Some((id, *since))
+                    }
+                    _ => None,
+                })
+                .collect();
+            here.sort_by_key(|&(id, since)| (since, id));
+            let asking: Vec<(SiteJob<'_>, u32, Option<NodeShape>)> = (here.iter())
+                .map(|&(id, _)| {
+                    let job = &jobs[id.index()];
+                    let shape = table.and_then(|table| table.shape(job.demand)).cloned();
+                    (self.job(places[id.index()] as usize), job.procs, shape)
+                })
+                .collect();
+            let seats = fleet.seat(&asking);
+            let mut used: u64 = seats.of.iter().flatten().map(|set| u64::from(set.len())).sum();
+            for (&(id, since), set) in here.iter().zip(seats.of) {
+                let job = &mut jobs[id.index()];
+                if set.is_none() {
+                    job.demand = DemandId::NONE;
+                    used += u64::from(job.procs);
+                    if used > u64::from(fleet.procs()) {
+                        used -= u64::from(job.procs);
+                        known.here.remove(&id);
+                        continue;
+                    }
+                }
+                let on = set.map(|set| shifted(&set, offset));
+                known.here.insert(id, Adopted::Running { since, on });
+            }
+            offset += fleet.procs();
+        }
+        known
     }
 
     /// What is known of the jobs of a workload beyond each by itself: who runs and waits at the
@@ -164,6 +256,12 @@ impl Site {
     /// More than it has.
     pub fn outages(&self, pool: u16) -> Result<Outages, OutageError> {
         let summary = &self.manifest.pools[usize::from(pool)];
+        if self.on_nodes
+            && let Some(fleet) = Fleet::of(self, pool)
+        {
+            let mine: Vec<&NodeLoss> = self.node_losses.iter().filter(|loss| loss.pool == pool).collect();
+            return Outages::new(Machine::new(summary.units), fleet.outages(&mine, |moment| self.time(moment)));
+        }
         let mine = self.losses.iter().filter(|loss| loss.pool == pool && loss.units > 0);
         let list = mine.map(|loss| self.outage(loss)).collect();
         Outages::new(Machine::new(summary.units), list)
@@ -181,6 +279,13 @@ impl Site {
             }
         }
     }
+}
+
+/// The same processors so many further on.
+fn shifted(set: &ProcSet, by: u32) -> ProcSet {
+    let ranges: Vec<ProcSet> =
+        set.ranges().iter().map(|range| ProcSet::range(range.start + by..range.end + by)).collect();
+    ProcSet::union_of(&ranges)
 }
 
 /// The number by which people know a job.

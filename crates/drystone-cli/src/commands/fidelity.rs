@@ -42,7 +42,8 @@ pub(crate) fn fidelity(args: &FidelityArgs) -> Outcome {
 /// Simulates and measures; `None` on cancellation.
 pub(crate) fn held(args: &FidelityArgs, stop: &AtomicBool) -> Result<Option<Found>, Failure> {
     Given::refuse(&args.site, &[Given::Site])?;
-    let (site, pool) = site::open(&args.site)?;
+    let (mut site, pool) = site::open(&args.site)?;
+    site.take_nodes();
     let policy = match &args.policy {
         Some(given) => given.clone(),
         None => match site::own_policy(Some(&args.site))? {

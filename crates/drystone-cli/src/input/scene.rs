@@ -36,13 +36,14 @@ pub(super) fn input(
     if folder(path).is_none() {
         return Ok(None);
     }
-    let (site, pool) = open(path)?;
+    let (mut site, pool) = open(path)?;
     if site.manifest.swf.is_some() {
         return Ok(None);
     }
     if !site.manifest.waits_known() {
         return Err(Failure::usage(format_args!("{}: {NO_WAITS}", path.display())));
     }
+    site.take_nodes();
     let plain = take.plain || log.load.is_some_and(|load| load.as_f64() != 1.0);
     refuse(path, real)?;
     let pools: Vec<u16> = match pool {
@@ -125,6 +126,7 @@ fn stage(scene: &Scene<'_>, path: &Path, log: &LogArgs, plain: bool) -> Result<S
         message::warning(
             "jobs arrive at other times than they did: what ran and waited at the beginning, jobs that left the queue and lost capacity are left out",
         );
+        let workload = scene.furnish(workload, &kept).map_err(wrong)?;
         (workload, Outages::default(), scene.plain().map_err(wrong)?, Selection::All)
     } else {
         let stage = scene.stage(workload, &kept).map_err(wrong)?;

@@ -133,7 +133,10 @@ impl Bench<'_> {
         let mut watch = Watch::default();
         let spec = self.site.policy(pool.pool, given);
         let spec = &spec.map_err(|source| ReplayError::Policy { policy: given.to_string(), source })?;
-        let mut experiment = Experiment::new(spec, &pool.workload)
+        // A model that counts processors only is one beside the site's own.
+        let counts = pool.workload.resources().is_none_or(|table| !table.counts());
+        let bare = (!counts && !spec.scheduler().policy.counts_resources()).then(|| pool.bare()).transpose()?;
+        let mut experiment = Experiment::new(spec, bare.as_ref().unwrap_or(&pool.workload))
             .losing(Some(&pool.outages))
             .finding(&[], Selection::All)
             .telling(self.told);

@@ -208,5 +208,6 @@ pub fn open(folder: &Path) -> Result<Site, SiteError> {
         slurm_conf,
         accounts,
         folder: Some(folder.to_path_buf()),
+        on_nodes: false,
     })
 }

@@ -61,9 +61,19 @@ pub fn report(manifest: &Manifest) -> String {
             let _ = writeln!(text, "  - {warning}");
         }
     }
-    let _ = writeln!(text, "\nNot simulated: {}", UNMODELLED.join("; "));
+    let not = if m.on_nodes { BESIDE_SLURM } else { UNMODELLED };
+    let _ = writeln!(text, "\nNot simulated: {}", not.join("; "));
     text
 }
+
+/// What is missing where a site is simulated on its nodes, under its own `slurm.conf`.
+const BESIDE_SLURM: &[&str] = &[
+    "topology of the network",
+    "other partitions of a job that names several",
+    "what jobs within reservations would do elsewhere",
+    "changes of limits while a job runs (the recorded limit is the last one)",
+    "users that react to waits",
+];
 
 /// What no import can give a simulation yet.
 const UNMODELLED: &[&str] = &[

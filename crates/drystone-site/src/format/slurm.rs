@@ -30,8 +30,7 @@ pub(crate) fn of_pool(site: &Site, pool: u16) -> Option<String> {
             "partitionname" => {
                 let Some(partition) = conf.partition(value) else { continue };
                 let nodes = partition.nodes.iter().map(|&at| conf.nodes[at as usize].name.as_str());
-                let mut nodes: Vec<String> =
-                    nodes.filter(|name| mine.contains_key(name)).map(String::from).collect();
+                let mut nodes: Vec<String> = nodes.filter(|name| mine.contains_key(name)).map(String::from).collect();
                 let own = |(name, of): (&&str, &BTreeSet<String>)| of.contains(*value).then(|| (*name).to_string());
                 nodes.extend(added.iter().filter_map(own));
                 if !nodes.is_empty() {

@@ -51,7 +51,8 @@ pub(super) fn build(
     let pool_name = |number: Option<u16>| number.map(|n| placed.pools.pools[usize::from(n)].name.clone());
     manifest.partitions = partitions(&beside.machine, &table, &placed, pool_name);
     let nodes = nodes(&beside.machine, &placed, pool_name);
-    order_pools(&mut manifest, &mut jobs, (losses, node_losses)).map(|(losses, node_losses)| Site {
+    let (losses, node_losses) = order_pools(&mut manifest, &mut jobs, (losses, node_losses))?;
+    let mut site = Site {
         manifest,
         nodes,
         losses,
@@ -60,7 +61,24 @@ pub(super) fn build(
         accounts: beside.accounts,
         node_losses,
         folder: None,
-    })
+        on_nodes: false,
+    };
+    contradictions(&mut site);
+    Ok(site)
+}
+
+/// Warns of demands that the description of the machine does not meet, with what is assumed.
+fn contradictions(site: &mut Site) {
+    // As it is simulated; the account of the import counts its own units.
+    let (manifest, losses) = (site.manifest.clone(), site.losses.clone());
+    if site.take_nodes() {
+        let pools: Vec<u16> = (0..site.manifest.pools.len()).filter_map(|at| u16::try_from(at).ok()).collect();
+        let places: Vec<u32> = (0..site.len()).filter_map(|at| u32::try_from(at).ok()).collect();
+        let told = site.demands(&pools, &places).map(|asked| asked.told).unwrap_or_default();
+        (site.manifest, site.losses, site.on_nodes) = (manifest, losses, false);
+        site.manifest.on_nodes = true;
+        site.manifest.warnings.extend(told);
+    }
 }
 
 /// A site in the making.

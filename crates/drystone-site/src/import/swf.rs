@@ -90,6 +90,7 @@ impl Log {
             accounts: None,
             node_losses: Vec::new(),
             folder: None,
+            on_nodes: false,
         })
     }
 

@@ -75,7 +75,7 @@ impl Window {
         window.evidence = if evidence.is_empty() { "as given".to_string() } else { evidence.join("; ") };
         window.count(jobs);
         window.ended_only = ended_only(jobs, &edges, until);
-        window.measures();
+        window.measures(jobs);
         Ok(window)
     }
 
@@ -94,7 +94,7 @@ impl Window {
     }
 
     /// From where to where measures hold.
-    fn measures(&mut self) {
+    fn measures(&mut self, jobs: &[Job]) {
         let length = self.until - self.from;
         let known = self.running_at_start > 0 || self.queued_at_start > 0;
         let (warm, cool) = if self.ended_only {
@@ -108,11 +108,12 @@ impl Window {
         } else if known {
             (0, 0)
         } else {
+            let warm = self.filling(jobs).min(WARM_UP).min(length / 4);
             self.bias.push(format!(
-                "no job runs or waits at the beginning: the machine is simulated from empty, and measures leave out {} there",
-                span(WARM_UP.min(length / 4))
+                "no job runs or waits at the beginning: the machine is simulated from empty, and measures leave out the {} in which it fills",
+                span(warm)
             ));
-            (WARM_UP.min(length / 4), 0)
+            (warm, 0)
         };
         (self.measure_from, self.measure_until) = (self.from + warm, self.until - cool);
         if self.measure_from >= self.measure_until {
@@ -129,6 +130,40 @@ impl Window {
                 self.running_at_end
             ));
         }
+    }
+}
+
+/// Pieces of the window in which the machine is looked at while it fills.
+const PIECES: usize = 1_000;
+
+impl Window {
+    /// Seconds from the beginning until jobs hold as much as on average; none where that would leave
+    /// out most of the jobs.
+    fn filling(&self, jobs: &[Job]) -> i64 {
+        let length = (self.until - self.from).max(1);
+        let piece =
+            |moment: i64| ((moment - self.from).clamp(0, length) as i128 * PIECES as i128 / length as i128) as usize;
+        let mut changes = vec![0_i64; PIECES + 2];
+        for job in jobs.iter().filter(|job| job.kind.started()) {
+            let end = if job.end == 0 { self.until } else { i64::from(job.end) };
+            // It holds its units at the beginning of the pieces between its start and its end.
+            let (first, last) = (piece(i64::from(job.start)) + 1, piece(end) + 1);
+            changes[first] += i64::from(job.units);
+            changes[last] -= i64::from(job.units);
+        }
+        let mut held = 0;
+        let levels: Vec<i64> = changes[..=PIECES]
+            .iter()
+            .map(|change| {
+                held += change;
+                held
+            })
+            .collect();
+        let mean = levels.iter().sum::<i64>() / levels.len() as i64;
+        let full = levels.iter().position(|&level| level >= mean.max(1)).unwrap_or(0);
+        let warm = length * full as i64 / PIECES as i64;
+        let left = jobs.iter().filter(|job| i64::from(job.arrive) >= self.from + warm).count();
+        if left * 2 < jobs.len() { 0 } else { warm }
     }
 }
 

@@ -121,12 +121,6 @@ fn plugins(conf: &SlurmConf, remarks: &mut Vec<Remark>) {
     if conf.select == Select::Socket {
         say("selecttypeparameters", "CR_Socket; jobs are given cores, which packs more of them on a node".to_string());
     }
-    if conf.setting("SelectTypeParameters").is_some_and(|flags| flags.to_ascii_uppercase().contains("MEMORY")) {
-        say(
-            "selecttypeparameters",
-            "memory as a resource; it may cost: starts of jobs that wait for memory".to_string(),
-        );
-    }
     let known = ["priority/multifactor", "priority/basic"];
     if let Some(kind) = conf.setting("PriorityType").filter(|t| !known.iter().any(|k| k.eq_ignore_ascii_case(t))) {
         say("prioritytype", format!("PriorityType={kind}; the queue is first come, first served instead"));

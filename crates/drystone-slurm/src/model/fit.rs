@@ -323,6 +323,23 @@ impl<'a> Fit<'a> {
         self.more(&alloc.iter(self.machine).map(taken).collect::<Vec<_>>())
     }
 
+    /// Whether the devices that the job has there are as many as it asks for.
+    pub(super) fn has_devices(&self, alloc: &Alloc) -> bool {
+        if self.job.whole {
+            let idle = |(kind, all): (usize, &Vec<u32>)| {
+                alloc.nodes.iter().all(|node| self.devices(1 << kind, node) >= i64::from(all[node]))
+            };
+            return self.machine.resources.gres.iter().enumerate().all(idle);
+        }
+        let kinds = self.demand.gpus.as_ref().map_or(0, |gpus| gpus.kinds);
+        let taken = |(node, cpus): (usize, u32)| (node, i64::from(cpus), self.devices(kinds, node));
+        let taken: Vec<Taken> = alloc.iter(self.machine).map(taken).collect();
+        let others: i64 = self.demand.gres.iter().map(|&(_, count)| i64::from(count)).sum();
+        let in_all = self.demand.gpus.as_ref().map_or(0, |gpus| i64::from(gpus.in_all(self.tasks as u32)));
+        let asked = self.shared_gpus(&taken).iter().sum::<i64>().max(in_all) + others * taken.len() as i64;
+        alloc.more.as_ref().map_or(0, |more| more.devices() as i64) >= asked
+    }
+
     /// What the job has of these nodes beside processors.
     fn more(&self, taken: &[Taken]) -> Option<Box<AllocMore>> {
         let resources = &self.machine.resources;

@@ -3,7 +3,7 @@
 
 use super::fit::Fit;
 use super::resources::{IdleMore, JobDemand};
-use super::{AllocMore, Alloc, Machine, NodeSet, Pending};
+use super::{Alloc, AllocMore, Machine, NodeSet, Pending};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -256,6 +256,15 @@ impl Idle {
     pub fn held(&self, job: &Pending, alloc: &Alloc, machine: &Machine) -> Option<Box<AllocMore>> {
         self.more()?;
         Fit::new(self, machine, job, &JobDemand::default()).held(alloc)
+    }
+
+    /// Whether what a job has beside processors, where `alloc` says, is idle there.
+    #[must_use]
+    pub fn has(&self, job: &Pending, alloc: &Alloc, machine: &Machine) -> bool {
+        let Some(own) = self.more() else { return true };
+        let memory = alloc.more.as_ref().map_or(&[][..], |more| more.memory.as_slice());
+        alloc.nodes.iter().zip(memory).all(|(node, &mb)| own.memory[node] >= mb)
+            && Fit::new(self, machine, job, &JobDemand::default()).has_devices(alloc)
     }
 
     /// Where every node has one processor: whole runs of consecutive nodes, the tightest that

@@ -152,6 +152,13 @@ impl Resources {
         self.add(demand, cpus)
     }
 
+    /// Takes back the last demand, where it has this number.
+    pub fn forget(&mut self, number: u32) {
+        if number > 0 && number as usize + 1 == self.demands.len() {
+            self.demands.pop();
+        }
+    }
+
     /// The number of a demand that is not there yet.
     pub(crate) fn add(&mut self, demand: JobDemand, cpus: &[u32]) -> u32 {
         if self.demands.is_empty() {

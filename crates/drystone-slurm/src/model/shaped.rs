@@ -67,6 +67,24 @@ fn memory(asked: &NodeMemory) -> MemoryDemand {
 }
 
 impl Pending {
+    /// Asks for a place in a partition, of which only processors are known: whole nodes where the
+    /// partition or the machine (`linear`) gives these, and one node where one has them all (`pack`).
+    /// The limit of the partition holds.
+    pub fn ask(&mut self, part: u16, machine: &Machine, linear: bool, pack: bool) {
+        let p = &machine.parts[usize::from(part)];
+        let widest = p.nodes.iter().map(|node| machine.cpus[node]).max().unwrap_or(1).max(1);
+        self.part = part;
+        self.whole = linear || p.whole;
+        self.exclusive = p.exclusive;
+        self.limit = self.limit.min(p.max_limit);
+        (self.min_nodes, self.max_nodes) = match widest {
+            1 => (self.cpus, self.cpus),
+            widest if self.whole => (self.cpus.div_ceil(widest), u32::MAX),
+            widest if pack && self.cpus <= widest => (1, 1),
+            _ => (1, u32::MAX),
+        };
+    }
+
     /// Takes over what a shape says of its nodes, on a partition whose widest node has `widest`
     /// processors.
     pub fn take_shape(&mut self, shape: &NodeShape, machine: &Machine) {

@@ -125,7 +125,8 @@ impl Shape {
         let shape = ground.table.and_then(|table| table.shape(job.demand));
         pending.demand = ground.demands.get(job.demand.0 as usize).copied().unwrap_or(0);
         for part in candidates(job, machine, names) {
-            self.ask(&mut pending, part, machine);
+            pending.ask(part, machine, self.whole, self.pack);
+            pending.limit = pending.limit.min(self.longest);
             if let Some(shape) = shape {
                 pending.take_shape(shape, machine);
                 // A site's job is of the partition that it names, whether that has room or not.
@@ -138,22 +139,6 @@ impl Shape {
             }
         }
         pending
-    }
-
-    /// What the job asks of a partition.
-    fn ask(&self, job: &mut Pending, part: u16, machine: &Machine) {
-        let p = &machine.parts[usize::from(part)];
-        let widest = p.nodes.iter().map(|node| machine.cpus[node]).max().unwrap_or(1).max(1);
-        job.part = part;
-        job.whole = self.whole || p.whole;
-        job.exclusive = p.exclusive;
-        job.limit = job.limit.min(p.max_limit).min(self.longest);
-        (job.min_nodes, job.max_nodes) = match widest {
-            1 => (job.cpus, job.cpus),
-            widest if job.whole => (job.cpus.div_ceil(widest), u32::MAX),
-            widest if self.pack && job.cpus <= widest => (1, 1),
-            _ => (1, u32::MAX),
-        };
     }
 }
 

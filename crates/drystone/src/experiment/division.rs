@@ -1,6 +1,8 @@
 //! Machines side by side: a workload that is divided among pools which share no processor.
 
-use crate::model::{Circumstances, JobId, Machine, Outage, OutageError, Outages, Procs, Workload, WorkloadError};
+use crate::model::{
+    Adopted, Circumstances, JobId, Machine, Outage, OutageError, Outages, ProcSet, Procs, Workload, WorkloadError,
+};
 use crate::policy::{PolicySpec, SpecError};
 use std::collections::BTreeMap;
 
@@ -147,11 +149,28 @@ impl Division {
             Workload::with_resources(machine, resources, jobs.collect(), truth.collect(), provenance).map_err(wrong)?;
         if let Some(known) = whole.circumstances() {
             let place = |id: JobId| ids.binary_search(&id).ok().map(|at| JobId(at as u32));
-            let known: Circumstances = known.only(place);
+            let mut known: Circumstances = known.only(place);
+            // Processors of the whole are those of the pools one behind the other.
+            let before = self.shares.iter().take_while(|other| !std::ptr::eq(*other, share));
+            let offset = before.map(|other| other.procs.saturating_mul(other.scale)).fold(0, Procs::saturating_add);
+            known.here.values_mut().for_each(|adopted| own_processors(adopted, (offset, share)));
             workload = workload.with(known).map_err(wrong)?;
         }
         let outages = Outages::new(machine, share.outages.clone())
             .map_err(|source| DivisionError::Outages { pool: share.name.clone(), source })?;
         Ok(Part { workload, outages, ids })
+    }
+}
+
+/// Names the processors of a running job as its pool counts them; none where they are not processors
+/// of the pool.
+fn own_processors(adopted: &mut Adopted, (offset, share): (Procs, &Share)) {
+    let (Adopted::Running { on, .. } | Adopted::Suspended { on, .. }) = adopted else { return };
+    let Some(set) = on.take() else { return };
+    let end = offset.saturating_add(share.procs);
+    let inside = share.scale <= 1 && set.ranges().iter().all(|range| range.start >= offset && range.end <= end);
+    if inside {
+        let own = set.ranges().iter().map(|range| ProcSet::range(range.start - offset..range.end - offset));
+        *on = Some(ProcSet::union_of(&own.collect::<Vec<_>>()));
     }
 }

@@ -62,6 +62,7 @@ pub(crate) fn compare(args: &CompareArgs) -> Outcome {
     let specs = policies::asked(args)?;
     crate::site::tell_remarks(&specs);
     let mut input = Input::simulated(common, true, !args.loads.is_empty())?;
+    let specs = policies::able(args, specs, &input.workload);
     input.site.iter_mut().for_each(|site| site.localise(&specs));
     let as_logged = input.site.is_none() && common.log.load.is_none() && common.real.warm_start.is_none();
     let recorded = input.records.as_deref().filter(|_| as_logged).and_then(Recorded::of);

@@ -34,6 +34,27 @@ pub(crate) fn asked(args: &CompareArgs) -> Result<Vec<PolicySpec>, Failure> {
     Ok(specs)
 }
 
+/// Leaves out policies that are tried unasked and that the workload does not fit, and says which: those
+/// that count processors only, where jobs ask for more.
+pub(super) fn able(args: &CompareArgs, specs: Vec<PolicySpec>, workload: &Workload) -> Vec<PolicySpec> {
+    if !args.policy.is_empty() {
+        return specs;
+    }
+    let counts = |spec: &PolicySpec| spec.scheduler().policy.counts_resources();
+    if workload.resources().is_none_or(|table| !table.counts()) {
+        return specs;
+    }
+    let (able, others): (Vec<PolicySpec>, Vec<PolicySpec>) = specs.into_iter().partition(counts);
+    if !others.is_empty() {
+        let names: Vec<&str> = others.iter().map(PolicySpec::text).collect();
+        message::note(&format!(
+            "left out, since they count processors only, and jobs here ask for memory, devices or nodes as well: {}",
+            names.join(", ")
+        ));
+    }
+    able
+}
+
 /// Returns the site's own Slurm, which is the baseline unless another is asked for.
 fn own(args: &CompareArgs) -> Result<Option<PolicySpec>, Failure> {
     site::own_policy(args.common.source.path())

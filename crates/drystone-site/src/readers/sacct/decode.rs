@@ -6,8 +6,8 @@ use crate::error::SiteError;
 use crate::rows::{Cache, Draft, Intake, Place, Trouble};
 use crate::rules::Rule;
 use crate::text::{
-    Amount, Asking, Flags, JobId, Limit, MemoryRequest, NoTime, State, UNKNOWN, When, asks, decimal, is_missing, limit_minutes,
-    limit_span, megabytes, memory_request, span, state, tres, whole,
+    Amount, Asking, Flags, JobId, Limit, MemoryRequest, NoTime, State, UNKNOWN, When, asks, decimal, is_missing,
+    limit_minutes, limit_span, megabytes, memory_request, span, state, tres, whole,
 };
 
 /// What texts mean that many rows have.

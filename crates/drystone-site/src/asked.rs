@@ -1,0 +1,439 @@
+//! What the jobs of a site ask for beyond processors, as the one description that every policy
+//! knows.
+
+use crate::fleet::Fleet;
+use crate::jobs::{Kind, Marks};
+use crate::site::{Site, SiteJob};
+use drystone::model::{
+    Demand, DemandId, DeviceDemand, DevicePer, NodeMemory, NodeShape, Resource, ResourceError, ResourceId,
+    ResourceTable, ResourceTableBuilder, ResourceUnit,
+};
+use drystone_slurm::model::Idle;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+/// What does not fit what a machine has.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Misfit {
+    Licence,
+    Feature,
+    Type,
+    Memory,
+    Devices,
+    Nodes,
+    All,
+}
+
+impl Misfit {
+    /// In the order in which they are tried.
+    const EACH: [Misfit; 5] = [Misfit::Feature, Misfit::Type, Misfit::Memory, Misfit::Devices, Misfit::Nodes];
+
+    /// Takes it from a shape; the largest node has `most` kilobytes.
+    fn relax(self, shape: &mut NodeShape, most: u64) {
+        match self {
+            Misfit::Feature => shape.features.clear(),
+            Misfit::Type => shape.devices.iter_mut().for_each(|device| device.kind.clear()),
+            Misfit::Memory => {
+                shape.memory = match shape.memory {
+                    NodeMemory::PerNode(kb) => NodeMemory::PerNode(kb.min(most)),
+                    _ => NodeMemory::None,
+                };
+            }
+            Misfit::Devices => shape.devices.clear(),
+            Misfit::Nodes => shape.nodes = (0, 0),
+            Misfit::Licence | Misfit::All => {}
+        }
+    }
+
+    /// What is assumed.
+    fn assumed(self) -> &'static str {
+        match self {
+            Misfit::Licence => "`Licenses=` of slurm.conf has not so many: the licence is not counted",
+            Misfit::Feature => "no node of the partition has these features: they are not asked for",
+            Misfit::Type => "no node of the partition has so many of this type: devices of any type serve",
+            Misfit::Memory => "no node of the partition has so much memory: they get all of the largest",
+            Misfit::Devices => "the partition has not so many devices: they are not asked for",
+            Misfit::Nodes => "the partition has not so many nodes: as many as suffice serve",
+            Misfit::All => "they fit nowhere in the partition: only their processors count",
+        }
+    }
+}
+
+/// Demands of jobs, and what had to be assumed.
+#[derive(Debug, Default)]
+pub(crate) struct Asked {
+    /// The table; `None` where jobs ask for processors only.
+    pub(crate) table: Option<Arc<ResourceTable>>,
+    /// The demand of each job.
+    pub(crate) demands: Vec<DemandId>,
+    /// Sentences about what contradicts the description of the machine.
+    pub(crate) told: Vec<String>,
+}
+
+/// All that a job's demand depends on.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Key {
+    pool: u16,
+    partition: String,
+    asks: String,
+    constraints: String,
+    amounts: [Option<u32>; 4],
+    memory_kb: Option<u64>,
+    exclusive: bool,
+    never: bool,
+    joined: bool,
+}
+
+impl Key {
+    fn of(job: &SiteJob<'_>) -> Key {
+        Key {
+            pool: job.pool,
+            partition: job.partition.to_string(),
+            asks: job.asks.to_string(),
+            constraints: job.constraints.to_string(),
+            amounts: [job.cpus, job.nodes, job.asked_nodes, job.gpus],
+            memory_kb: job.memory_kb,
+            exclusive: job.marks.has(Marks::EXCLUSIVE),
+            never: job.kind == Kind::Withdrawn,
+            joined: job.marks.has(Marks::HET),
+        }
+    }
+}
+
+/// Resources of one pool in the table.
+#[derive(Default)]
+struct PoolResources {
+    memory: Option<ResourceId>,
+    /// Devices by `gpu` and `gpu:a100`, licences by `license:sim`, partitions by `partition:gpu`.
+    named: BTreeMap<String, ResourceId>,
+}
+
+/// Makes the table.
+struct Maker<'a> {
+    fleets: BTreeMap<u16, Fleet>,
+    idle: BTreeMap<u16, Idle>,
+    pools: BTreeMap<u16, PoolResources>,
+    builder: ResourceTableBuilder,
+    misfits: BTreeMap<(Misfit, String, String), (u64, String)>,
+    site: &'a Site,
+}
+
+impl Site {
+    /// What the jobs at these places ask for, of these pools.
+    ///
+    /// # Errors
+    /// More resources or demands than can be numbered.
+    pub(crate) fn demands(&self, pools: &[u16], places: &[u32]) -> Result<Asked, ResourceError> {
+        let mut maker = Maker {
+            fleets: pools.iter().filter_map(|&pool| Some((pool, Fleet::of(self, pool)?))).collect(),
+            idle: BTreeMap::new(),
+            pools: BTreeMap::new(),
+            builder: ResourceTableBuilder::new(),
+            misfits: BTreeMap::new(),
+            site: self,
+        };
+        if maker.fleets.is_empty() {
+            return Ok(Asked { demands: vec![DemandId::NONE; places.len()], ..Asked::default() });
+        }
+        maker.resources(pools.len() > 1)?;
+        let mut known: HashMap<Key, (DemandId, Vec<(Misfit, String, String)>)> = HashMap::new();
+        let mut demands = Vec::with_capacity(places.len());
+        for &place in places {
+            let job = self.job(place as usize);
+            let key = Key::of(&job);
+            if !known.contains_key(&key) {
+                let made = maker.demand(&job)?;
+                known.insert(key.clone(), made);
+            }
+            let (demand, misfits) = &known[&key];
+            demands.push(*demand);
+            for misfit in misfits {
+                let count = maker.misfits.entry(misfit.clone()).or_insert_with(|| (0, job.display()));
+                count.0 += 1;
+            }
+        }
+        let told = maker.told();
+        let some = demands.iter().any(|&demand| demand != DemandId::NONE);
+        Ok(Asked { table: some.then(|| maker.builder.finish()), demands, told })
+    }
+}
+
+impl Maker<'_> {
+    /// Names what the machine has.
+    fn resources(&mut self, several: bool) -> Result<(), ResourceError> {
+        for (&pool, fleet) in &self.fleets {
+            let plain = |name: &str| -> String {
+                name.chars().map(|c| if c.is_alphanumeric() || "_-.".contains(c) { c } else { '-' }).collect()
+            };
+            let prefix = match several {
+                true => format!("{}.{}/", pool + 1, plain(&self.site.manifest.pools[usize::from(pool)].name)),
+                false => String::new(),
+            };
+            let mut own = PoolResources::default();
+            let resources = &fleet.machine.resources;
+            if !resources.memory.is_empty() {
+                let total = resources.memory.iter().map(|mb| mb.saturating_mul(1024)).sum();
+                own.memory = Some(self.builder.resource(Resource::new(
+                    format!("{prefix}mem"),
+                    ResourceUnit::Kilobytes,
+                    total,
+                ))?);
+            }
+            let mut counts: BTreeMap<String, u64> = BTreeMap::new();
+            for (kind, gres) in resources.kinds.iter().zip(&resources.gres) {
+                let all: u64 = gres.iter().map(|&count| u64::from(count)).sum();
+                *counts.entry(kind.name.clone()).or_default() += all;
+                if !kind.kind.is_empty() {
+                    *counts.entry(format!("{}:{}", kind.name, kind.kind)).or_default() += all;
+                }
+            }
+            counts.extend(resources.licences.iter().map(|(name, n)| (format!("license:{name}"), u64::from(*n))));
+            for part in &fleet.machine.parts {
+                let procs = fleet.procs_of(fleet.part(&part.name));
+                if procs < u64::from(fleet.procs()) && procs > 0 {
+                    counts.insert(format!("partition:{}", part.name), procs);
+                }
+            }
+            for (name, total) in counts {
+                let pretty: String = name.split(':').map(plain).collect::<Vec<_>>().join(":");
+                let id =
+                    self.builder.resource(Resource::new(format!("{prefix}{pretty}"), ResourceUnit::Count, total))?;
+                own.named.insert(name, id);
+            }
+            self.pools.insert(pool, own);
+            self.idle.insert(pool, Idle::new(&fleet.machine));
+        }
+        Ok(())
+    }
+
+    /// The demand of a job, with what of it does not fit the machine.
+    fn demand(&mut self, job: &SiteJob<'_>) -> Result<(DemandId, Vec<(Misfit, String, String)>), ResourceError> {
+        let Some(fleet) = self.fleets.get_mut(&job.pool) else { return Ok((DemandId::NONE, Vec::new())) };
+        let part = fleet.part(&job.partition);
+        let counts_memory = !fleet.machine.resources.memory.is_empty();
+        let mut shape = shape(job, counts_memory);
+        let mut found: Vec<Misfit> = Vec::new();
+        let licences = &fleet.machine.resources.licences;
+        let has = |(name, count): &(String, u32)| licences.iter().any(|(own, n)| own == name && n >= count);
+        let asked = shape.clone();
+        if shape.licences.iter().any(|licence| !has(licence)) {
+            shape.licences.retain(has);
+            found.push(Misfit::Licence);
+        }
+        let procs = job.units;
+        let machine_memory = fleet.machine.parts[usize::from(part)].nodes.iter();
+        let most = machine_memory.filter_map(|node| fleet.machine.resources.memory.get(node)).max().copied();
+        let most = most.unwrap_or(0).saturating_mul(1024);
+        let idle = &self.idle[&job.pool];
+        let mut fits = |shape: &NodeShape| {
+            let number = fleet.number(shape);
+            let pending = fleet.pending(part, procs, Some(shape), number);
+            let nodes = &fleet.machine.parts[usize::from(part)].nodes;
+            let found = idle.place(&pending, nodes, &fleet.machine).is_some();
+            fleet.machine.resources.forget(number);
+            found
+        };
+        let never = job.kind == Kind::Withdrawn;
+        if !never && !fits(&shape) {
+            let relaxed = |each: &[Misfit]| {
+                let mut other = shape.clone();
+                each.iter().for_each(|misfit| misfit.relax(&mut other, most));
+                other
+            };
+            let alone = Misfit::EACH.into_iter().find(|&misfit| fits(&relaxed(&[misfit])));
+            let together = match alone {
+                Some(_) => None,
+                None => (2..=Misfit::EACH.len()).find(|&n| fits(&relaxed(&Misfit::EACH[..n]))),
+            };
+            match alone {
+                Some(misfit) => {
+                    shape = relaxed(&[misfit]);
+                    found.push(misfit);
+                }
+                None => match together {
+                    Some(n) => {
+                        let changes = |misfit: &&Misfit| relaxed(&[**misfit]) != shape;
+                        found.extend(Misfit::EACH[..n].iter().filter(changes));
+                        shape = relaxed(&Misfit::EACH[..n]);
+                    }
+                    None => {
+                        found.push(Misfit::All);
+                        shape = NodeShape::default();
+                    }
+                },
+            }
+        }
+        // A job that never started may have asked for what it could not get: it waits for that, and
+        // counts in no pool.
+        let impossible = never && !fits(&shape);
+        let totals = if impossible { Vec::new() } else { self.totals(job, &shape, part) };
+        let shaped = (shape != NodeShape::default()).then_some(shape);
+        let id = self.builder.intern(Demand { shape: shaped, ..Demand::of(totals) })?;
+        let named = |misfit: Misfit| (misfit, job.partition.to_string(), said(misfit, &asked));
+        Ok((id, found.into_iter().map(named).collect()))
+    }
+
+    /// What a job takes of each resource.
+    fn totals(&self, job: &SiteJob<'_>, shape: &NodeShape, part: u16) -> Vec<(ResourceId, u64)> {
+        let (Some(own), Some(fleet)) = (self.pools.get(&job.pool), self.fleets.get(&job.pool)) else {
+            return Vec::new();
+        };
+        let nodes = u64::from(job.nodes.or(job.asked_nodes).unwrap_or(1).max(1)).max(u64::from(shape.nodes.0));
+        let mut totals = Vec::new();
+        if let Some(memory) = own.memory {
+            let kb = match shape.memory {
+                NodeMemory::PerNode(kb) if shape.nodes.1 == 1 || shape.nodes.0 == 0 => kb,
+                NodeMemory::PerNode(kb) => kb * u64::from(shape.nodes.0),
+                NodeMemory::PerCore(kb) => kb * u64::from(job.units),
+                NodeMemory::Whole => {
+                    let here = fleet.machine.parts[usize::from(part)].nodes.iter();
+                    let least = here.filter_map(|node| fleet.machine.resources.memory.get(node)).min();
+                    least.copied().unwrap_or(0) * 1024 * nodes
+                }
+                NodeMemory::PerDevice(_) | NodeMemory::None => 0,
+            };
+            totals.push((memory, kb));
+        }
+        for device in &shape.devices {
+            let count = u64::from(device.count) * if device.per == DevicePer::Node { nodes } else { 1 };
+            let typed = format!("{}:{}", device.name, device.kind);
+            let names = [device.name.as_str(), typed.as_str()];
+            totals.extend(names.iter().filter_map(|name| Some((*own.named.get(*name)?, count))));
+        }
+        for (name, count) in &shape.licences {
+            totals.extend(own.named.get(&format!("license:{name}")).map(|&id| (id, u64::from(*count))));
+        }
+        let partition = format!("partition:{}", fleet.machine.parts[usize::from(part)].name);
+        totals.extend(own.named.get(&partition).map(|&id| (id, u64::from(job.units))));
+        totals
+    }
+
+    /// What was assumed, a sentence for each kind of demand that the machine cannot meet.
+    fn told(&self) -> Vec<String> {
+        let one = |((misfit, partition, asked), (jobs, example)): (&(Misfit, String, String), &(u64, String))| {
+            let plural = if *jobs == 1 { "job asks" } else { "jobs ask" };
+            format!("{jobs} {plural} in the partition {partition} for {asked}, such as {example}: {}", misfit.assumed())
+        };
+        self.misfits.iter().map(one).collect()
+    }
+}
+
+/// What is asked for that does not fit, in words.
+fn said(misfit: Misfit, shape: &NodeShape) -> String {
+    let memory = |kb: u64| ResourceUnit::Kilobytes.show(kb);
+    let devices = || {
+        let one = |device: &DeviceDemand| {
+            let kind = if device.kind.is_empty() { String::new() } else { format!(":{}", device.kind) };
+            let per = if device.per == DevicePer::Node { " on each node" } else { "" };
+            format!("{}{kind}:{}{per}", device.name, device.count)
+        };
+        shape.devices.iter().map(one).collect::<Vec<_>>().join(", ")
+    };
+    match misfit {
+        Misfit::Licence => {
+            let names: Vec<String> = shape.licences.iter().map(|(name, n)| format!("{name}:{n}")).collect();
+            format!("the licences {}", names.join(", "))
+        }
+        Misfit::Feature => format!("the features `{}`", shape.features),
+        Misfit::Type | Misfit::Devices => devices(),
+        Misfit::Memory => match shape.memory {
+            NodeMemory::PerNode(kb) => format!("{} of each node", memory(kb)),
+            NodeMemory::PerCore(kb) => format!("{} for each processor", memory(kb)),
+            _ => "all memory of a node".to_string(),
+        },
+        Misfit::Nodes => format!("{} nodes", shape.nodes.0),
+        Misfit::All => "what they record".to_string(),
+    }
+}
+
+/// What a record says that a job asks of its nodes.
+///
+/// Accounting has totals. Memory and devices of a job that asked for a number of nodes are shares of
+/// these; of one that was spread over several without asking for it they belong to its processors
+/// and to the whole job.
+pub(crate) fn shape(job: &SiteJob<'_>, counts_memory: bool) -> NodeShape {
+    if job.marks.has(Marks::HET) {
+        return NodeShape::default();
+    }
+    let known = |n: Option<u32>| n.filter(|&n| n > 0);
+    let (asked, held) = (known(job.asked_nodes), known(job.nodes));
+    let started = job.kind.started();
+    let nodes = match (asked, held.filter(|_| started)) {
+        (Some(asked), _) if asked > 1 => (asked, asked),
+        (Some(_), Some(held)) if held > 1 => (1, u32::MAX),
+        (None, Some(held)) if held > 1 => (held, held),
+        _ => (0, 0),
+    };
+    let spread = nodes.1 == u32::MAX;
+    let count = u64::from(if nodes.0 > 1 { nodes.0 } else { held.filter(|_| started && spread).unwrap_or(1) });
+    let mut shape = NodeShape { nodes, exclusive: job.marks.has(Marks::EXCLUSIVE), ..NodeShape::default() };
+    shape.features = job.constraints.replace(' ', "");
+    if shape.features == "(null)" {
+        shape.features.clear();
+    }
+    let mut memory = None;
+    let mut devices: BTreeMap<(String, String, bool), u32> = BTreeMap::new();
+    for word in job.asks.split_ascii_whitespace() {
+        let Some((name, value)) = word.rsplit_once('=') else { continue };
+        if let Some(licence) = name.strip_prefix("license/") {
+            shape.licences.extend(value.parse().ok().filter(|&n| n > 0).map(|n| (licence.to_string(), n)));
+        } else if let Some(name) = name.strip_prefix("gres/") {
+            let (name, kind) = name.split_once(':').unwrap_or((name, ""));
+            let (value, each) = value.strip_suffix('n').map_or((value, false), |value| (value, true));
+            let Some(n) = devices_of(value).filter(|&n| n > 0) else { continue };
+            *devices.entry((name.to_string(), kind.to_string(), each)).or_default() += n;
+        } else if name == "mem" {
+            let kb = |text: &str| text.parse::<u64>().ok();
+            memory = match (value.strip_suffix('n').and_then(kb), value.strip_suffix('c').and_then(kb)) {
+                (Some(kb), _) => Some(NodeMemory::PerNode(kb)),
+                (_, Some(kb)) => Some(NodeMemory::PerCore(kb)),
+                _ => Some(NodeMemory::Whole),
+            };
+        }
+    }
+    if counts_memory {
+        shape.memory = memory.or(of_total(job, count, spread)).unwrap_or_default();
+    }
+    if devices.is_empty() && !shape.exclusive {
+        devices.extend(known(job.gpus).map(|n| (("gpu".to_string(), String::new(), false), n)));
+    }
+    shape.devices = of_devices(devices, count as u32, spread);
+    shape
+}
+
+/// A count with a unit of thousands, as Slurm prints it.
+fn devices_of(text: &str) -> Option<u32> {
+    match text.strip_suffix(['K', 'k']) {
+        Some(thousands) => thousands.parse::<u32>().ok()?.checked_mul(1_000),
+        None => text.parse().ok(),
+    }
+}
+
+/// The memory of which a record says the total alone.
+fn of_total(job: &SiteJob<'_>, nodes: u64, spread: bool) -> Option<NodeMemory> {
+    let total = job.memory_kb.filter(|&kb| kb > 0)?;
+    Some(match total {
+        u64::MAX => NodeMemory::Whole,
+        // Whole megabytes, as Slurm counts: of a share that is none, a little less.
+        kb if spread => NodeMemory::PerCore(kb / u64::from(job.units.max(1)) / 1024 * 1024),
+        kb => NodeMemory::PerNode(kb.div_ceil(nodes.max(1))),
+    })
+}
+
+/// Devices by name, those with a type before a total of all types.
+fn of_devices(counts: BTreeMap<(String, String, bool), u32>, nodes: u32, spread: bool) -> Vec<DeviceDemand> {
+    let typed: Vec<String> = counts.keys().filter(|(_, kind, _)| !kind.is_empty()).map(|key| key.0.clone()).collect();
+    let mut found = Vec::new();
+    for ((name, kind, each), count) in counts {
+        if kind.is_empty() && typed.contains(&name) {
+            continue;
+        }
+        let (count, per) = match (each, count % nodes.max(1)) {
+            (true, _) => (count, DevicePer::Node),
+            (false, 0) if !spread => (count / nodes.max(1), DevicePer::Node),
+            _ => (count, DevicePer::Job),
+        };
+        found.push(DeviceDemand { name, kind, count, per, cores_each: 0 });
+    }
+    found
+}

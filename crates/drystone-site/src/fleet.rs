@@ -1,0 +1,209 @@
+//! A pool as its nodes: what its jobs ask of them, on which processors its running jobs are, and
+//! which processors are out.
+//!
+//! Only a site with a `slurm.conf` has fleets. There processors are those of nodes, node after node
+//! in the order of the configuration, which is the order in which Slurm's own policy numbers them.
+
+use crate::capacity::{Cause, NodeLoss};
+use crate::format;
+use crate::site::{Site, SiteJob};
+use drystone::model::{Hit, NodeShape, Outage, ProcSet, Time, Which};
+use drystone_slurm::conf::{SlurmConf, expand_hostlist};
+use drystone_slurm::model::{Alloc, Idle, Machine, NodeSet, Pending};
+use std::collections::{BTreeMap, HashMap};
+
+/// Nodes of a pool.
+pub(crate) struct Fleet {
+    pub(crate) machine: Machine,
+    pub(crate) names: Vec<String>,
+    /// The first processor of each node, and one behind the last.
+    first: Vec<u32>,
+    index: HashMap<String, usize>,
+    /// Partitions by name.
+    parts: HashMap<String, u16>,
+}
+
+impl Fleet {
+    /// Of a pool; `None` where no configuration describes its nodes.
+    pub(crate) fn of(site: &Site, pool: u16) -> Option<Fleet> {
+        let conf = SlurmConf::parse(&format::slurm_conf_of(site, pool)?, "slurm.conf").ok()?;
+        if conf.nodes.is_empty() || conf.partitions.is_empty() {
+            return None;
+        }
+        let machine = Machine::from_conf(&conf);
+        let names: Vec<String> = conf.nodes.iter().map(|node| node.name.clone()).collect();
+        let mut first = vec![0];
+        for &cpus in &machine.cpus {
+            first.push(first[first.len() - 1] + cpus);
+        }
+        let index = names.iter().cloned().zip(0..).collect();
+        let parts = machine.parts.iter().zip(0..).map(|(part, at)| (part.name.clone(), at)).collect();
+        Some(Fleet { machine, names, first, index, parts })
+    }
+
+    /// Processors in all.
+    pub(crate) fn procs(&self) -> u32 {
+        self.first[self.first.len() - 1]
+    }
+
+    fn node(&self, node: usize) -> std::ops::Range<u32> {
+        self.first[node]..self.first[node + 1]
+    }
+
+    /// A partition by name, else the default one.
+    pub(crate) fn part(&self, name: &str) -> u16 {
+        self.parts.get(name).copied().unwrap_or(self.machine.default_part)
+    }
+
+    /// Processors of a partition.
+    pub(crate) fn procs_of(&self, part: u16) -> u64 {
+        self.machine.parts[usize::from(part)].nodes.iter().map(|node| u64::from(self.machine.cpus[node])).sum()
+    }
+
+    /// A job as Slurm sees it.
+    pub(crate) fn pending(&self, part: u16, procs: u32, shape: Option<&NodeShape>, demand: u32) -> Pending {
+        let mut pending = Pending { demand, ..Pending::new(0, procs, 60) };
+        pending.ask(part, &self.machine, false, true);
+        if let Some(shape) = shape {
+            pending.take_shape(shape, &self.machine);
+        }
+        pending
+    }
+
+    /// What the pool lacks over time, as processors of nodes. `until` is the end of what is known.
+    pub(crate) fn outages(&self, losses: &[&NodeLoss], time: impl Fn(i64) -> Time) -> Vec<Outage> {
+        let mut out = Vec::new();
+        let mut taken: BTreeMap<usize, Vec<(i64, i64, ProcSet)>> = BTreeMap::new();
+        let mut order: Vec<&NodeLoss> = losses.to_vec();
+        // Whole nodes first: parts of them and what has no name are found on what they leave.
+        order.sort_by_key(|loss| (loss.node.is_empty(), loss.cpus.is_some(), loss.begin));
+        for loss in order {
+            let (begin, end) = (loss.begin, loss.end.unwrap_or(i64::MAX));
+            let free = |node: usize, taken: &BTreeMap<usize, Vec<(i64, i64, ProcSet)>>| {
+                let here = taken.get(&node).map_or(&[][..], Vec::as_slice);
+                let meeting = here.iter().filter(|(from, to, _)| *from < end && begin < *to);
+                meeting.fold(ProcSet::range(self.node(node)), |set, (.., gone)| set.difference(gone))
+            };
+            let candidates: Vec<usize> = match self.index.get(&loss.node) {
+                Some(&node) => vec![node],
+                None if loss.node.is_empty() => (0..self.names.len()).rev().collect(),
+                None => continue,
+            };
+            let mut left = loss.cpus.unwrap_or(u32::MAX);
+            let mut all = ProcSet::new();
+            for node in candidates {
+                let set = free(node, &taken);
+                let set = if set.len() > left { set.lowest(left) } else { set };
+                if set.is_empty() {
+                    continue;
+                }
+                left -= set.len();
+                taken.entry(node).or_default().push((begin, end, set.clone()));
+                all = all.union(&set);
+                if left == 0 {
+                    break;
+                }
+            }
+            if !all.is_empty() {
+                out.push(outage(loss, all, &time));
+            }
+        }
+        out.sort_by_key(|outage| outage.begin);
+        out
+    }
+
+    /// Finds the processors of jobs that run when the window begins: those of the nodes that the
+    /// record names where they are free, else of nodes that the model chooses. A job for which no
+    /// nodes are free has none. `jobs` are in the order of their starts; each has what it asks for.
+    pub(crate) fn seat(&mut self, jobs: &[(SiteJob<'_>, u32, Option<NodeShape>)]) -> Seats {
+        let mut seats = Seats { of: Vec::with_capacity(jobs.len()), moved: 0, crowded: 0 };
+        let demands: Vec<u32> =
+            jobs.iter().map(|(.., shape)| shape.as_ref().map_or(0, |shape| self.number(shape))).collect();
+        let mut idle = Idle::new(&self.machine);
+        let mut free: Vec<ProcSet> = (0..self.names.len()).map(|node| ProcSet::range(self.node(node))).collect();
+        for ((job, procs, shape), demand) in jobs.iter().zip(demands) {
+            let pending = self.pending(self.part(&job.partition), *procs, shape.as_ref(), demand);
+            let recorded = self.recorded(job, *procs, &pending, &idle, &free);
+            let named = !job.node_list.is_empty();
+            let found = recorded.or_else(|| {
+                let part = &self.machine.parts[usize::from(pending.part)].nodes;
+                let alloc = idle.place(&pending, part, &self.machine)?;
+                seats.moved += u64::from(named);
+                Some(alloc)
+            });
+            let Some(alloc) = found else {
+                seats.crowded += 1;
+                seats.of.push(None);
+                continue;
+            };
+            let (mut left, mut set) = (*procs, ProcSet::new());
+            for (node, cpus) in alloc.iter(&self.machine) {
+                let own = free[node].lowest(cpus.min(left));
+                left -= own.len();
+                free[node] = free[node].difference(&own);
+                set = set.union(&own);
+            }
+            idle.take(&alloc, &self.machine);
+            seats.crowded += u64::from(left > 0);
+            seats.of.push((left == 0).then_some(set));
+        }
+        seats
+    }
+
+    /// What a job has of the nodes that its record names; `None` where others have it.
+    fn recorded(&self, job: &SiteJob<'_>, procs: u32, asks: &Pending, idle: &Idle, free: &[ProcSet]) -> Option<Alloc> {
+        let names = expand_hostlist(&job.node_list).ok().filter(|names| !names.is_empty())?;
+        let nodes: Vec<usize> = names.iter().map(|name| self.index.get(name).copied()).collect::<Option<_>>()?;
+        let nodes = NodeSet::of(self.names.len(), nodes);
+        let count = nodes.count() as u32;
+        let (each, more) = (procs / count, procs % count);
+        let mut cpus = Vec::with_capacity(count as usize);
+        let mut owed = 0;
+        for (at, node) in nodes.iter().enumerate() {
+            // What a smaller node cannot give the next ones do.
+            let wanted = each + u32::from((at as u32) < more) + owed;
+            let given = wanted.min(free[node].len()).min(idle.on(node));
+            owed = wanted - given;
+            if given == 0 {
+                return None;
+            }
+            cpus.push(given);
+        }
+        let whole = asks.whole && nodes.iter().all(|node| idle.on(node) == self.machine.cpus[node]);
+        if owed > 0 || (asks.whole && !whole) {
+            return None;
+        }
+        let mut alloc = Alloc { nodes, cpus: if asks.whole { Vec::new() } else { cpus }, more: None };
+        alloc.more = idle.held(asks, &alloc, &self.machine);
+        idle.has(asks, &alloc, &self.machine).then_some(alloc)
+    }
+
+    /// The number of a demand on the machine.
+    pub(crate) fn number(&mut self, shape: &NodeShape) -> u32 {
+        let demand = self.machine.resources.demand_of(shape, &self.names);
+        self.machine.resources.intern(demand, &self.machine.cpus)
+    }
+}
+
+/// Processors of the jobs that run at the beginning.
+pub(crate) struct Seats {
+    /// Of each job, in their order; `None` where none are free.
+    pub(crate) of: Vec<Option<ProcSet>>,
+    /// Jobs whose nodes others have, which are elsewhere now.
+    pub(crate) moved: u64,
+    /// Jobs for which no nodes are free.
+    pub(crate) crowded: u64,
+}
+
+fn outage(loss: &NodeLoss, set: ProcSet, time: &impl Fn(i64) -> Time) -> Outage {
+    let which = Which::Named(set);
+    let (begin, end) = (time(loss.begin), loss.end.map(time));
+    match loss.cause {
+        // What ran there is in the records as it ended: nothing is to be hit a second time.
+        Cause::Down | Cause::Cluster | Cause::NewNode => Outage::drain(which, begin, end),
+        Cause::Reservation | Cause::ReservedJob => {
+            let announced = loss.announced.map(|at| time(at).min(begin));
+            Outage { announced, expected: end, hit: Hit::Drain, ..Outage::drain(which, begin, end) }
+        }
+    }
+}
