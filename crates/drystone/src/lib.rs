@@ -13,29 +13,27 @@
 //!
 //! A workload comes from a log ([`log::load`]) or a generator. A policy is named by a short text:
 //! `drystone policies` lists all names and parameters, and [`policy`] explains the grammar. An
-//! observer watches the simulation; the one that measures is [`metrics::Collector`].
+//! [`Experiment`](experiment::Experiment) simulates one under the other and measures.
 //!
 //! ```
-//! use drystone::engine::{Replay, Simulation};
+//! use drystone::experiment::Experiment;
 //! use drystone::generate::{Params, generate};
-//! use drystone::metrics::{Collector, Config, Scope};
 //! use drystone::policy::PolicySpec;
 //!
 //! // 500 jobs for 128 processors. A log: `drystone::log::load("LOG.swf.gz", &Options::default())?.workload`.
 //! let workload = generate(&Params { load: Some(0.85), seed: 1, ..Params::new(128, 500) })?;
 //! let policy: PolicySpec = "easy(backfill=sjf)".parse()?;
 //!
-//! let mut collector = Collector::new(Scope::of(&workload), Config::default());
-//! Simulation::new(workload.machine(), policy.scheduler(), Replay::new(&workload)).run(&mut collector)?;
-//! let report = collector.finish();
+//! let measured = Experiment::new(&policy, &workload).run(&mut ())?.expect("nothing stops it");
 //!
-//! assert_eq!(report.measures.wait.count, 500);
-//! println!("mean wait: {:?} s", report.measures.wait.mean);
+//! assert_eq!(measured.report.measures.wait.count, 500);
+//! println!("mean wait: {:?} s", measured.report.measures.wait.mean);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A simulation can also stop at each scheduling pass, show what a policy would see, and take
-//! decisions from outside ([`engine::Simulation::next_pass`]).
+//! Beneath it, [`engine::Simulation`] is the loop, and observers of your own watch it. A simulation
+//! can also stop at each scheduling pass, show what a policy would see, and take decisions from
+//! outside ([`engine::Simulation::next_pass`]).
 //!
 //! # Compare
 //!
@@ -43,17 +41,15 @@
 //! intervals, and says what is noise.
 //!
 //! ```
-//! # use drystone::engine::{Replay, Simulation};
+//! # use drystone::experiment::Experiment;
 //! # use drystone::generate::{Params, generate};
-//! use drystone::metrics::{Collector, Config, Metric, Options, Report, Scope, compare};
+//! use drystone::metrics::{Metric, Options, Report, compare};
 //! # use drystone::policy::PolicySpec;
 //!
 //! # let workload = generate(&Params { load: Some(0.85), seed: 1, ..Params::new(128, 500) })?;
 //! let measured = |text: &str| -> Result<Report, Box<dyn std::error::Error>> {
 //!     let policy: PolicySpec = text.parse()?;
-//!     let mut collector = Collector::new(Scope::of(&workload), Config::default());
-//!     Simulation::new(workload.machine(), policy.scheduler(), Replay::new(&workload)).run(&mut collector)?;
-//!     Ok(collector.finish())
+//!     Ok(Experiment::new(&policy, &workload).run(&mut ())?.expect("nothing stops it").report)
 //! };
 //! let (easy, fcfs) = (measured("easy")?, measured("fcfs")?);
 //! let metrics: Vec<Metric> = Metric::all().collect();
@@ -185,13 +181,15 @@
 //! | [`policy`] | the contract, the registry, the policies |
 //! | [`engine`] | session and simulation, observers, explanations of a job's start |
 //! | [`metrics`] | measures, reports, comparisons |
+//! | [`experiment`] | which jobs count, policies with priorities, machines side by side |
 //! | [`text`] | the grammar of policy texts and the types of parameters |
 //! | [`snapshot`] | saved states |
 //!
 //! # Features
 //!
-//! Both are on by default: `gzip` and `zstd` read and write compressed logs. The crate
-//! `drystone-core` is this one without logs, generators and metrics: what a live daemon needs.
+//! All are on by default: `gzip`, `zstd`, `xz` and `bzip2` read compressed logs, and the first two
+//! write them. The crate `drystone-core` is this one without logs, generators and metrics: all that
+//! a live daemon needs.
 
 pub mod experiment;
 pub mod fingerprint;

@@ -20,6 +20,29 @@ use serde::{Deserialize, Serialize};
 ///
 /// Reservations may exceed what is free only through [`Profile::reserve`]'s own check: it panics,
 /// since a plan that oversubscribes the machine is a bug of its planner.
+///
+/// A plan of conservative backfilling, on 4 processors of which a running job holds 3 until 100:
+///
+/// ```
+/// use drystone_core::model::{Span, Time};
+/// use drystone_core::parts::Profile;
+///
+/// let mut plan = Profile::new(Time(0), 4);
+/// plan.reserve(Time(0), Time(100), 3);
+///
+/// // The first waiting job needs the whole machine for 50 s: it starts when the running one ends.
+/// assert_eq!(plan.place(4, Span(50), Time(0)), Some(Time(100)));
+/// // The second fits beside the running job, and ends before the reservation begins.
+/// assert_eq!(plan.place(1, Span(100), Time(0)), Some(Time(0)));
+/// // A job of 101 s would delay the first: it starts behind it.
+/// assert_eq!(plan.earliest(1, Span(101), Time(0)), Some(Time(150)));
+///
+/// // A trial is taken back without a copy of the plan.
+/// let before = plan.mark();
+/// plan.place(1, Span(101), Time(0));
+/// plan.rollback(before);
+/// assert_eq!((plan.free_at(Time(149)), plan.free_at(Time(150))), (0, 4));
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(try_from = "Saved")]
 pub struct Profile {

@@ -68,6 +68,24 @@ pub struct Shadow {
 /// The set of running jobs, by predicted end and id.
 ///
 /// Cost for n running jobs: insert, remove and [`RunningSet::shadow`] O(log n).
+///
+/// The reservation of EASY: a blocked job lacks 3 processors.
+///
+/// ```
+/// use drystone_core::model::{JobId, Time};
+/// use drystone_core::parts::{Extra, Running, RunningSet, Shadow};
+///
+/// let mut running = RunningSet::default();
+/// for (id, end, procs) in [(0, 50, 2), (1, 80, 4), (2, 200, 8)] {
+///     running.insert(Running { end: Time(end), id: JobId(id), procs });
+/// }
+///
+/// // At 50 two are free, at 80 six: three more than the job lacks.
+/// let shadow = running.shadow(3, Extra::All, Time(10));
+/// assert_eq!(shadow, Some(Shadow { time: Time(80), extra: 3 }));
+/// // The end of all of them does not suffice for 15.
+/// assert_eq!(running.shadow(15, Extra::All, Time(10)), None);
+/// ```
 #[derive(Clone, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct RunningSet {

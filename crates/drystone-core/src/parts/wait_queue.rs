@@ -353,6 +353,29 @@ impl<const N: usize> Probe<Waiting> for FitProbe<N> {
 /// Cost for n jobs: insert and remove O(log n); [`WaitQueue::next_fit`] visits only groups of up to
 /// 48 jobs in which some job of a fitting size class is short enough, so it is far below O(n)
 /// unless many jobs just miss. Up to 192 jobs are one sorted array, which is scanned.
+///
+/// The backfilling of EASY, with 2 processors free, a backfill window of 60 s and 1 extra processor:
+///
+/// ```
+/// use drystone_core::model::{JobId, Procs, Span, Time};
+/// use drystone_core::parts::{Fit, WaitQueue, Waiting};
+///
+/// let mut queue = WaitQueue::default();
+/// let jobs = [(3, 10), (2, 90), (1, 90), (2, 60)];
+/// for (at, (procs, seconds)) in (0..).zip(jobs) {
+///     let (submit, prediction) = (Time(i64::from(at)), Span(seconds));
+///     queue.insert(Waiting { key: submit.0, prediction, submit, id: JobId(at), procs });
+/// }
+///
+/// let head = queue.take_first().expect("a waiting job");
+/// assert_eq!(head.id, JobId(0));
+/// let fit = Fit { free: 2, window: Span(60), extra: 1 };
+/// // Job 1 is too long for the window and too wide for the extra processor; job 2 needs no more than that.
+/// let next = queue.next_fit(None, fit).expect("a job to backfill");
+/// assert_eq!(next.id, JobId(2));
+/// // Behind it, job 3 ends with the window.
+/// assert_eq!(queue.next_fit(Some(next.place()), fit).map(|job| job.id), Some(JobId(3)));
+/// ```
 #[derive(Clone, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct WaitQueue {
