@@ -27,6 +27,10 @@ pub struct Installation<'a> {
     pub mode: Mode,
     /// Partitions that are driven; none for the default one.
     pub partitions: &'a [String],
+    /// `slurm.conf`, where it is not at Slurm's own default; the units set `SLURM_CONF`.
+    pub conf: Option<&'a Path>,
+    /// Folder of Slurm's commands, where systemd's search path has it not.
+    pub commands: Option<&'a Path>,
 }
 
 impl Installation<'_> {
@@ -62,12 +66,29 @@ impl Installation<'_> {
         (self.fill(BACK), TIMER.to_string())
     }
 
+    /// A piece of `tmpfiles.d`: makes the run folder when the host boots, before slurmctld's hook reads
+    /// the heartbeat in it. `None` where the folder outlives a boot.
+    #[must_use]
+    pub fn tmpfiles(&self) -> Option<String> {
+        let run = self.home.run();
+        let volatile = ["/run", "/var/run", "/tmp", "/dev/shm"].iter().any(|root| run.starts_with(root));
+        // Escapes are those of C; the fields are separated by blanks.
+        let path = run.to_string_lossy().replace('\\', "\\\\").replace('"', "\\\"").replace('%', "%%");
+        volatile.then(|| {
+            format!(
+                "# The folder of Drystone's heartbeat. Written by `drystone live install tmpfiles`.\nd \"{path}\" 0755 {} - -\n",
+                self.user.0
+            )
+        })
+    }
+
     /// Returns the daemon's start as a line for cron, for systems without systemd.
     #[must_use]
     pub fn cron(&self) -> String {
         let (program, state, run) = (shown(self.program), shown(self.home.state()), shown(self.home.run()));
+        let conf = self.conf.map(|path| format!("SLURM_CONF={} ", shown(path))).unwrap_or_default();
         format!(
-            "* * * * * {} {program} live hand-back --if-silent 120 --state {state} --run {run} --quiet\n",
+            "* * * * * {} {conf}{program} live hand-back --if-silent 120 --state {state} --run {run} --quiet\n",
             self.user.0
         )
     }
@@ -78,8 +99,17 @@ impl Installation<'_> {
             .replace("@USER@", self.user.0)
             .replace("@DRYSTONE@", &shown(self.program))
             .replace("@FOLDERS@", &self.folders())
+            .replace("@ENVIRONMENT@", &self.environment())
             .replace("@STATE@", &shown(self.home.state()))
             .replace("@RUN@", &shown(self.home.run()))
+    }
+
+    /// What Slurm's commands need to be found and to find the cluster.
+    fn environment(&self) -> String {
+        let quoted = |path: &Path| path.to_string_lossy().replace('%', "%%").replace('\\', "\\\\").replace('"', "\\\"");
+        let conf = self.conf.map(|path| format!("Environment=\"SLURM_CONF={}\"\n", quoted(path)));
+        let path = self.commands.map(|path| format!("Environment=\"PATH={}:/usr/local/bin:/usr/bin:/bin\"\n", quoted(path)));
+        conf.unwrap_or_default() + &path.unwrap_or_default()
     }
 
     /// Folders that systemd makes: those at their usual places. Others must be there.
@@ -122,6 +152,8 @@ mod tests {
             policy: "easy(order=sjf,backfill=sjf)",
             mode: Mode::Drive,
             partitions: &partitions,
+            conf: None,
+            commands: None,
         };
         let (back, timer) = all.hand_back();
         for text in [all.hook(), all.wake(), all.unit(), back, timer, all.cron()] {
@@ -135,9 +167,24 @@ mod tests {
         assert!(unit.contains("User=drystone\n") && unit.contains("StateDirectory=drystone\n"));
         assert!(unit.contains("RuntimeDirectory=drystone\n#"));
         assert!(all.hook().contains("daemon = 991"));
+        assert!(!unit.contains("Environment="), "{unit}");
+        assert!(all.tmpfiles().is_some_and(|text| text.ends_with("d \"/run/drystone\" 0755 drystone - -\n")));
+        // A Slurm of its own place.
+        let own = Installation {
+            conf: Some(Path::new("/opt/slurm/etc/slurm.conf")),
+            commands: Some(Path::new("/opt/slurm/bin")),
+            ..all.clone()
+        };
+        for text in [own.unit(), own.hand_back().0] {
+            assert!(text.contains("\nEnvironment=\"SLURM_CONF=/opt/slurm/etc/slurm.conf\"\n"), "{text}");
+            assert!(text.contains("\nEnvironment=\"PATH=/opt/slurm/bin:/usr/local/bin:/usr/bin:/bin\"\n"), "{text}");
+        }
+        assert!(own.cron().starts_with("* * * * * drystone SLURM_CONF=/opt/slurm/etc/slurm.conf /usr/local/bin/drystone "));
         // Folders elsewhere are not systemd's to make.
         let elsewhere = Home::new("/srv/drystone", "/srv/drystone/run");
-        let unit = Installation { home: &elsewhere, ..all }.unit();
+        let all = Installation { home: &elsewhere, ..all };
+        assert_eq!(all.tmpfiles(), None);
+        let unit = all.unit();
         assert!(
             !unit.contains("Directory=") && unit.contains("ReadWritePaths=-/srv/drystone -/srv/drystone/run\n"),
             "{unit}"
@@ -160,7 +207,7 @@ mod tests {
             for name in expression.split(|c: char| !c.is_ascii_alphanumeric() && c != '_') {
                 let Some(name) = name.strip_prefix("drystone_live_") else { continue };
                 let name = name.strip_suffix("_total").unwrap_or(name);
-                let known = names.contains(&format!("\"{name}\"")) || names.contains(&format!("{{PREFIX}}_{name}"));
+                let known = names.contains(&format!("\"{name}\"")) || names.contains(&format!("\"{name}_total\""));
                 assert!(known, "{expression}: {name}");
             }
         }

@@ -304,6 +304,8 @@ pub(crate) enum Piece {
     Timer,
     /// The timer as a line for cron.
     Cron,
+    /// The run folder for tmpfiles.d, where it lies in a file system that a boot empties.
+    Tmpfiles,
     /// A dashboard for Grafana.
     Dashboard,
 }
@@ -317,6 +319,7 @@ pub(crate) enum Piece {
   drystone live install unit --policy easy++ --user drystone --out drystone-live.service
   drystone live install hand-back --out /etc/systemd/system/drystone-live-hand-back.service
   drystone live install timer --out /etc/systemd/system/drystone-live-hand-back.timer
+  drystone live install tmpfiles --run /run/drystone --user drystone --out /etc/tmpfiles.d/drystone.conf
   drystone live install dashboard --out drystone.json")]
 pub(crate) struct InstallArgs {
     /// The file to print.
@@ -336,6 +339,11 @@ pub(crate) struct InstallArgs {
     /// The unit only looks.
     #[arg(long)]
     pub(crate) shadow: bool,
+
+    /// Slurm's configuration, which the units set as SLURM_CONF [default: SLURM_CONF, where it is
+    /// set].
+    #[arg(long, value_name = "FILE", env = "SLURM_CONF", hide_env = true)]
+    pub(crate) conf: Option<PathBuf>,
 
     /// The daemon's user [default: this one].
     #[arg(long, value_name = "USER")]

@@ -1,33 +1,70 @@
 //! Metrics in the Prometheus text format.
 
 use super::Document;
-use prometheus::core::Collector;
-use prometheus::{Encoder, Gauge, GaugeVec, IntCounter, IntCounterVec, Opts, Registry, TextEncoder};
+use std::fmt::Write;
 
 /// Prefix of every name.
 const PREFIX: &str = "drystone_live";
 
-/// The text. A name that the library refuses is left out: none is.
+/// The text.
 pub(super) fn text(document: &Document) -> String {
-    let registry = Registry::new();
-    gauges(document, &registry);
-    counters(document, &registry);
-    let mut bytes = Vec::new();
-    let _ = TextEncoder::new().encode(&registry.gather(), &mut bytes);
-    String::from_utf8_lossy(&bytes).into_owned()
+    let mut page = Page::default();
+    gauges(document, &mut page);
+    counters(document, &mut page);
+    page.text
 }
 
-fn add(registry: &Registry, made: prometheus::Result<impl Collector + 'static>) {
-    if let Ok(metric) = made {
-        let _ = registry.register(Box::new(metric));
+/// Type of a metric.
+#[derive(Clone, Copy)]
+enum Kind {
+    Gauge,
+    Counter,
+}
+
+impl Kind {
+    fn name(self) -> &'static str {
+        match self {
+            Kind::Gauge => "gauge",
+            Kind::Counter => "counter",
+        }
     }
 }
 
-fn gauges(document: &Document, registry: &Registry) {
+/// Metrics as text, one family behind the other.
+#[derive(Default)]
+struct Page {
+    text: String,
+}
+
+impl Page {
+    /// Begins a family of samples. Writing into a text cannot fail.
+    fn family(&mut self, kind: Kind, name: &str, help: &str) {
+        let kind = kind.name();
+        let _ = writeln!(self.text, "# HELP {PREFIX}_{name} {help}\n# TYPE {PREFIX}_{name} {kind}");
+    }
+
+    /// A sample of the family, with its labels.
+    fn sample(&mut self, name: &str, labels: &[(&str, &str)], value: f64) {
+        let _ = write!(self.text, "{PREFIX}_{name}");
+        for (at, (label, value)) in labels.iter().enumerate() {
+            let open = if at == 0 { '{' } else { ',' };
+            let _ = write!(self.text, "{open}{label}=\"{}\"", escaped(value));
+        }
+        let close = if labels.is_empty() { "" } else { "}" };
+        let _ = writeln!(self.text, "{close} {value}");
+    }
+}
+
+/// The value of a label as the format wants it.
+fn escaped(value: &str) -> String {
+    value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
+}
+
+fn gauges(document: &Document, page: &mut Page) {
     let (health, machine) = (&document.health, &document.machine);
-    let gauge = |name: &str, help: &str, value: f64| {
-        let made = Gauge::new(format!("{PREFIX}_{name}"), help).inspect(|gauge| gauge.set(value));
-        add(registry, made);
+    let mut gauge = |name: &str, help: &str, value: f64| {
+        page.family(Kind::Gauge, name, help);
+        page.sample(name, &[], value);
     };
     gauge(
         "driving",
@@ -60,51 +97,52 @@ fn gauges(document: &Document, registry: &Registry) {
     );
     let oldest = document.waiting.iter().filter(|job| job.held.is_none()).map(|job| document.at - job.submit).max();
     gauge("oldest_wait_seconds", "how long the job waits that has waited longest", oldest.unwrap_or(0) as f64);
-    let places = GaugeVec::new(Opts::new(format!("{PREFIX}_jobs"), "jobs by where they are"), &["state"]);
-    if let Ok(vector) = &places {
-        for (state, count) in &document.jobs {
-            vector.with_label_values(&[*state]).set(*count as f64);
-        }
+    page.family(Kind::Gauge, "jobs", "jobs by where they are");
+    for (state, count) in &document.jobs {
+        page.sample("jobs", &[("state", *state)], *count as f64);
     }
-    add(registry, places);
-    let foreign = GaugeVec::new(
-        Opts::new(format!("{PREFIX}_left_to_cluster"), "pending jobs that are the cluster's to start"),
-        &["why"],
-    );
-    if let Ok(vector) = &foreign {
-        for (why, count) in &document.left_out {
-            vector.with_label_values(&[why.as_str()]).set(*count as f64);
-        }
+    if !document.left_out.is_empty() {
+        page.family(Kind::Gauge, "left_to_cluster", "pending jobs that are the cluster's to start");
     }
-    add(registry, foreign);
-    let info = GaugeVec::new(Opts::new(format!("{PREFIX}_info"), "what runs here"), &["version", "policy", "cluster"]);
-    if let Ok(vector) = &info {
-        vector.with_label_values(&[document.drystone, &document.policy, &document.cluster]).set(1.0);
+    for (why, count) in &document.left_out {
+        page.sample("left_to_cluster", &[("why", why.as_str())], *count as f64);
     }
-    add(registry, info);
+    page.family(Kind::Gauge, "info", "what runs here");
+    let labels = [("version", document.drystone), ("policy", &document.policy), ("cluster", &document.cluster)];
+    page.sample("info", &labels, 1.0);
 }
 
-fn counters(document: &Document, registry: &Registry) {
+fn counters(document: &Document, page: &mut Page) {
     let stats = &document.health.counters;
-    let counter = |name: &str, help: &str, value: u64| {
-        let made = IntCounter::new(format!("{PREFIX}_{name}_total"), help).inspect(|counter| counter.inc_by(value));
-        add(registry, made);
+    let mut counter = |name: &str, help: &str, value: u64| {
+        let name = format!("{name}_total");
+        page.family(Kind::Counter, &name, help);
+        page.sample(&name, &[], value as f64);
     };
     counter("looks", "looks that the cluster answered", stats.looks);
     counter("failures", "looks that came to nothing", stats.failures);
     counter("decisions", "decisions that led to something", stats.decisions);
     counter("starts", "starts that were decided, or proposed in shadow mode", stats.starts);
     counter("missed", "jobs that came and went unseen", stats.missed);
-    let orders = IntCounterVec::new(
-        Opts::new(format!("{PREFIX}_orders_total"), "orders by verb and outcome"),
-        &["verb", "outcome"],
-    );
-    if let Ok(vector) = &orders {
-        for (name, count) in &stats.orders {
-            if let Some((verb, outcome)) = name.split_once(' ') {
-                vector.with_label_values(&[verb, outcome]).inc_by(*count);
-            }
+    if !stats.orders.is_empty() {
+        page.family(Kind::Counter, "orders_total", "orders by verb and outcome");
+    }
+    for (name, count) in &stats.orders {
+        if let Some((verb, outcome)) = name.split_once(' ') {
+            page.sample("orders_total", &[("verb", verb), ("outcome", outcome)], *count as f64);
         }
     }
-    add(registry, orders);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The example of the format's specification: a backslash, a quote and the end of a line.
+    #[test]
+    fn labels_are_escaped() {
+        let mut page = Page::default();
+        page.sample("jobs", &[("state", "C:\\DIR"), ("why", "said \"no\"\nat once")], 3.0);
+        assert_eq!(page.text, "drystone_live_jobs{state=\"C:\\\\DIR\",why=\"said \\\"no\\\"\\nat once\"} 3\n");
+    }
 }

@@ -27,6 +27,8 @@ pub(super) fn install(args: &InstallArgs) -> Outcome {
     let home = home(&args.home);
     let home = drystone_live::state::Home::new(whole(home.state()), whole(home.run()));
     let policy = args.policy.canonical();
+    let conf = args.conf.as_deref().map(whole);
+    let commands = folder_of("scontrol");
     let all = Installation {
         home: &home,
         user: (&user.name, user.uid.as_raw()),
@@ -34,8 +36,16 @@ pub(super) fn install(args: &InstallArgs) -> Outcome {
         policy: &policy,
         mode: if args.shadow { Mode::Shadow } else { Mode::Drive },
         partitions: &args.partition,
+        conf: conf.as_deref(),
+        commands: commands.as_deref(),
     };
     let text = match args.piece {
+        Piece::Tmpfiles => all.tmpfiles().ok_or_else(|| {
+            Failure::usage(format_args!(
+                "{}: this run folder outlives a boot, and needs no piece of tmpfiles.d; --run names another",
+                home.run().display()
+            ))
+        })?,
         Piece::Hook => beside_the_sites(args, all.hook())?,
         Piece::Wake => all.wake(),
         Piece::Unit => all.unit(),
@@ -57,6 +67,14 @@ pub(super) fn install(args: &InstallArgs) -> Outcome {
     }
     next(args.piece, &args.out);
     Ok(DONE)
+}
+
+/// Folder of a command on the search path, unless systemd searches it anyway.
+fn folder_of(command: &str) -> Option<PathBuf> {
+    const SEARCHED: [&str; 6] = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"];
+    let path = std::env::var_os("PATH")?;
+    let folder = std::env::split_paths(&path).find(|folder| folder.is_absolute() && folder.join(command).is_file())?;
+    (!SEARCHED.iter().any(|searched| folder == Path::new(searched))).then_some(folder)
 }
 
 /// The hook as it goes to its place: a site's own `job_submit.lua` there is never lost.
@@ -98,6 +116,7 @@ fn next(piece: Piece, out: &Path) {
         Piece::Timer => {
             "now systemctl daemon-reload and systemctl enable --now drystone-live-hand-back.timer".to_string()
         }
+        Piece::Tmpfiles => format!("now systemd-tmpfiles --create {out}"),
         Piece::Cron | Piece::Dashboard => format!("{out} is written"),
     });
 }

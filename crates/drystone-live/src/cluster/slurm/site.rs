@@ -374,6 +374,16 @@ impl Site {
                 "run the daemon on slurmctld's host",
             ));
         }
+        if hosts.len() > 1 {
+            remarks.push(advises(
+                format!(
+                    "slurmctld has {} hosts ({}): after a takeover its hook finds no heartbeat on the other host, and jobs pass untouched",
+                    hosts.len(),
+                    hosts.iter().map(|host| host.as_str()).collect::<Vec<_>>().join(", ")
+                ),
+                "state and run folder on storage that both hosts mount, and the unit installed on both, started where slurmctld runs",
+            ));
+        }
         remarks
     }
 
