@@ -37,6 +37,8 @@ pub(super) fn playground(args: &PlaygroundArgs) -> Outcome {
         policy: &policy,
         mode: Mode::Drive,
         partitions: &partitions,
+        conf: None,
+        commands: None,
     };
     let options = Options {
         nodes: args.nodes,
