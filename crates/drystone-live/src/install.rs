@@ -108,7 +108,8 @@ impl Installation<'_> {
     fn environment(&self) -> String {
         let quoted = |path: &Path| path.to_string_lossy().replace('%', "%%").replace('\\', "\\\\").replace('"', "\\\"");
         let conf = self.conf.map(|path| format!("Environment=\"SLURM_CONF={}\"\n", quoted(path)));
-        let path = self.commands.map(|path| format!("Environment=\"PATH={}:/usr/local/bin:/usr/bin:/bin\"\n", quoted(path)));
+        let path =
+            self.commands.map(|path| format!("Environment=\"PATH={}:/usr/local/bin:/usr/bin:/bin\"\n", quoted(path)));
         conf.unwrap_or_default() + &path.unwrap_or_default()
     }
 
@@ -179,7 +180,9 @@ mod tests {
             assert!(text.contains("\nEnvironment=\"SLURM_CONF=/opt/slurm/etc/slurm.conf\"\n"), "{text}");
             assert!(text.contains("\nEnvironment=\"PATH=/opt/slurm/bin:/usr/local/bin:/usr/bin:/bin\"\n"), "{text}");
         }
-        assert!(own.cron().starts_with("* * * * * drystone SLURM_CONF=/opt/slurm/etc/slurm.conf /usr/local/bin/drystone "));
+        assert!(
+            own.cron().starts_with("* * * * * drystone SLURM_CONF=/opt/slurm/etc/slurm.conf /usr/local/bin/drystone ")
+        );
         // Folders elsewhere are not systemd's to make.
         let elsewhere = Home::new("/srv/drystone", "/srv/drystone/run");
         let all = Installation { home: &elsewhere, ..all };
