@@ -124,7 +124,7 @@ pub(crate) fn configurations(py: Python<'_>, store: PathBuf) -> PyResult<Table> 
 pub(crate) fn rank(py: Python<'_>, store: PathBuf, metrics: Vec<String>, workloads: Vec<String>) -> PyResult<Table> {
     let read = py.detach(|| {
         let table = Candidates::of(&Store::look(&store)?, &Choice { metrics, workloads })?;
-        Ok::<_, SweepError>((Ranking::of(&table)?, table))
+        Ok::<_, SweepError>((Ranking::of(&table), table))
     });
     let (ranking, table) = read.map_err(|e| error::sweep(&e))?;
     let ranked = &ranking.ranked;

@@ -1,7 +1,7 @@
 //! Estimate of a sweep's run time from a few of its simulations.
 
 use crate::Plan;
-use crate::simulate::simulate;
+use crate::trial::trial;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
@@ -14,6 +14,8 @@ pub struct Calibration {
     pub simulations: usize,
     /// Simulations that were tried.
     pub tried: usize,
+    /// Of them, those that were stopped before their end.
+    pub stopped: usize,
     /// Mean duration of those, in seconds, on one thread.
     pub seconds: f64,
 }
@@ -27,23 +29,28 @@ impl Calibration {
 }
 
 /// Tries simulations of each workload among those at `todo`, spread over the study, until each
-/// workload has had `budget`, at least one and at most all of them. Nothing is recorded.
+/// workload has had `budget`, at least one and at most all of them. One that is not done by then is
+/// stopped, and predicted from the jobs that had ended. `None` if `cancel` was set. Nothing is
+/// recorded.
+///
+/// Cost: `budget` for each workload.
 #[must_use]
 #[expect(clippy::disallowed_methods, reason = "how long a study may take")]
-pub fn calibrate(plan: &Plan, todo: &[usize], budget: Duration) -> Vec<Calibration> {
-    let never = AtomicBool::new(false);
+pub fn calibrate(plan: &Plan, todo: &[usize], budget: Duration, cancel: &AtomicBool) -> Option<Vec<Calibration>> {
     let mut calibrations = Vec::new();
     for case in 0..plan.cases.len() {
         let places: Vec<usize> = todo.iter().copied().filter(|&p| plan.simulations[p].case == case).collect();
-        let (since, mut tried) = (Instant::now(), 0);
+        let (since, mut tried, mut stopped, mut took) = (Instant::now(), 0, 0, 0.0);
         while tried < places.len() && (tried == 0 || since.elapsed() < budget) {
             // Multiples of the golden ratio spread evenly however many there will be.
             let place = (tried as f64 * 0.618_033_988_749_895).fract() * places.len() as f64;
-            let _ = simulate(plan, places[place as usize], &never);
+            let found = trial(plan, places[place as usize], budget.saturating_sub(since.elapsed()), cancel).ok()?;
+            took += found.seconds;
+            stopped += usize::from(found.stopped);
             tried += 1;
         }
-        let seconds = if tried == 0 { 0.0 } else { since.elapsed().as_secs_f64() / tried as f64 };
-        calibrations.push(Calibration { case, simulations: places.len(), tried, seconds });
+        let seconds = if tried == 0 { 0.0 } else { took / tried as f64 };
+        calibrations.push(Calibration { case, simulations: places.len(), tried, stopped, seconds });
     }
-    calibrations
+    Some(calibrations)
 }

@@ -3,7 +3,7 @@
 use crate::error::SweepError;
 use crate::given::{self, Given};
 use crate::real;
-use crate::study::{Source, Study, WorkloadEntry};
+use crate::study::{Source, Study, SubmitSlice, WorkloadEntry};
 use drystone::fingerprint::fingerprint;
 use drystone::generate::{Params, generate};
 use drystone::log::clean::{Cleaner, Options, Study as Published};
@@ -33,6 +33,8 @@ pub struct Case {
     pub load: Option<Factor>,
     /// The month it is a piece of.
     pub month: Option<String>,
+    /// Seconds of the log from which it is a piece, as the study has them.
+    pub slice: Option<String>,
     /// Seed of the generator.
     pub seed: Option<u64>,
 }
@@ -43,7 +45,13 @@ impl Case {
     pub fn label(&self) -> String {
         let load = self.load.map(|l| format!("load={l}"));
         let seed = self.seed.map(|s| format!("seed={s}"));
-        label(&self.name, [load, self.month.clone(), seed])
+        label(&self.name, [load, self.month.clone(), self.slice.clone(), seed])
+    }
+
+    /// Divisor of the submit times; 1 where they were not scaled.
+    #[must_use]
+    pub fn load_factor(&self) -> f64 {
+        self.load.map_or(1.0, Factor::as_f64)
     }
 
     /// Returns the cleaning rules and the hashes of the given files: `procs=100, size=requested,
@@ -56,8 +64,8 @@ impl Case {
     }
 }
 
-/// `KTH load=1.1 1997-03 seed=2`.
-pub(crate) fn label(name: &str, transformations: [Option<String>; 3]) -> String {
+/// `KTH load=1.1 1997-03 0..604800 seed=2`.
+fn label(name: &str, transformations: [Option<String>; 4]) -> String {
     let mut words = vec![name.to_string()];
     words.extend(transformations.into_iter().flatten());
     words.join(" ")
@@ -77,9 +85,10 @@ pub(crate) fn cases(study: &Study, logs: Option<&Path>) -> Result<Vec<Case>, Swe
                 .collect::<Result<_, SweepError>>()?,
         };
         for (base, seed) in bases {
+            let parts = || entry.months.iter().flat_map(|month| entry.slices.iter().map(move |slice| (month, slice)));
             for load in &entry.loads {
-                for month in &entry.months {
-                    let workload = transformed(study, entry, &base, *load, month.as_deref())?;
+                for (month, slice) in parts() {
+                    let workload = transformed(study, entry, &base, *load, (month.as_deref(), slice.as_ref()))?;
                     let (platform, priorities) = (entry.platform.as_ref(), entry.priorities.as_ref());
                     cases.push(Case {
                         name: entry.name.clone(),
@@ -93,6 +102,7 @@ pub(crate) fn cases(study: &Study, logs: Option<&Path>) -> Result<Vec<Case>, Swe
                         published: entry.published,
                         load: *load,
                         month: month.clone(),
+                        slice: slice.as_ref().map(|slice| slice.text.clone()),
                         seed,
                     });
                 }
@@ -157,11 +167,11 @@ fn transformed(
     entry: &WorkloadEntry,
     base: &Workload,
     load: Option<Factor>,
-    month: Option<&str>,
+    (month, slice): (Option<&str>, Option<&SubmitSlice>),
 ) -> Result<Workload, SweepError> {
     let fail = |source| SweepError::Transform { name: entry.name.clone(), source };
     let mut workload = base.clone();
-    // The month first: its borders are those of the log, not of the scaled times.
+    // Parts first: their borders are those of the log, not of the scaled times.
     if let Some(month) = month {
         let months =
             transform::months(&workload).map_err(|source| SweepError::Log { name: entry.name.clone(), source })?;
@@ -173,6 +183,19 @@ fn transformed(
         };
         let setting = Setting { name: "month".to_string(), value: month.to_string() };
         workload = transform::piece(&workload, places.clone(), setting).map_err(fail)?;
+    }
+    if let Some(SubmitSlice { text, from, until }) = slice {
+        let places = transform::submitted(&workload, *from, *until);
+        if places.is_empty() {
+            let (first, last) = workload.submits().unwrap_or_default();
+            let problem = format!(
+                "no job was submitted in the slice {text}; jobs are submitted from second {} to second {} of the log",
+                first.0, last.0
+            );
+            return Err(study.error(entry.slices_at.clone(), problem));
+        }
+        let setting = Setting { name: "slice".to_string(), value: text.clone() };
+        workload = transform::piece(&workload, places, setting).map_err(fail)?;
     }
     match load {
         Some(load) => transform::scale_load(workload, load).map_err(fail),

@@ -2,7 +2,7 @@
 
 use crate::Plan;
 use crate::error::SweepError;
-use crate::simulate::{Measured, simulate};
+use crate::simulate::{Cancelled, Measured, simulate};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
 
@@ -48,6 +48,15 @@ pub struct Threads(pub usize);
 /// get ready early.
 const FEW: usize = 64;
 
+/// The order in which so many threads take simulations.
+pub(crate) fn largest_first(threads: usize, plan: &Plan, todo: &[usize]) -> Vec<usize> {
+    let mut order = todo.to_vec();
+    if order.len() < FEW * threads.clamp(1, todo.len().max(1)) {
+        order.sort_by_key(|&place| std::cmp::Reverse(plan.case_of(place).workload.len()));
+    }
+    order
+}
+
 impl Executor for Threads {
     fn execute(
         &self,
@@ -56,11 +65,7 @@ impl Executor for Threads {
         cancel: &AtomicBool,
         accept: &mut dyn FnMut(Outcome) -> Result<(), SweepError>,
     ) -> Result<(), SweepError> {
-        let mut order = todo.to_vec();
-        if order.len() < FEW * self.0.clamp(1, todo.len().max(1)) {
-            order.sort_by_key(|&place| std::cmp::Reverse(plan.case_of(place).workload.len()));
-        }
-        in_order(self.0, plan, &order, cancel, accept)
+        in_order(self.0, plan, &largest_first(self.0, plan, todo), cancel, &simulate, accept)
     }
 
     fn describe(&self) -> String {
@@ -80,7 +85,7 @@ impl Executor for InOrder {
         cancel: &AtomicBool,
         accept: &mut dyn FnMut(Outcome) -> Result<(), SweepError>,
     ) -> Result<(), SweepError> {
-        in_order(self.0, plan, todo, cancel, accept)
+        in_order(self.0, plan, todo, cancel, &simulate, accept)
     }
 
     fn describe(&self) -> String {
@@ -88,12 +93,16 @@ impl Executor for InOrder {
     }
 }
 
+/// Carries out one simulation of a plan, until it is told to stop.
+pub(crate) type One<'a> = dyn Fn(&Plan, usize, &AtomicBool) -> Result<Measured, Cancelled> + Sync + 'a;
+
 /// Simulates on so many threads, each of which takes the next simulation when it is free.
-fn in_order(
+pub(crate) fn in_order(
     threads: usize,
     plan: &Plan,
     order: &[usize],
     cancel: &AtomicBool,
+    one: &One<'_>,
     accept: &mut dyn FnMut(Outcome) -> Result<(), SweepError>,
 ) -> Result<(), SweepError> {
     let threads = threads.clamp(1, order.len().max(1));
@@ -105,7 +114,7 @@ fn in_order(
             let work = move || {
                 while !stop.load(Ordering::Relaxed)
                     && let Some(&place) = order.get(next.fetch_add(1, Ordering::Relaxed))
-                    && let Ok(measured) = simulate(plan, place, cancel)
+                    && let Ok(measured) = one(plan, place, cancel)
                     && send.send(Outcome { place, measured }).is_ok()
                 {}
             };

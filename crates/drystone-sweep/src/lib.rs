@@ -22,6 +22,8 @@
 //! The results do not depend on threads, on the order in which simulations end, or on how often a
 //! sweep was interrupted.
 
+use std::sync::OnceLock;
+
 pub mod analysis;
 mod calibrate;
 mod carry_out;
@@ -39,6 +41,8 @@ mod real;
 mod simulate;
 mod store;
 mod study;
+mod trial;
+mod vigil;
 
 pub use calibrate::{Calibration, calibrate};
 pub use carry_out::{Done, carry_out, carry_out_except};
@@ -51,11 +55,26 @@ pub use execute::{Executor, Outcome, Threads};
 pub use given::Given;
 pub use plan::{Configuration, Plan, Simulated};
 pub use processes::{Processes, take_up};
-pub use simulate::{Cancelled, Measured, simulate};
-pub use store::{Answer, Cell, Merged, Row, Status, Store, gather, merge, query};
+pub use simulate::{Cancelled, Measured, WeekSums, simulate};
+pub use store::{Answer, Cell, Growth, Merged, Row, Status, Store, gather, merge, query};
 pub use study::Study;
+pub use vigil::{LongRun, Vigil};
 
 pub use drystone::metrics::Metric;
 
-/// The version of this program, recorded with every result.
+/// The version of this program. Results of different versions do not mix.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+static BUILD: OnceLock<String> = OnceLock::new();
+
+/// Names the build of the program that simulates, such as `0.1.0+c2df398`: recorded with every
+/// result. The first name counts.
+pub fn set_build(name: &str) {
+    BUILD.get_or_init(|| name.to_string());
+}
+
+/// The build of the program that simulates: its version, and the commit where the program knows it.
+#[must_use]
+pub fn build() -> &'static str {
+    BUILD.get().map_or(VERSION, String::as_str)
+}

@@ -3,16 +3,42 @@
 use crate::error::SweepError;
 use crate::plan::Plan;
 use drystone::experiment::{Experiment, ExperimentError};
-use drystone::metrics::Metric;
+use drystone::metrics::interval::PeriodSum;
+use drystone::metrics::{Config, Metric, Report, Selection, Week};
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+/// Sums of a measure over the jobs that were submitted in each week, with the week's number, in
+/// ascending order.
+pub type WeekSums = Vec<(i64, PeriodSum)>;
 
 /// Result of a simulation: a value for each metric of the plan, or the reason for its failure.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Measured {
     /// The metrics, in the plan's order.
     pub values: Vec<Option<f64>>,
+    /// Sums per week of the metrics that are means over jobs, from which intervals are made; nothing
+    /// for the others. In the plan's order; empty after a failure.
+    pub weeks: Vec<WeekSums>,
     /// Violation by the policy; there are no values then.
     pub error: Option<String>,
+}
+
+/// Beginning of the failures of simulations that took too long.
+const OVER_LIMIT: &str = "stopped after ";
+
+impl Measured {
+    /// A simulation that was stopped, because it took longer than it was given.
+    pub(crate) fn over_limit(plan: &Plan, limit: Duration) -> Measured {
+        let error = format!("{OVER_LIMIT}{} s, the limit of a simulation", limit.as_secs_f64());
+        Measured { values: vec![None; plan.metrics.len()], weeks: Vec::new(), error: Some(error) }
+    }
+
+    /// Returns whether it was stopped because it took longer than it was given.
+    #[must_use]
+    pub fn is_over_limit(&self) -> bool {
+        self.error.as_ref().is_some_and(|error| error.starts_with(OVER_LIMIT))
+    }
 }
 
 /// The simulation was cancelled.
@@ -24,6 +50,16 @@ pub struct Cancelled;
 /// # Errors
 /// [`Cancelled`] if `cancel` was set before it ended.
 pub fn simulate(plan: &Plan, place: usize, cancel: &AtomicBool) -> Result<Measured, Cancelled> {
+    simulate_telling(plan, place, cancel, &|_| ())
+}
+
+/// The same; tells of jobs that have ended, how many more each time.
+pub(crate) fn simulate_telling(
+    plan: &Plan,
+    place: usize,
+    cancel: &AtomicBool,
+    ended: &(dyn Fn(u64) + Sync),
+) -> Result<Measured, Cancelled> {
     let (simulated, case) = (&plan.simulations[place], plan.case_of(place));
     let experiment = Experiment::new(&simulated.policy, &case.workload)
         .on(case.given.platform)
@@ -31,11 +67,14 @@ pub fn simulate(plan: &Plan, place: usize, cancel: &AtomicBool) -> Result<Measur
         .feeding_back(case.given.feedback)
         .with(case.given.priorities_for(&simulated.policy, &case.workload))
         .finding(&plan.metrics, case.trim)
+        .measuring(config(&plan.metrics, case.trim))
+        .telling(ended)
         .until(cancel);
     match experiment.run(&mut ()) {
         Ok(Some(measured)) => {
             let values = plan.metrics.iter().map(|metric: &Metric| metric.of(&measured)).collect();
-            Ok(Measured { values, error: None })
+            let weeks = plan.metrics.iter().map(|&metric| sums(metric, &measured.report)).collect();
+            Ok(Measured { values, weeks, error: None })
         }
         Ok(None) => Err(Cancelled),
         Err(error) => {
@@ -44,7 +83,23 @@ pub fn simulate(plan: &Plan, place: usize, cancel: &AtomicBool) -> Result<Measur
                 ExperimentError::Simulation(source) => SweepError::Simulation { policy, workload, source }.to_string(),
                 other => format!("policy {policy} on {workload}: {other}"),
             };
-            Ok(Measured { values: vec![None; plan.metrics.len()], error: Some(error) })
+            Ok(Measured { values: vec![None; plan.metrics.len()], weeks: Vec::new(), error: Some(error) })
         }
     }
+}
+
+/// Measures what these metrics need, and sums per week where one is a mean over jobs.
+fn config(metrics: &[Metric], trim: Selection) -> Config {
+    let weeks = metrics.iter().any(|metric| matches!(metric, Metric::Mean(_)));
+    Config { weeks, ..Config::of(metrics, trim) }
+}
+
+/// The sums per week of a mean over jobs; nothing of another metric.
+fn sums(metric: Metric, report: &Report) -> WeekSums {
+    let Metric::Mean(measure) = metric else { return Vec::new() };
+    let of = |week: &Week| {
+        let (sum, jobs) = week.sum(measure);
+        (week.week, PeriodSum { sum, count: jobs as f64 })
+    };
+    report.weeks.iter().map(of).collect()
 }

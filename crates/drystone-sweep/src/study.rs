@@ -10,7 +10,7 @@ use drystone::generate::Params;
 use drystone::log::clean::{Options, Study as Published};
 use drystone::log::transform::Factor;
 use drystone::metrics::{Measure, Metric, Selection, UnknownWord};
-use drystone::model::Span as Seconds;
+use drystone::model::{Span as Seconds, Time};
 use drystone::policy::PolicySpec;
 use raw::RawStudy;
 use std::ops::Range as Bytes;
@@ -51,8 +51,19 @@ pub(crate) struct WorkloadEntry {
     pub(crate) loads: Vec<Option<Factor>>,
     pub(crate) months: Vec<Option<String>>,
     pub(crate) months_at: Bytes<usize>,
+    pub(crate) slices: Vec<Option<SubmitSlice>>,
+    pub(crate) slices_at: Bytes<usize>,
     /// Position of its `file`.
     pub(crate) file_at: Bytes<usize>,
+}
+
+/// The jobs submitted from one second up to but not including another.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct SubmitSlice {
+    /// As the study has it.
+    pub(crate) text: String,
+    pub(crate) from: Option<Time>,
+    pub(crate) until: Option<Time>,
 }
 
 /// A file that a study names, and where it does.
@@ -83,11 +94,16 @@ struct Reader<'a> {
 }
 
 /// Names of columns of the store, which parameters cannot have.
-pub(crate) const RESERVED: [&str; 20] = [
+pub(crate) const RESERVED: [&str; 26] = [
     // Columns of a ranking.
     "rank",
     "degradation",
     "clairvoyant",
+    "test_change",
+    "test_low",
+    "test_high",
+    "test_p",
+    "test_p_holm",
     "configuration",
     "simulation",
     "study",
@@ -96,6 +112,7 @@ pub(crate) const RESERVED: [&str; 20] = [
     "cleaning",
     "load",
     "month",
+    "slice",
     "seed",
     "trim",
     "name",

@@ -5,10 +5,13 @@ use crate::output::ReportFormat;
 use clap::{Args, Subcommand};
 use drystone_sweep::Chunk;
 use std::path::PathBuf;
+use std::time::Duration;
 
 const EXAMPLES: &str = "\
 Examples:
-  drystone sweep study.toml --dry-run          # how many simulations, and how long they will take
+  drystone sweep study.toml --dry-run          # how many simulations; nothing is simulated
+  drystone sweep study.toml --dry-run --trial 2s   # how long they will take, by short trials
+  drystone sweep study.toml --limit 10min      # gives up what takes longer
   drystone sweep study.toml                    # Ctrl-C loses nothing, the same command continues
   drystone sweep status study.db               # how far it is
   drystone sweep rank study.db --subspace 'size<=2'
@@ -53,10 +56,14 @@ pub(crate) struct SweepArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024), conflicts_with = "threads")]
     pub(crate) processes: Option<u16>,
 
-    /// Only count the simulations and predict how long they take, from as many of each workload as
-    /// take two seconds.
+    /// Only count the simulations and those that the store has; nothing is simulated.
     #[arg(long)]
     pub(crate) dry_run: bool,
+
+    /// With --dry-run: predict how long the simulations take, by trying some of each workload for
+    /// so long, such as 2s.
+    #[arg(long, value_name = "TIME", requires = "dry_run", value_parser = super::values::time)]
+    pub(crate) trial: Option<Duration>,
 }
 
 /// The options of every command that simulates.
@@ -69,6 +76,11 @@ pub(crate) struct WorkArgs {
     /// Threads that simulate [default: as many as there are processors].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) threads: Option<u16>,
+
+    /// Stop a simulation that takes longer than so long, such as 10min: it counts as failed, and the
+    /// same command tries it again [default: none; what takes longer than a minute is named].
+    #[arg(long, value_name = "TIME", value_parser = super::values::time)]
+    pub(crate) limit: Option<Duration>,
 
     /// Print only errors to stderr, and that no job counts.
     #[arg(long, short)]
@@ -173,7 +185,8 @@ pub(crate) struct QueryArgs {
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "Examples:\n  drystone sweep rank study.db\n  \
     drystone sweep rank study.db --subspace 'correct=estimate,size<=3' --top 20\n  \
-    drystone sweep rank study.db --metric wait_mean --workload KTH --format csv")]
+    drystone sweep rank study.db --metric wait_mean --workload KTH --format csv\n  \
+    drystone sweep rank study.db --against easy --confidence 0.99")]
 pub(crate) struct RankArgs {
     /// The store.
     #[arg(value_name = "STORE")]
@@ -191,6 +204,15 @@ pub(crate) struct RankArgs {
     /// by commas); repeatable.
     #[arg(long, value_name = "CONDITIONS")]
     pub(crate) subspace: Vec<String>,
+
+    /// Configuration that the others are tested against: its name, its policy, or 3 for the third
+    /// of the study [default: the first of the ranking].
+    #[arg(long, value_name = "CONFIGURATION")]
+    pub(crate) against: Option<String>,
+
+    /// Probability that an interval holds the true change.
+    #[arg(long, value_name = "P", default_value_t = 0.95, value_parser = super::values::probability)]
+    pub(crate) confidence: f64,
 
     /// Number of configurations to print from the top; the last one is always printed.
     #[arg(long, value_name = "N", default_value_t = 10)]

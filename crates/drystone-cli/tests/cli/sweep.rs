@@ -67,7 +67,10 @@ fn a_small_study_from_plan_to_export() {
     let metrics = ["wait_mean", "bounded_slowdown_mean", "loss_of_capacity", "waiting_jobs", "utilisation"];
     folder.write("study.toml", format!("metrics = {metrics:?}\n{SMALL}"));
     let plan = folder.run(&["sweep", "study.toml", "--dry-run"]).ok();
-    assert!(plan.contains("configurations  6") && plan.contains("predicted time"), "{plan}");
+    assert!(plan.contains("configurations  6") && !plan.contains("predicted time"), "{plan}");
+    let tried = folder.run(&["sweep", "study.toml", "--dry-run", "--trial", "1s"]).ok();
+    assert!(tried.contains("configurations  6") && tried.contains("predicted time"), "{tried}");
+    assert!(folder.run(&["sweep", "study.toml", "--trial", "1s"]).fails(2).contains("--dry-run"));
     assert_eq!(folder.names(), ["four.swf", "study.toml"], "a dry run writes nothing");
     let ran = folder.run(&["sweep", "study.toml"]).ok();
     assert!(ran.contains("simulations     6 of 6 (100.0%)"), "{ran}");
@@ -118,7 +121,8 @@ fn rankings_and_fronts() {
     assert_eq!(
         csv.lines().next(),
         Some(
-            "rank,degradation,name,policy,clairvoyant,order,size,four wait_mean,four bounded_slowdown_mean,study,drystone"
+            "rank,degradation,name,policy,clairvoyant,order,size,four wait_mean,four bounded_slowdown_mean,test_change,test_low,\
+             test_high,test_p,test_p_holm,study,drystone"
         )
     );
     let front = folder.run(&["sweep", "pareto", "study.db", "--format", "json"]).json();
@@ -165,7 +169,7 @@ fn mistakes_are_told_and_nothing_is_lost() {
     folder.write("logs/four.swf", four().replace(" 60 ", " 61 "));
     let error = folder.run(&["sweep", "resume", "study.db", "--logs", "logs"]).fails(2);
     assert!(error.contains("workload four has changed since the store was made"), "{error}");
-    // Another study.
+    // Another study, which leaves out what is there.
     std::fs::rename(folder.path("moved.swf"), folder.path("four.swf")).expect("moved");
     folder.write("study.toml", SMALL.replace("[1, 2, 3]", "[1, 2, 4]"));
     let error = folder.run(&["sweep", "study.toml"]).fails(2);
@@ -546,4 +550,122 @@ fn a_full_disk_is_told_and_nothing_is_lost() {
     folder.run(&["sweep", "study.toml", "--store", "tiny/study.db"]).ok();
     folder.run(&["sweep", "study.toml", "--store", "whole.db"]).ok();
     assert_eq!(export(&folder, "tiny/study.db"), export(&folder, "whole.db"));
+}
+
+/// A study grows by what is added to it; another that leaves something out is refused.
+#[test]
+fn a_store_grows_with_its_study() {
+    let folder = small();
+    folder.run(&["sweep", "study.toml"]).ok();
+    folder.write("study.toml", SMALL.replace("[1, 2, 3]", "[1, 2, 3, 4]"));
+    let dry = folder.run(&["sweep", "study.toml", "--dry-run"]).ok();
+    assert!(dry.contains("recorded in study.db  of another study or a smaller one"), "{dry}");
+    let ran = folder.run(&["sweep", "study.toml"]);
+    assert!(ran.code == 0 && ran.err.contains("study.db grows with its study: 6 simulations kept, 2 new"), "{}", ran.err);
+    assert!(ran.err.contains("6 of 8 simulations are recorded already"), "{}", ran.err);
+    let dry = folder.run(&["sweep", "study.toml", "--dry-run"]).ok();
+    assert!(dry.contains("recorded in study.db  8"), "{dry}");
+    folder.run(&["sweep", "study.toml", "--store", "fresh.db"]).ok();
+    assert_eq!(export(&folder, "study.db"), export(&folder, "fresh.db"));
+    // From the store alone the larger study goes on.
+    folder.run(&["sweep", "resume", "study.db"]).ok();
+    let ran = folder.run(&["sweep", "query", "study.db", "SELECT count(*) AS n FROM result WHERE load IS NULL", "--format", "json"]);
+    assert_eq!(ran.json()[0]["n"], 0);
+}
+
+/// Loads of a range are those of the list, and parts of a log by submit are workloads of their own.
+#[test]
+fn loads_take_ranges_and_logs_take_slices() {
+    let folder = small();
+    let study = |more: &str| format!("[[workload]]\nfile = \"four.swf\"\n{more}\n[[policy]]\npolicy = \"easy\"\n");
+    for (name, more) in [
+        ("range", "load = { from = 0.8, to = 1.2, step = 0.1 }"),
+        ("list", "load = [0.8, 0.9, 1.0, 1.1, 1.2]"),
+        ("whole", "slice = [\"..20\", \"20..\"]"),
+    ] {
+        folder.write(&format!("{name}.toml"), study(more));
+        folder.run(&["sweep", &format!("{name}.toml")]).ok();
+    }
+    let loads = |name: &str| {
+        let sql = "SELECT load, wait_mean FROM result ORDER BY configuration";
+        folder.run(&["sweep", "query", name, sql, "--format", "csv"]).ok()
+    };
+    assert_eq!(loads("range.db"), loads("list.db"));
+    assert_eq!(loads("range.db").lines().count(), 6);
+    let sql = "SELECT label, slice, jobs FROM workload ORDER BY rowid";
+    let slices = folder.run(&["sweep", "query", "whole.db", sql, "--format", "json"]).json();
+    let all = folder.run(&["workload", "info", "four.swf", "--format", "json"]).json()["workload"]["jobs"].as_i64();
+    let jobs: i64 = slices.as_array().expect("rows").iter().filter_map(|row| row["jobs"].as_i64()).sum();
+    assert_eq!(Some(jobs), all);
+    assert_eq!(slices[0]["label"], "four ..20");
+    for (more, part) in [
+        ("load = { from = 0.8, to = 1.2 }", "a range of loads needs a `step`"),
+        ("slice = \"20..10\"", "the end is not behind the beginning"),
+        ("slice = \"soon\"", "`slice` is FROM..UNTIL in seconds"),
+        ("slice = \"90000000..\"", "no job was submitted in the slice 90000000..; jobs are submitted from second 0"),
+    ] {
+        folder.write("wrong.toml", study(more));
+        let error = folder.run(&["sweep", "wrong.toml"]).fails(2);
+        assert!(error.contains(part) && error.contains("wrong.toml:3:"), "{more}: {error}");
+    }
+}
+
+/// Weeks of jobs tell configurations from the first, and from one that is asked for.
+#[test]
+fn rankings_have_tests_corrected_for_their_number() {
+    let folder = Folder::with(
+        "study.toml",
+        "[[workload]]\ngenerate = { procs = 32, jobs = 3000, load = 0.85 }\n[[policy]]\npolicy = \"easy(order={order})\"\n\
+         [policy.parameters]\norder = [\"fcfs\", \"sjf\", \"ljf\"]\n[[policy]]\npolicy = \"fcfs\"\n",
+    );
+    folder.run(&["sweep", "study.toml"]).ok();
+    let rank = |more: &[&str]| folder.run(&[&["sweep", "rank", "study.db", "--format", "json"], more].concat()).json();
+    let found = rank(&[]);
+    assert_eq!((&found["tests"]["correction"], &found["tests"]["tested"]), (&"holm".into(), &3.into()), "{found}");
+    let ranked = found["ranked"].as_array().expect("a list");
+    assert!(ranked[0]["test"].is_null(), "the first is not tested against itself");
+    let last = &ranked.last().expect("four")["test"];
+    assert!(last["change"].as_f64() > Some(0.0) && last["p_holm"].as_f64() < Some(0.05), "{found}");
+    for one in &ranked[1..] {
+        let (p, corrected) = (one["test"]["p"].as_f64(), one["test"]["p_holm"].as_f64());
+        assert!(p <= corrected && corrected <= Some(1.0), "{one}");
+    }
+    // What `compare` says of the same change.
+    let single = rank(&["--metric", "wait_mean", "--against", "easy(order=fcfs)"]);
+    assert_eq!(single["tests"]["against"][0], 1);
+    let of = |policy: &str| {
+        let all = single["ranked"].as_array().expect("a list");
+        all.iter().find(|one| one["policy"] == policy).expect("ranked")["test"].clone()
+    };
+    folder.run(&["workload", "generate", "--procs", "32", "--jobs", "3000", "--load", "0.85", "--seed", "1", "--out", "made.swf"]).ok();
+    let compared = folder.run(&["compare", "made.swf", "-p", "easy", "-p", "fcfs", "--format", "json"]).json();
+    let changes = compared["comparison"]["policies"][0]["changes"].as_array().expect("changes").clone();
+    let wait = changes.iter().find(|change| change["metric"] == "wait_mean").expect("a change");
+    for (at, name) in ["interval", "interval"].iter().enumerate() {
+        let (ours, theirs) = (of("fcfs")[*name][at].as_f64(), wait[*name][at].as_f64());
+        let (ours, theirs) = (ours.expect("an interval"), theirs.expect("an interval"));
+        assert!((ours - theirs).abs() < 1e-9 * (1.0 + theirs.abs()), "{ours} {theirs}");
+    }
+    let error = folder.run(&["sweep", "rank", "study.db", "--against", "easy++"]).fails(2);
+    assert!(error.contains("no configuration that is ranked has this number, name or policy; there is 1 easy(order=fcfs)"), "{error}");
+    let text = folder.run(&["sweep", "rank", "study.db", "--metric", "wait_mean"]).ok();
+    assert!(text.contains("against the first") && text.contains("corrected for their number (Holm)"), "{text}");
+}
+
+/// What takes too long is stopped, told, and tried again.
+#[test]
+fn a_simulation_has_a_limit() {
+    let folder = Folder::with(
+        "study.toml",
+        "[[workload]]\ngenerate = { procs = 64, jobs = 3000, load = 3.0 }\n[[policy]]\npolicy = \"easy\"\n[[policy]]\n\
+         policy = \"slack(horizon=all)\"\n",
+    );
+    let ran = folder.run(&["sweep", "study.toml", "--limit", "1s"]);
+    assert!(ran.code == 0 && ran.err.contains("1 simulation stopped, longer than --limit"), "{}", ran.err);
+    let status = folder.run(&["sweep", "status", "study.db"]).ok();
+    assert!(status.contains("stopped after 1 s, the limit of a simulation"), "{status}");
+    assert_eq!(export(&folder, "study.db").lines().count(), 3);
+    // A trial ends as well, and predicts from the jobs that had ended.
+    let tried = folder.run(&["sweep", "study.toml", "--dry-run", "--trial", "1s"]).ok();
+    assert!(tried.contains("stopped)"), "{tried}");
 }

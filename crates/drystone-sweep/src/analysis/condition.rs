@@ -161,6 +161,7 @@ mod tests {
             policies: Vec::new(),
             point: vec![Some(Level::Text(window.to_string())), Some(Level::Int(size))],
             values: Vec::new(),
+            simulations: Vec::new(),
         };
         for (text, window, size, expected) in [
             ("window=all,size<=3", "all", 3, true),

@@ -1,12 +1,14 @@
-//! Analysis of a sweep: rankings over several test cases, the relation of parameters to ranks,
-//! subspaces, Pareto fronts.
+//! Analysis of a sweep: rankings over several test cases, paired tests, the relation of parameters
+//! to ranks, subspaces, Pareto fronts.
 
 mod condition;
+mod paired;
 mod pareto;
 mod rank;
 mod table;
 
 pub use condition::Subspace;
+pub use paired::{PairedTest, PairedTests};
 pub use pareto::{Front, OnFront};
 pub use rank::{Against, Distribution, Ranked, Ranking, Share, Spread, TestCase};
 pub use table::{Candidate, Choice, DIGITS, Table, clairvoyant};

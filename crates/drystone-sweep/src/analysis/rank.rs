@@ -3,7 +3,6 @@
 use super::condition::levels;
 use super::table::even;
 use super::{Subspace, Table};
-use crate::error::SweepError;
 use serde::Serialize;
 
 /// Candidates by how much worse than the best of each test case they are, on average.
@@ -157,11 +156,9 @@ impl Distribution {
 
 impl Ranking {
     /// Ranks the candidates of a table.
-    ///
-    /// # Errors
-    /// As for [`Table::degradations`].
-    pub fn of(table: &Table) -> Result<Ranking, SweepError> {
-        let (bests, degradations) = table.degradations()?;
+    #[must_use]
+    pub fn of(table: &Table) -> Ranking {
+        let (bests, degradations) = table.degradations();
         let mut ranked: Vec<Ranked> = degradations
             .into_iter()
             .enumerate()
@@ -188,7 +185,7 @@ impl Ranking {
                 policy: table.candidates[best].policy_on(test / table.metrics.len()).to_string(),
             })
             .collect();
-        Ok(Ranking { tests, ranked })
+        Ranking { tests, ranked }
     }
 
     /// Returns the distribution of each parameter's values over the ranks; parameters with one

@@ -50,6 +50,8 @@ pub struct Candidate {
     /// A value per test case: metric by metric for the first workload, then for the next; to
     /// [`DIGITS`].
     pub values: Vec<f64>,
+    /// The simulation on each workload, by its number in the store.
+    pub simulations: Vec<i64>,
 }
 
 /// Significant digits that values are compared to. Policies that do the same job by job in another
@@ -170,7 +172,8 @@ impl Table {
             {
                 let (policy, policies) = names(&rows);
                 let (name, point) = (row.name.clone(), row.point.clone());
-                candidates.push(Candidate { number: at + 1, name, policy, policies, point, values });
+                let simulations = rows.iter().map(|row| row.simulation).collect();
+                candidates.push(Candidate { number: at + 1, name, policy, policies, point, values, simulations });
             }
         }
         if candidates.is_empty() {
@@ -233,24 +236,44 @@ impl Table {
     /// better (Tsafrir et al. 2007, section 7). Where all have the same value, 0 among them, none
     /// is worse.
     ///
-    /// # Errors
-    /// A best value of 0, of which no other value is a multiple.
-    pub fn degradations(&self) -> Result<(Vec<usize>, Vec<Vec<f64>>), SweepError> {
+    /// Where some value is 0 and others are not, 0 has no multiple. Degradations are then in
+    /// percent of the smallest value above 0: 100·P/S where less is better, and 100·B/S for 0 where
+    /// more is better, so that 0 is a whole step of 100 points from S. [`Table::zeros`] says where.
+    #[must_use]
+    pub fn degradations(&self) -> (Vec<usize>, Vec<Vec<f64>>) {
         let mut bests = Vec::new();
         let mut degradations = vec![Vec::with_capacity(self.tests()); self.candidates.len()];
         for test in 0..self.tests() {
-            let Some((best, worse)) = self.degradation(test) else {
-                return Err(SweepError::analysis(format!(
-                    "{} of {} is 0 for some configuration, and other values are no multiple of it; leave it out with --metric or \
-                     --workload",
-                    self.metric_of(test),
-                    self.case_of(test)
-                )));
-            };
+            let (best, worse) = self.degradation(test).unwrap_or_else(|| self.from_zero(test));
             degradations.iter_mut().zip(worse).for_each(|(list, worse)| list.push(worse));
             bests.push(best);
         }
-        Ok((bests, degradations))
+        (bests, degradations)
+    }
+
+    /// The test cases in which some value is 0 and others are not.
+    #[must_use]
+    pub fn zeros(&self) -> Vec<usize> {
+        (0..self.tests()).filter(|&test| self.degradation(test).is_none()).collect()
+    }
+
+    /// Degradations of a test case with zeros; see [`Table::degradations`].
+    fn from_zero(&self, test: usize) -> (usize, Vec<f64>) {
+        let more = self.metric_of(test).better() == Better::More;
+        let values: Vec<f64> = self.candidates.iter().map(|candidate| candidate.values[test]).collect();
+        let better = |a: usize, b: usize| if more { values[a] > values[b] } else { values[a] < values[b] };
+        let best = (1..values.len()).fold(0, |best, at| if better(at, best) { at } else { best });
+        let smallest = values.iter().copied().filter(|&value| value > 0.0).fold(f64::INFINITY, f64::min);
+        let b = values[best];
+        let worse = |p: f64| match p {
+            p if p == b => 0.0,
+            // Nothing above 0: only an error is below.
+            _ if smallest.is_infinite() => 100.0,
+            p if more && p <= 0.0 => 100.0 * b / smallest,
+            p if more => 100.0 * b / p - 100.0,
+            p => 100.0 * (p - b) / smallest,
+        };
+        (best, values.iter().map(|&value| worse(value)).collect())
     }
 
     /// Returns the degradations of one test case; `None` where the best value is 0 and others are

@@ -1,7 +1,7 @@
 //! Estimated duration of each simulation, from a few trial runs.
 
 use crate::Plan;
-use crate::simulate::simulate;
+use crate::trial::trial;
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
@@ -57,11 +57,13 @@ impl Kind {
 const ENOUGH: usize = 5;
 /// Total trial time below which a kind counts as short, in seconds.
 const SHORT: f64 = 0.2;
+/// The longest trial. What is not done by then is predicted from the jobs that had ended.
+const MOST_OF_ONE: Duration = Duration::from_secs(60);
 /// Most tries of a kind.
 const MOST: usize = 100;
 
 /// Tries simulations among those at `todo` until the budget is spent: first one of each entry of
-/// the study on its smallest workload, whatever that takes, then other workloads, then more of
+/// the study on its smallest workload, for a minute at most, then other workloads, then more of
 /// each. A kind that was not tried is predicted from the time per job of its entry. `None` if
 /// `cancel` was set. Nothing is recorded.
 #[must_use]
@@ -81,9 +83,8 @@ pub fn costs(plan: &Plan, todo: &[usize], budget: Duration, cancel: &AtomicBool)
             }
             // Multiples of the golden ratio spread evenly however many there will be.
             let place = (round as f64 * 0.618_033_988_749_895).fract() * kind.members.len() as f64;
-            let began = Instant::now();
-            simulate(plan, todo[kind.members[place as usize]], cancel).ok()?;
-            kind.took.push(began.elapsed().as_secs_f64());
+            let found = trial(plan, todo[kind.members[place as usize]], MOST_OF_ONE, cancel).ok()?;
+            kind.took.push(found.seconds);
             tried += 1;
         }
     }

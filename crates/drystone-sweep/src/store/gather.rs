@@ -77,7 +77,8 @@ impl Store {
     /// The store cannot be read.
     pub(crate) fn recorded_simulations(&self) -> Result<Vec<i64>, SweepError> {
         let read = || -> rusqlite::Result<Vec<i64>> {
-            let sql = "SELECT DISTINCT simulation FROM result WHERE error IS NULL ORDER BY simulation";
+            let sql = "SELECT DISTINCT simulation FROM result WHERE error IS NULL \
+                       AND simulation NOT IN (SELECT simulation FROM again) ORDER BY simulation";
             self.db.prepare(sql)?.query_map([], |row| row.get(0))?.collect()
         };
         read().map_err(|e| self.fail(e))

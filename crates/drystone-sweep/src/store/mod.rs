@@ -9,18 +9,23 @@
 //! |---|---|
 //! | `result` | a configuration that was simulated: everything that determined it, a column per parameter, a column per metric |
 //! | `workload` | a workload of the study: its fingerprint, how it was cleaned and transformed |
+//! | `week` | a simulation and a metric that is a mean over jobs: its sums per week, which intervals need |
+//! | `again` | a simulation that is made again, because the study has got another metric |
 //! | `meta` | a name and a value: the study file's text, the plan's fingerprint, versions |
 //! | `session` | a run of the program on this store |
 
 mod gather;
+mod grow;
 mod merge;
 mod publish;
 mod query;
 mod read;
 mod schema;
+mod weeks;
 mod write;
 
 pub use gather::gather;
+pub use grow::Growth;
 pub use merge::{Merged, merge};
 pub use query::{Answer, Cell, query};
 pub use read::{Row, Status};
@@ -38,24 +43,39 @@ pub struct Store {
     db: Connection,
     /// Held while the store is open to write. Dropped after the connection: fields drop in order.
     _lock: Option<File>,
+    grown: Option<Growth>,
 }
 
 impl Store {
-    /// Opens the store of a plan, or of a chunk of it, to write; makes it where there is none.
+    /// Opens the store of a plan, or of a chunk of it, to write; makes it where there is none. The
+    /// store of a smaller study grows: see [`Growth`].
     ///
     /// # Errors
-    /// Another process writes; the file is no store, or one of another study, plan, chunk or
-    /// version; the disk is full. The file stays as it was.
+    /// Another process writes; the file is no store, or one of another study, chunk or version, or
+    /// has results that the plan leaves out; the disk is full. The file stays as it was.
     pub fn open(path: impl AsRef<Path>, plan: &Plan, chunk: Option<Chunk>) -> Result<Store, SweepError> {
-        let store = Store::locked(path.as_ref())?;
+        let mut store = Store::locked(path.as_ref())?;
         if store.is_new()? {
             store.create(&schema::Head::of(plan, chunk))?;
         } else {
             store.check_version()?;
-            store.check_plan(plan, chunk)?;
+            store.check_chunk(chunk)?;
+            let grows = store.meta("plan")? != plan.hash;
+            if grows {
+                store.check_logs(plan)?;
+            }
             store.check_results()?;
+            if grows {
+                store.grown = Some(store.grow(plan)?);
+            }
         }
         Ok(store)
+    }
+
+    /// Growth of the store when it was opened, where it was of a smaller study.
+    #[must_use]
+    pub fn grown(&self) -> Option<Growth> {
+        self.grown
     }
 
     /// Opens a store to look at it; another process may be writing.
@@ -78,7 +98,7 @@ impl Store {
     /// # Errors
     /// The file is no store of this version's kind.
     pub(crate) fn look_if_begun(path: &Path) -> Result<Option<Store>, SweepError> {
-        let store = Store { path: path.to_path_buf(), db: schema::connect(path, false)?, _lock: None };
+        let store = Store { path: path.to_path_buf(), db: schema::connect(path, false)?, _lock: None, grown: None };
         if store.is_new()? {
             return Ok(None);
         }
@@ -108,7 +128,7 @@ impl Store {
 
     /// Removes the store, which is locked, and the files beside it.
     pub(crate) fn discard(self) {
-        let Store { path, db, _lock } = self;
+        let Store { path, db, _lock, .. } = self;
         // Closed first, but still locked.
         drop(db);
         let _ = std::fs::remove_file(&path);
@@ -119,7 +139,7 @@ impl Store {
     pub(crate) fn locked(path: &Path) -> Result<Store, SweepError> {
         schema::refuse_strangers(path)?;
         let lock = schema::lock(path)?;
-        Ok(Store { path: path.to_path_buf(), db: schema::connect(path, true)?, _lock: Some(lock) })
+        Ok(Store { path: path.to_path_buf(), db: schema::connect(path, true)?, _lock: Some(lock), grown: None })
     }
 
     fn fail(&self, source: rusqlite::Error) -> SweepError {

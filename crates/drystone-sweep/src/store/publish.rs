@@ -56,7 +56,7 @@ impl Store {
             return Err(SweepError::store(path.display(), "has a name that is no UTF-8; rename its folder"));
         };
         let db = Connection::open_with_flags(uri(text), flags).map_err(fail)?;
-        let store = Store { path: path.to_path_buf(), db, _lock: None };
+        let store = Store { path: path.to_path_buf(), db, _lock: None, grown: None };
         store.check_version()?;
         Ok(store)
     }

@@ -2,7 +2,6 @@
 
 use super::Store;
 use super::schema::{WorkloadRow, quoted};
-use crate::case::label;
 use crate::error::SweepError;
 use crate::{Chunk, Level, Measured, Metric, Outcome, Plan, Study};
 use drystone::metrics::UnknownWord;
@@ -88,7 +87,10 @@ impl Store {
             file: self.meta("file")?,
             chunk: self.meta("chunk")?,
             drystone: self.meta("drystone")?,
-            simulated: number("SELECT count(DISTINCT simulation) FROM result WHERE error IS NULL")?,
+            simulated: number(
+                "SELECT count(DISTINCT simulation) FROM result \
+                 WHERE error IS NULL AND simulation NOT IN (SELECT simulation FROM again)",
+            )?,
             simulations: count("simulations")?,
             recorded: number("SELECT count(*) FROM result WHERE error IS NULL")?,
             configurations: count("configurations")?,
@@ -129,7 +131,7 @@ impl Store {
             WITH w AS (SELECT row_number() OVER (ORDER BY rowid) - 1 AS place, * FROM workload)
             SELECT count(*), min(configuration) FROM result AS r LEFT JOIN w ON w.place = (r.configuration - 1) % ?1
             WHERE r.configuration NOT BETWEEN 1 AND ?2 OR w.name IS NOT r.workload OR w.hash IS NOT r.workload_hash
-                OR w.load IS NOT r.load OR w.month IS NOT r.month OR w.seed IS NOT r.seed";
+                OR w.load IS NOT r.load OR w.month IS NOT r.month OR w.slice IS NOT r.slice OR w.seed IS NOT r.seed";
         let (strangers, first): (i64, Option<i64>) = self
             .db
             .query_row(strangers, [cases, all], |row| Ok((row.get(0)?, row.get(1)?)))
@@ -193,7 +195,7 @@ impl Store {
     pub(super) fn workloads(&self) -> Result<Vec<WorkloadRow>, SweepError> {
         let read = || -> rusqlite::Result<Vec<WorkloadRow>> {
             let sql =
-                "SELECT label, name, load, month, seed, hash, jobs, procs, trim, cleaning FROM workload ORDER BY rowid";
+                "SELECT label, name, load, month, slice, seed, hash, jobs, procs, trim, cleaning, given FROM workload ORDER BY rowid";
             let mut statement = self.db.prepare(sql)?;
             let rows = statement.query_map([], |row| {
                 Ok(WorkloadRow {
@@ -201,12 +203,14 @@ impl Store {
                     name: row.get(1)?,
                     load: row.get(2)?,
                     month: row.get(3)?,
-                    seed: row.get(4)?,
-                    hash: row.get(5)?,
-                    jobs: row.get(6)?,
-                    procs: row.get(7)?,
-                    trim: row.get(8)?,
-                    cleaning: row.get(9)?,
+                    slice: row.get(4)?,
+                    seed: row.get(5)?,
+                    hash: row.get(6)?,
+                    jobs: row.get(7)?,
+                    procs: row.get(8)?,
+                    trim: row.get(9)?,
+                    cleaning: row.get(10)?,
+                    given: row.get(11)?,
                 })
             })?;
             rows.collect()
@@ -220,25 +224,26 @@ impl Store {
     /// The store cannot be read.
     pub fn rows(&self) -> Result<Vec<Row>, SweepError> {
         let (parameters, metrics) = (self.names("parameter")?, self.names("metric")?);
+        let labels: Vec<String> = self.workloads()?.into_iter().map(|w| w.label).collect();
         let columns: Vec<String> = parameters.iter().chain(&metrics).map(|name| quoted(name)).collect();
         let sql = format!(
-            "SELECT configuration, simulation, workload, load, month, seed, name, policy, {} FROM result \
+            "SELECT configuration, simulation, name, policy, {} FROM result \
              WHERE error IS NULL ORDER BY configuration",
             columns.join(", ")
         );
         let read = || -> rusqlite::Result<Vec<Row>> {
             let mut statement = self.db.prepare(&sql)?;
             let rows = statement.query_map([], |row| {
-                let load = row.get::<_, Option<f64>>(3)?.map(|l| format!("load={l}"));
-                let seed = row.get::<_, Option<i64>>(5)?.map(|s| format!("seed={s}"));
-                let point = (0..parameters.len()).map(|at| Ok(level(row.get_ref(8 + at)?)));
-                let values = (0..metrics.len()).map(|at| row.get(8 + parameters.len() + at));
+                let configuration: i64 = row.get(0)?;
+                let place = (configuration - 1).rem_euclid(labels.len().max(1) as i64) as usize;
+                let point = (0..parameters.len()).map(|at| Ok(level(row.get_ref(4 + at)?)));
+                let values = (0..metrics.len()).map(|at| row.get(4 + parameters.len() + at));
                 Ok(Row {
-                    configuration: row.get(0)?,
+                    configuration,
                     simulation: row.get(1)?,
-                    case: label(&row.get::<_, String>(2)?, [load, row.get(4)?, seed]),
-                    name: row.get(6)?,
-                    policy: row.get(7)?,
+                    case: labels.get(place).cloned().unwrap_or_default(),
+                    name: row.get(2)?,
+                    policy: row.get(3)?,
                     point: point.collect::<rusqlite::Result<_>>()?,
                     values: values.collect::<rusqlite::Result<_>>()?,
                 })
@@ -257,10 +262,15 @@ impl Store {
             return Err(self.error("holds results of another plan"));
         }
         let rows = self.rows()?;
+        let again = self.again()?;
+        let metrics = self.names("metric")?;
         let mut outcomes = Vec::new();
         for (place, simulated) in plan.simulations.iter().enumerate() {
-            if let Ok(at) = rows.binary_search_by_key(&simulated.id, |row| row.configuration) {
-                let measured = Measured { values: rows[at].values.clone(), error: None };
+            if let Ok(at) = rows.binary_search_by_key(&simulated.id, |row| row.configuration)
+                && !again.contains(&simulated.id)
+            {
+                let weeks = metrics.iter().map(|metric| self.weeks(simulated.id, metric)).collect::<Result<_, _>>()?;
+                let measured = Measured { values: rows[at].values.clone(), weeks, error: None };
                 outcomes.push(Outcome { place, measured });
             }
         }

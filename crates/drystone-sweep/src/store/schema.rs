@@ -3,7 +3,7 @@
 use super::Store;
 use crate::error::SweepError;
 use crate::{Chunk, Level, Plan, VERSION};
-use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
+use rusqlite::{Connection, OpenFlags, OptionalExtension, Transaction, params};
 use std::fs::{File, TryLockError};
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use std::time::Duration;
 /// "DRYS": marks an SQLite file as a store.
 const APPLICATION: i64 = 0x4452_5953;
 /// Version of the layout.
-const LAYOUT: i64 = 1;
+const LAYOUT: i64 = 2;
 /// Time a writer waits for readers and a reader for writers.
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -31,14 +31,18 @@ pub(super) struct Head {
 pub(super) struct WorkloadRow {
     pub(super) label: String,
     pub(super) name: String,
-    pub(super) load: Option<f64>,
+    /// Divisor of the submit times; 1 where they were not scaled.
+    pub(super) load: f64,
     pub(super) month: Option<String>,
+    pub(super) slice: Option<String>,
     pub(super) seed: Option<i64>,
     pub(super) hash: String,
     pub(super) jobs: i64,
     pub(super) procs: i64,
     pub(super) trim: String,
     pub(super) cleaning: String,
+    /// Other input that determines results: hashes of platform, priorities, outages.
+    pub(super) given: String,
 }
 
 impl Head {
@@ -67,14 +71,16 @@ impl Head {
             .map(|case| WorkloadRow {
                 label: case.label(),
                 name: case.name.clone(),
-                load: case.load.map(|l| l.as_f64()),
+                load: case.load_factor(),
                 month: case.month.clone(),
+                slice: case.slice.clone(),
                 seed: case.seed.map(|s| s as i64),
                 hash: case.hash.clone(),
                 jobs: case.workload.len() as i64,
                 procs: i64::from(case.workload.machine().procs),
                 trim: case.trim.to_string(),
                 cleaning: case.cleaning(),
+                given: case.given.settings.clone(),
             })
             .collect();
         Head { meta, parameters, metrics: plan.metrics.iter().map(ToString::to_string).collect(), workloads }
@@ -185,6 +191,57 @@ fn first_difference(before: &str, now: &str) -> String {
     String::new()
 }
 
+/// Makes the tables of a store, with what it says of itself.
+pub(super) fn lay_out(transaction: &Transaction<'_>, head: &Head) -> rusqlite::Result<()> {
+    let columns: Vec<String> = head
+        .parameters
+        .iter()
+        .map(|(name, kind)| format!("{} {kind}", quoted(name)))
+        .chain(head.metrics.iter().map(|name| format!("{} REAL", quoted(name))))
+        .collect();
+    transaction.execute_batch(&format!(
+        "PRAGMA application_id = {APPLICATION};
+         PRAGMA user_version = {LAYOUT};
+         CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+         CREATE TABLE columns (place INTEGER PRIMARY KEY, name TEXT NOT NULL, kind TEXT NOT NULL, type TEXT NOT NULL);
+         CREATE TABLE workload (
+             label TEXT PRIMARY KEY, name TEXT NOT NULL, load REAL NOT NULL, month TEXT, slice TEXT, seed INTEGER,
+             hash TEXT NOT NULL, jobs INTEGER NOT NULL, procs INTEGER NOT NULL,
+             trim TEXT NOT NULL, cleaning TEXT NOT NULL, given TEXT NOT NULL);
+         CREATE TABLE session (
+             id INTEGER PRIMARY KEY, started INTEGER NOT NULL, seconds REAL NOT NULL,
+             simulations INTEGER NOT NULL, jobs INTEGER NOT NULL, workers TEXT NOT NULL,
+             drystone TEXT NOT NULL);
+         CREATE TABLE week (
+             simulation INTEGER NOT NULL, metric TEXT NOT NULL, sums BLOB NOT NULL,
+             PRIMARY KEY (simulation, metric)) WITHOUT ROWID;
+         CREATE TABLE again (simulation INTEGER PRIMARY KEY);
+         CREATE TABLE result (
+             configuration INTEGER PRIMARY KEY, simulation INTEGER NOT NULL, study TEXT NOT NULL,
+             workload TEXT NOT NULL, workload_hash TEXT NOT NULL, load REAL NOT NULL, month TEXT, slice TEXT, seed INTEGER,
+             trim TEXT NOT NULL, name TEXT NOT NULL, policy TEXT NOT NULL, simulated TEXT NOT NULL,
+             parameters TEXT NOT NULL, drystone TEXT NOT NULL, {}, error TEXT);",
+        columns.join(", ")
+    ))?;
+    for (name, value) in &head.meta {
+        transaction.execute("INSERT INTO meta VALUES (?, ?)", params![name, value])?;
+    }
+    let parameters = head.parameters.iter().map(|(name, kind)| (name, "parameter", kind.as_str()));
+    let metrics = head.metrics.iter().map(|name| (name, "metric", "REAL"));
+    for (at, (name, kind, of)) in parameters.chain(metrics).enumerate() {
+        transaction.execute("INSERT INTO columns VALUES (?, ?, ?, ?)", params![at as i64, name, kind, of])?;
+    }
+    for w in &head.workloads {
+        transaction.execute(
+            "INSERT INTO workload VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            params![
+                w.label, w.name, w.load, w.month, w.slice, w.seed, w.hash, w.jobs, w.procs, w.trim, w.cleaning, w.given
+            ],
+        )?;
+    }
+    Ok(())
+}
+
 /// A name as SQL wants it.
 pub(super) fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
@@ -200,48 +257,9 @@ impl Store {
 
     /// Lays out a new store, in one transaction.
     pub(super) fn create(&self, head: &Head) -> Result<(), SweepError> {
-        let columns: Vec<String> = head
-            .parameters
-            .iter()
-            .map(|(name, kind)| format!("{} {kind}", quoted(name)))
-            .chain(head.metrics.iter().map(|name| format!("{} REAL", quoted(name))))
-            .collect();
         let make = || -> rusqlite::Result<()> {
             let transaction = self.db.unchecked_transaction()?;
-            transaction.execute_batch(&format!(
-                "PRAGMA application_id = {APPLICATION};
-                 PRAGMA user_version = {LAYOUT};
-                 CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-                 CREATE TABLE columns (place INTEGER PRIMARY KEY, name TEXT NOT NULL, kind TEXT NOT NULL, type TEXT NOT NULL);
-                 CREATE TABLE workload (
-                     label TEXT PRIMARY KEY, name TEXT NOT NULL, load REAL, month TEXT, seed INTEGER,
-                     hash TEXT NOT NULL, jobs INTEGER NOT NULL, procs INTEGER NOT NULL,
-                     trim TEXT NOT NULL, cleaning TEXT NOT NULL);
-                 CREATE TABLE session (
-                     id INTEGER PRIMARY KEY, started INTEGER NOT NULL, seconds REAL NOT NULL,
-                     simulations INTEGER NOT NULL, jobs INTEGER NOT NULL, workers TEXT NOT NULL,
-                     drystone TEXT NOT NULL);
-                 CREATE TABLE result (
-                     configuration INTEGER PRIMARY KEY, simulation INTEGER NOT NULL, study TEXT NOT NULL,
-                     workload TEXT NOT NULL, workload_hash TEXT NOT NULL, load REAL, month TEXT, seed INTEGER,
-                     trim TEXT NOT NULL, name TEXT NOT NULL, policy TEXT NOT NULL, simulated TEXT NOT NULL,
-                     parameters TEXT NOT NULL, drystone TEXT NOT NULL, {}, error TEXT);",
-                columns.join(", ")
-            ))?;
-            for (name, value) in &head.meta {
-                transaction.execute("INSERT INTO meta VALUES (?, ?)", params![name, value])?;
-            }
-            let parameters = head.parameters.iter().map(|(name, kind)| (name, "parameter", kind.as_str()));
-            let metrics = head.metrics.iter().map(|name| (name, "metric", "REAL"));
-            for (at, (name, kind, of)) in parameters.chain(metrics).enumerate() {
-                transaction.execute("INSERT INTO columns VALUES (?, ?, ?, ?)", params![at as i64, name, kind, of])?;
-            }
-            for w in &head.workloads {
-                transaction.execute(
-                    "INSERT INTO workload VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                    params![w.label, w.name, w.load, w.month, w.seed, w.hash, w.jobs, w.procs, w.trim, w.cleaning],
-                )?;
-            }
+            lay_out(&transaction, head)?;
             transaction.commit()
         };
         make().map_err(|e| self.fail(e))
@@ -289,17 +307,19 @@ impl Store {
         Ok(())
     }
 
-    /// Checks that the store belongs to this plan and chunk; the error lists the differences.
-    pub(super) fn check_plan(&self, plan: &Plan, chunk: Option<Chunk>) -> Result<(), SweepError> {
+    /// Checks that it holds this chunk, or the whole study where that is wanted.
+    pub(super) fn check_chunk(&self, chunk: Option<Chunk>) -> Result<(), SweepError> {
         let wanted = chunk.map_or(String::new(), |c| c.to_string());
         let has = self.meta("chunk")?;
-        if has != wanted {
-            let say = |c: &str| if c.is_empty() { "the whole study".to_string() } else { format!("chunk {c}") };
-            return Err(self.error(format!("holds {}, not {}; use another store", say(&has), say(&wanted))));
-        }
-        if self.meta("plan")? == plan.hash {
+        if has == wanted {
             return Ok(());
         }
+        let say = |c: &str| if c.is_empty() { "the whole study".to_string() } else { format!("chunk {c}") };
+        Err(self.error(format!("holds {}, not {}; use another store", say(&has), say(&wanted))))
+    }
+
+    /// Refuses a plan whose workloads have other jobs than those of the same names here.
+    pub(super) fn check_logs(&self, plan: &Plan) -> Result<(), SweepError> {
         for row in self.workloads()? {
             if let Some(case) = plan.cases.iter().find(|case| case.label() == row.label)
                 && case.hash != row.hash
@@ -315,8 +335,14 @@ impl Store {
                 )));
             }
         }
-        Err(self.error(format!(
-            "holds another study, `{}` from {} ({} configurations; this one has {}{}): begin another store with --store, \
+        Ok(())
+    }
+
+    /// The error of a plan that has no place for what is here: why, and where the study files
+    /// differ.
+    pub(super) fn other_study(&self, plan: &Plan, why: &str) -> Result<SweepError, SweepError> {
+        Ok(self.error(format!(
+            "holds another study, `{}` from {} ({} configurations; this one has {}{}): {why}; begin another store with --store, \
              or move this one away",
             self.meta("study")?,
             self.meta("file")?,

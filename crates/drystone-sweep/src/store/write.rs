@@ -1,8 +1,8 @@
 //! Recording what came of simulations.
 
-use super::Store;
+use super::{Store, weeks};
 use crate::error::SweepError;
-use crate::{Level, Measured, Outcome, Plan, VERSION};
+use crate::{Level, Measured, Outcome, Plan, build};
 use rusqlite::types::Value;
 use rusqlite::{Transaction, params, params_from_iter};
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,7 +16,10 @@ impl Store {
     pub fn done(&mut self, plan: &Plan) -> Result<BTreeSet<usize>, SweepError> {
         let recorded = || -> rusqlite::Result<BTreeMap<i64, usize>> {
             self.db.execute("DELETE FROM result WHERE error IS NOT NULL", [])?;
-            let mut statement = self.db.prepare("SELECT simulation, count(*) FROM result GROUP BY simulation")?;
+            let mut statement = self.db.prepare(
+                "SELECT simulation, count(*) FROM result WHERE simulation NOT IN (SELECT simulation FROM again) \
+                 GROUP BY simulation",
+            )?;
             statement.query_map([], |row| Ok((row.get(0)?, row.get::<_, i64>(1)? as usize)))?.collect()
         };
         let recorded = recorded().map_err(|e| self.fail(e))?;
@@ -40,15 +43,17 @@ impl Store {
     /// # Errors
     /// The disk is full, or a simulation was recorded before; nothing is recorded then.
     pub fn record(&mut self, plan: &Plan, outcomes: &[Outcome]) -> Result<(), SweepError> {
-        let columns = 14 + plan.parameters.len() + plan.metrics.len() + 1;
-        let insert = format!("INSERT INTO result VALUES ({})", vec!["?"; columns].join(", "));
         let mut write = || -> rusqlite::Result<()> {
             let transaction = self.db.transaction()?;
-            {
-                let mut statement = transaction.prepare_cached(&insert)?;
-                for outcome in outcomes {
-                    for &configuration in &plan.simulations[outcome.place].configurations {
-                        statement.execute(params_from_iter(row(plan, configuration, &outcome.measured)))?;
+            for outcome in outcomes {
+                let simulated = &plan.simulations[outcome.place];
+                replace(&transaction, simulated.id)?;
+                for &configuration in &simulated.configurations {
+                    copy(&transaction, &row(plan, configuration, &outcome.measured, build()))?;
+                }
+                for (metric, sums) in plan.metrics.iter().zip(&outcome.measured.weeks) {
+                    if !sums.is_empty() {
+                        weeks::put(&transaction, simulated.id, &metric.to_string(), &weeks::bytes(sums))?;
                     }
                 }
             }
@@ -71,13 +76,24 @@ impl Store {
     ) -> Result<(), SweepError> {
         let note =
             "INSERT INTO session (started, seconds, simulations, jobs, workers, drystone) VALUES (?, ?, ?, ?, ?, ?)";
-        let values = params![started as i64, seconds, simulations as i64, jobs as i64, workers, VERSION];
+        let values = params![started as i64, seconds, simulations as i64, jobs as i64, workers, build()];
         self.db.execute(note, values).map(drop).map_err(|e| self.fail(e))
     }
 }
 
-/// The row of a configuration.
-fn row(plan: &Plan, place: usize, measured: &Measured) -> Vec<Value> {
+/// Removes what is known of a simulation that is made again.
+pub(super) fn replace(transaction: &Transaction<'_>, simulation: i64) -> rusqlite::Result<()> {
+    if transaction.prepare_cached("DELETE FROM again WHERE simulation = ?")?.execute([simulation])? > 0 {
+        for table in ["result", "week"] {
+            let forget = format!("DELETE FROM {table} WHERE simulation = ?");
+            transaction.prepare_cached(&forget)?.execute([simulation])?;
+        }
+    }
+    Ok(())
+}
+
+/// The row of a configuration, as a build of the program found it.
+pub(super) fn row(plan: &Plan, place: usize, measured: &Measured, build: &str) -> Vec<Value> {
     let configuration = &plan.configurations[place];
     let simulated = &plan.simulations[configuration.simulation];
     let case = &plan.cases[configuration.case];
@@ -89,15 +105,16 @@ fn row(plan: &Plan, place: usize, measured: &Measured) -> Vec<Value> {
         plan.name.clone().into(),
         case.name.clone().into(),
         case.hash.clone().into(),
-        case.load.map(|l| l.as_f64()).into(),
+        case.load_factor().into(),
         case.month.clone().into(),
+        case.slice.clone().into(),
         case.seed.map(|s| s as i64).into(),
         case.trim.to_string().into(),
         configuration.name.clone().into(),
         configuration.policy.text().to_string().into(),
         simulated.canonical.clone().into(),
         serde_json::Value::Object(parameters).to_string().into(),
-        VERSION.to_string().into(),
+        build.to_string().into(),
     ];
     row.extend(configuration.point.iter().map(|level| match level {
         None => Value::Null,

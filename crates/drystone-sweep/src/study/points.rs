@@ -160,7 +160,7 @@ impl Reader<'_> {
         Ok((names, crate::design::points(&ranges, sampling, raw.seed.unwrap_or(seed))))
     }
 
-    fn range(&self, value: &Spanned<Value>) -> Result<Range, SweepError> {
+    pub(super) fn range(&self, value: &Spanned<Value>) -> Result<Range, SweepError> {
         let span = value.span();
         match value.as_ref() {
             Value::Array(values) if values.is_empty() => Err(self.error(span, "a parameter needs at least one value")),

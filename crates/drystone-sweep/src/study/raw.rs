@@ -45,6 +45,7 @@ pub(super) struct RawWorkload {
     pub(super) feedback: bool,
     pub(super) load: Option<Spanned<Value>>,
     pub(super) month: Option<Spanned<Value>>,
+    pub(super) slice: Option<Spanned<Value>>,
 }
 
 #[derive(Deserialize)]

@@ -1,14 +1,15 @@
 //! Workloads of a study file: logs or generators, how they are cleaned, and what is done with them.
 
 use super::raw::{RawGenerate, RawStudy, RawWorkload};
-use super::{Reader, Source, WorkloadEntry};
+use super::{Reader, Source, SubmitSlice, WorkloadEntry};
+use crate::design::Range;
 use crate::error::SweepError;
 use drystone::experiment;
 use drystone::generate::{Habits, Length, Params};
 use drystone::log::clean::{Options, Study as Published};
 use drystone::log::transform::Factor;
 use drystone::metrics::Selection;
-use drystone::model::{Span as Seconds, TIME_LIMIT};
+use drystone::model::{Span as Seconds, TIME_LIMIT, Time};
 use std::collections::BTreeMap;
 use toml::{Spanned, Value};
 
@@ -66,6 +67,8 @@ impl Reader<'_> {
             loads: self.loads(raw.load.as_ref())?,
             months: self.months(raw.month.as_ref())?,
             months_at: raw.month.as_ref().map_or(span.clone(), Spanned::span),
+            slices: self.slices(raw.slice.as_ref())?,
+            slices_at: raw.slice.as_ref().map_or(span.clone(), Spanned::span),
             file_at: raw.file.as_ref().map_or(span, Spanned::span),
         })
     }
@@ -74,8 +77,10 @@ impl Reader<'_> {
     /// with the jobs present then.
     pub(super) fn warm_start(&self, raw: &RawWorkload) -> Result<Option<Seconds>, SweepError> {
         let Some(seconds) = &raw.warm_start else { return Ok(None) };
-        if let Some(at) = raw.load.as_ref().map(Spanned::span).or_else(|| raw.month.as_ref().map(Spanned::span)) {
-            let problem = "`load` and `month` do not go with `warm-start`: what ran and waited is recorded at the load of the log";
+        if let Some(given) = [&raw.load, &raw.month, &raw.slice].into_iter().flatten().next() {
+            let at = given.span();
+            let problem =
+                "`load`, `month` and `slice` do not go with `warm-start`: what ran and waited is recorded at the load of the log";
             return Err(self.error(at, problem));
         }
         match *seconds.as_ref() {
@@ -147,7 +152,10 @@ impl Reader<'_> {
                     .map(Some)
                     .map_err(|e: drystone::log::clean::OptionError| self.error(raw.span(), e.to_string()))
             }
-            _ => Err(self.error(raw.span(), "`load` is a factor such as 1.1, or a list of factors")),
+            _ => Err(self.error(
+                raw.span(),
+                "`load` is a factor such as 1.1, a list of factors, or a range { from = 0.8, to = 1.2, step = 0.1 }",
+            )),
         };
         match raw.as_ref() {
             Value::Array(values) if values.is_empty() => Err(self.error(raw.span(), "`load` is empty")),
@@ -155,6 +163,51 @@ impl Reader<'_> {
                 let loads: Vec<Option<Factor>> = values.iter().map(one).collect::<Result<_, _>>()?;
                 self.once("load", raw.span(), loads.iter().flatten().map(|load| load.as_f64()).collect())?;
                 Ok(loads)
+            }
+            Value::Table(_) => match self.range(raw)? {
+                Range::Levels(levels) => {
+                    levels.iter().map(|level| one(&Value::String(level.to_string()))).collect()
+                }
+                Range::Between { .. } | Range::Whole { .. } => {
+                    let problem = "a range of loads needs a `step`: { from = 0.8, to = 1.2, step = 0.1 }";
+                    Err(self.error(raw.span(), problem))
+                }
+            },
+            value => Ok(vec![one(value)?]),
+        }
+    }
+
+    /// Parts of the log by submit, each on its own.
+    pub(super) fn slices(&self, raw: Option<&Spanned<Value>>) -> Result<Vec<Option<SubmitSlice>>, SweepError> {
+        let Some(raw) = raw else { return Ok(vec![None]) };
+        let wrong = || {
+            let problem = "`slice` is FROM..UNTIL in seconds of the log, such as \"0..604800\", or a list of such; either \
+                           end may be left out";
+            self.error(raw.span(), problem)
+        };
+        let one = |value: &Value| {
+            let text = value.as_str().ok_or_else(wrong)?.trim();
+            let (from, until) = text.split_once("..").ok_or_else(wrong)?;
+            let second = |part: &str| match part.trim() {
+                "" => Ok(None),
+                part => match part.parse::<i64>() {
+                    Ok(at) if at.abs() <= TIME_LIMIT => Ok(Some(Time(at))),
+                    _ => Err(wrong()),
+                },
+            };
+            let (from, until) = (second(from)?, second(until)?);
+            if from.zip(until).is_some_and(|(from, until)| from >= until) {
+                let problem = format!("`slice` {text}: the end is not behind the beginning");
+                return Err(self.error(raw.span(), problem));
+            }
+            Ok(Some(SubmitSlice { text: text.to_string(), from, until }))
+        };
+        match raw.as_ref() {
+            Value::Array(values) if values.is_empty() => Err(wrong()),
+            Value::Array(values) => {
+                let slices: Vec<Option<SubmitSlice>> = values.iter().map(one).collect::<Result<_, _>>()?;
+                self.once("slice", raw.span(), slices.iter().flatten().map(|slice| &slice.text).collect())?;
+                Ok(slices)
             }
             value => Ok(vec![one(value)?]),
         }

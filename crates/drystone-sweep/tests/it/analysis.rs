@@ -12,6 +12,7 @@ fn table(metrics: &[&str], cases: &[&str], values: &[&[f64]]) -> Table {
         policies: Vec::new(),
         point: vec![Some(Level::Int(at as i64 + 1))],
         values: values.to_vec(),
+        simulations: vec![at as i64 + 1; cases.len()],
     });
     Table {
         parameters: vec!["size".to_string()],
@@ -27,7 +28,7 @@ fn table(metrics: &[&str], cases: &[&str], values: &[&[f64]]) -> Table {
 fn degradation_from_the_best_of_each_test_case_averaged() {
     // Best: 10 and 10. Degradations: (0, 100), (100, 0), (20, 40).
     let table = table(&["wait_mean"], &["a", "b"], &[&[10.0, 20.0], &[20.0, 10.0], &[12.0, 14.0]]);
-    let ranking = Ranking::of(&table).expect("a ranking");
+    let ranking = Ranking::of(&table);
     let order: Vec<(usize, f64)> = ranking.ranked.iter().map(|r| (r.candidate, r.average)).collect();
     assert_eq!(order[1..], [(0, 50.0), (1, 50.0)], "equals in the order of the study");
     assert!(order[0].0 == 2 && (order[0].1 - 30.0).abs() < 1e-9, "{order:?}");
@@ -50,22 +51,34 @@ fn degradation_from_the_best_of_each_test_case_averaged() {
 fn more_may_be_better() {
     // Utilisation 0.8 is the best; 0.4 would have to double: 100 %.
     let table = table(&["utilisation"], &["a"], &[&[0.4], &[0.8]]);
-    let ranking = Ranking::of(&table).expect("a ranking");
+    let ranking = Ranking::of(&table);
     assert_eq!(ranking.ranked[0].candidate, 1);
     assert_eq!(ranking.ranked[1].average, 100.0);
 }
 
+/// Of 0 nothing is a multiple: waits of 0, 2 and 6 s are 0, 100 and 300 % of the smallest above 0.
+/// Of utilisations 0, 0.4 and 0.8 the second would have to double, and 0 is a step behind it.
 #[test]
-fn nothing_is_a_multiple_of_zero() {
-    let table = table(&["wait_mean"], &["a"], &[&[0.0], &[1.0]]);
-    assert!(Ranking::of(&table).is_err_and(|e| e.to_string().contains("wait_mean of a is 0")));
+fn values_beside_a_zero_are_measured_in_the_smallest_above_it() {
+    let waits = table(&["wait_mean"], &["a"], &[&[6.0], &[0.0], &[2.0], &[0.0]]);
+    let ranking = Ranking::of(&waits);
+    let found: Vec<(usize, usize, f64)> = ranking.ranked.iter().map(|r| (r.rank, r.candidate, r.average)).collect();
+    assert_eq!(found, [(1, 1, 0.0), (1, 3, 0.0), (3, 2, 100.0), (4, 0, 300.0)]);
+    assert_eq!((waits.zeros(), ranking.tests[0].best), (vec![0], 0.0));
+    let more = table(&["utilisation"], &["a"], &[&[0.4], &[0.0], &[0.8]]);
+    let found: Vec<(usize, f64)> = Ranking::of(&more).ranked.iter().map(|r| (r.candidate, r.average)).collect();
+    assert_eq!(found, [(2, 0.0), (0, 100.0), (1, 200.0)]);
+    // Beside a test case without zeros it counts as much: (0 + 100) / 2 and (100 + 0) / 2.
+    let two = table(&["wait_mean"], &["a", "b"], &[&[0.0, 20.0], &[3.0, 10.0]]);
+    let averages: Vec<f64> = Ranking::of(&two).ranked.iter().map(|r| r.average).collect();
+    assert_eq!((averages, two.zeros()), (vec![50.0, 50.0], vec![0]));
 }
 
 #[test]
 fn where_all_have_zero_nobody_is_worse() {
     // (0 + 100) / 2 for the second.
     let table = table(&["wait_mean"], &["idle", "busy"], &[&[0.0, 10.0], &[0.0, 20.0]]);
-    let ranking = Ranking::of(&table).expect("a ranking");
+    let ranking = Ranking::of(&table);
     let averages: Vec<f64> = ranking.ranked.iter().map(|r| r.average).collect();
     assert_eq!(averages, [0.0, 50.0]);
     assert_eq!(Front::of(&table).members.len(), 1);
@@ -77,7 +90,7 @@ fn shares_of_ranks() {
     let values: Vec<Vec<f64>> = (0..40).map(|i| vec![10.0 + f64::from(i)]).collect();
     let values: Vec<&[f64]> = values.iter().map(Vec::as_slice).collect();
     let table = table(&["wait_mean"], &["a"], &values);
-    let ranking = Ranking::of(&table).expect("a ranking");
+    let ranking = Ranking::of(&table);
     let distributions = ranking.distributions(&table);
     assert_eq!((distributions[0].shares.len(), &distributions[0].configurations), (40, &vec![2; 20]));
     let shares = &distributions[0].grouped().shares;
@@ -116,7 +129,7 @@ fn who_shares_a_rank_shares_a_bin_and_bins_are_merged_by_what_is_in_them() {
     for (at, candidate) in table.candidates.iter_mut().enumerate() {
         candidate.point = vec![Some(Level::Int(if at < 12 { 1 } else { 3 }))];
     }
-    let distribution = Ranking::of(&table).expect("a ranking").distributions(&table).remove(0);
+    let distribution = Ranking::of(&table).distributions(&table).remove(0);
     let counts: Vec<usize> = distribution.configurations.clone();
     assert_eq!((counts[0], counts[12], counts[16..].to_vec()), (12, 4, vec![1; 4]));
     assert_eq!(counts.iter().sum::<usize>(), 20);
@@ -136,7 +149,7 @@ fn words_stay_by_themselves() {
     for (at, candidate) in table.candidates.iter_mut().enumerate().filter(|(at, _)| *at >= 12) {
         candidate.point = vec![Some(Level::Text(format!("w{at}")))];
     }
-    let distribution = Ranking::of(&table).expect("a ranking").distributions(&table).remove(0).grouped();
+    let distribution = Ranking::of(&table).distributions(&table).remove(0).grouped();
     let names: Vec<&str> = distribution.shares.iter().map(|s| s.value.as_str()).collect();
     assert_eq!(names[..7], ["1..2", "3..4", "5..6", "7..8", "9..10", "11..12", "w12"]);
     assert_eq!(names.len(), 16);
@@ -156,10 +169,10 @@ fn the_last_bit_makes_nobody_better() {
     let plan = Plan::of(&study, None).expect("a plan");
     let mut store = Store::open(&path, &plan, None).expect("a store");
     let of =
-        |place: usize, value: f64| Outcome { place, measured: Measured { values: vec![Some(value)], error: None } };
+        |place: usize, value: f64| Outcome { place, measured: Measured { values: vec![Some(value)], weeks: Vec::new(), error: None } };
     store.record(&plan, &[of(0, near[0]), of(1, near[1]), of(2, 0.2)]).expect("recorded");
     let table = Table::of(&store, &Choice::default()).expect("a table");
-    let ranks: Vec<usize> = Ranking::of(&table).expect("a ranking").ranked.iter().map(|r| r.rank).collect();
+    let ranks: Vec<usize> = Ranking::of(&table).ranked.iter().map(|r| r.rank).collect();
     assert_eq!(ranks, [1, 1, 3]);
     assert_eq!(Front::of(&table).members.len(), 2);
 }
@@ -178,12 +191,12 @@ fn a_policy_is_called_what_it_was_where_it_was_simulated() {
     let plan = Plan::of(&study, None).expect("a plan");
     let mut store = Store::open(&path, &plan, None).expect("a store");
     let of =
-        |place: usize| Outcome { place, measured: Measured { values: vec![Some(10.0 + place as f64)], error: None } };
+        |place: usize| Outcome { place, measured: Measured { values: vec![Some(10.0 + place as f64)], weeks: Vec::new(), error: None } };
     store.record(&plan, &(0..4).map(of).collect::<Vec<_>>()).expect("recorded");
     let table = Table::of(&store, &Choice::default()).expect("a table");
     assert_eq!(table.candidates[0].policy, "easy(predict=recent(1))");
     assert_eq!(table.candidates[0].policies, ["easy@tsafrir2007(predict=recent(1))", "easy(predict=recent(1))"]);
-    let ranking = Ranking::of(&table).expect("a ranking");
+    let ranking = Ranking::of(&table);
     let bests: Vec<&str> = ranking.tests.iter().map(|t| t.policy.as_str()).collect();
     assert_eq!(bests, ["easy@tsafrir2007(predict=recent(1))", "easy(predict=recent(1))"]);
     let alone = Choice { workloads: vec!["a".to_string()], ..Choice::default() };
@@ -235,6 +248,10 @@ fn a_front_over_workloads_where_a_metric_is_0() {
     let more = table(&["utilisation"], &["a", "b"], &[&[0.0, 0.6], &[0.4, 0.5], &[0.4, 0.4]]);
     let members: Vec<usize> = Front::of(&more).members.iter().map(|m| m.candidate).collect();
     assert_eq!(members, [1]);
-    // A ranking still needs the multiples.
-    assert!(Ranking::of(&two).is_err());
+    // In a ranking 0 is a step from the smallest value above it: 0 %, 100 %, 0 %, 100 % and 600 %,
+    // 100 %, 0 %, 100 %.
+    assert_eq!(two.zeros(), [0, 2]);
+    let ranking = Ranking::of(&two);
+    let first = ranking.ranked.iter().find(|ranked| ranked.candidate == 0).expect("ranked");
+    assert_eq!(first.degradations, [0.0, 0.0, 600.0, 0.0]);
 }

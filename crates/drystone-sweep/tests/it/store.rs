@@ -185,10 +185,9 @@ fn stores_of_other_versions_studies_and_logs_are_refused_and_stay_as_they_are() 
         assert_eq!(std::fs::read(&copy).expect("bytes"), before, "{sql}");
     };
     refused("UPDATE meta SET value = '0.0.9' WHERE name = 'drystone'", "results of drystone 0.0.9");
-    refused("PRAGMA user_version = 2", "has layout 2");
+    refused("PRAGMA user_version = 1", "has layout 1");
     refused("PRAGMA application_id = 1", "no sweep store");
     refused("UPDATE workload SET hash = 'x'; UPDATE meta SET value = 'x' WHERE name = 'plan'", "has changed since");
-    refused("UPDATE meta SET value = 'x' WHERE name = 'plan'", "holds another study");
     refused("UPDATE meta SET value = '1/3' WHERE name = 'chunk'", "holds chunk 1/3, not the whole study");
     refused("DELETE FROM meta WHERE name = 'plan'", "damaged");
     let text = dir.path().join("text.db");
@@ -200,6 +199,98 @@ fn stores_of_other_versions_studies_and_logs_are_refused_and_stay_as_they_are() 
         assert!(error.contains(part), "{error}");
     }
     assert!(Store::open(dir.path().join("gone/a.db"), &plan, None).is_err());
+}
+
+/// The plan of a study's text.
+fn plan_of(text: &str) -> Plan {
+    Plan::of(&Study::parse(Path::new("study.toml"), text.to_string()).expect("a study"), None).expect("a plan")
+}
+
+/// What a store has of results and sums per week, without who made it when.
+fn contents(path: &Path) -> [drystone_sweep::Answer; 2] {
+    let weeks = "SELECT simulation, metric, hex(sums) FROM week ORDER BY simulation, metric";
+    [results(path), query(path, weeks).expect("sums")]
+}
+
+#[test]
+fn a_store_grows_with_its_study() {
+    let small = plan_of(STUDY);
+    let second = "[[policy]]\npolicy = \"easy(reserve={n})\"\nparameters = { n = [1, 2] }\n";
+    let third = "[[workload]]\nname = \"other\"\ngenerate = { procs = 8, jobs = 40, load = 0.7 }\n";
+    let larger = [
+        // Another load: the first is that of the log, under another label.
+        (STUDY.replace("load = 0.9 }", "load = 0.9 }\nload = [1.0, 1.1]"), 16, 0),
+        // Another policy with another parameter, another workload, another value, all at once and
+        // out of order.
+        (format!("{}{third}{second}", STUDY.replace("to = 3 }", "to = 4 }")), 16, 0),
+        // Another metric: all of it again.
+        (STUDY.replace("\"utilisation\"", "\"wait_max\", \"utilisation\""), 0, 16),
+        (format!("name = \"renamed\"\n{STUDY}"), 16, 0),
+    ];
+    for (text, kept, again) in larger {
+        let (dir, plan) = (tempfile::tempdir().expect("a folder"), plan_of(&text));
+        let [grown, fresh] = [dir.path().join("grown.db"), dir.path().join("fresh.db")];
+        complete(&grown, &small, None, 2);
+        complete(&fresh, &plan, None, 2);
+        let mut store = Store::open(&grown, &plan, None).expect(&text);
+        let growth = store.grown().expect("it grows");
+        let added = plan.simulations.len() - kept - again;
+        assert_eq!((growth.kept, growth.again, growth.added), (kept, again, added), "{text}");
+        let done = carry_out(&plan, &mut store, &Threads(2), &AtomicBool::new(false), &mut |_| {}).expect("done");
+        assert_eq!((done.before, done.simulated), (kept, again + added), "{text}");
+        drop(store);
+        assert_eq!(contents(&grown), contents(&fresh), "{text}");
+        assert!(Store::open(&grown, &plan, None).expect("a store").grown().is_none());
+    }
+}
+
+/// Until they are made again, simulations that lack a new metric keep the values that they have.
+#[test]
+fn growing_loses_nothing_when_it_is_cut_short() {
+    let (dir, small) = (tempfile::tempdir().expect("a folder"), plan_of(STUDY));
+    let path = dir.path().join("a.db");
+    complete(&path, &small, None, 1);
+    let waits = |path: &Path| query(path, "SELECT wait_mean FROM result ORDER BY configuration").expect("waits");
+    let before = waits(&path);
+    let plan = plan_of(&STUDY.replace("\"utilisation\"", "\"utilisation\", \"wait_max\""));
+    let mut store = Store::open(&path, &plan, None).expect("a store");
+    let done = carry_out(&plan, &mut store, &CancelledAfter(5), &AtomicBool::new(false), &mut |_| {}).expect("cut");
+    assert_eq!((done.simulated, done.left), (5, 11));
+    assert_eq!(store.status().expect("a status").simulated, 5);
+    drop(store);
+    assert_eq!(waits(&path), before);
+    // It grows on from there: what lacks the metric still does.
+    let larger = plan_of(&STUDY.replace("\"utilisation\"", "\"utilisation\", \"wait_max\"").replace("to = 3", "to = 4"));
+    let store = Store::open(&path, &larger, None).expect("a store");
+    let growth = store.grown().expect("it grows");
+    assert_eq!((growth.kept, growth.again), (5, 11));
+    drop(store);
+    complete(&path, &larger, None, 2);
+    let fresh = dir.path().join("fresh.db");
+    complete(&fresh, &larger, None, 2);
+    assert_eq!(contents(&path), contents(&fresh));
+}
+
+#[test]
+fn a_study_that_leaves_results_out_is_refused_and_the_store_stays_as_it_is() {
+    let (dir, plan) = (tempfile::tempdir().expect("a folder"), plan());
+    let path = dir.path().join("a.db");
+    complete(&path, &plan, None, 1);
+    let before = std::fs::read(&path).expect("bytes");
+    for (text, part) in [
+        (STUDY.replace("to = 3 }", "to = 2 }"), "have no place in it, the first of easy(backfill="),
+        (STUDY.replace("load = 0.9 }", "load = 0.9 }\nload = 1.1"), "16 simulations have no place in it"),
+        (STUDY.replace(", \"utilisation\"", ""), "the metric utilisation would be lost"),
+    ] {
+        let error = Store::open(&path, &plan_of(&text), None).expect_err(&text).to_string();
+        assert!(error.contains("holds another study") && error.contains(part), "{text}: {error}");
+        assert_eq!(std::fs::read(&path).expect("bytes"), before, "{text}");
+    }
+    let chunk = dir.path().join("chunk.db");
+    complete(&chunk, &plan, Some(Chunk { k: 1, n: 2 }), 1);
+    let larger = plan_of(&STUDY.replace("to = 3 }", "to = 4 }"));
+    let error = Store::open(&chunk, &larger, Some(Chunk { k: 1, n: 2 })).expect_err("a chunk").to_string();
+    assert!(error.contains("a chunk has the numbers of its study"), "{error}");
 }
 
 #[test]

@@ -98,7 +98,7 @@ pub fn mean_interval(periods: &[PeriodSum], confidence: f64) -> Option<(f64, f64
 }
 
 /// The mean over the jobs of all periods, and how much each period moves it.
-fn mean(periods: &[PeriodSum]) -> Option<(f64, Vec<f64>)> {
+pub(super) fn mean(periods: &[PeriodSum]) -> Option<(f64, Vec<f64>)> {
     let total = total(periods);
     if total.count <= 0.0 {
         return None;

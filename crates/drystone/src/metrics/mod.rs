@@ -12,6 +12,7 @@ mod catalogue;
 mod category;
 mod collector;
 mod compare;
+pub mod contrast;
 mod disruptions;
 mod efforts;
 mod excess;

@@ -5,11 +5,12 @@ use crate::args::RankArgs;
 use crate::exit::{DONE, Failure, Outcome};
 use crate::output::document::{Document, Table as Grid, Value};
 use crate::output::flat::{Row, Rows};
-use crate::output::number::{count, fixed_or, percent, plural};
+use crate::output::number::{change, count, fixed_or, percent, plural};
 use crate::output::{self, Printable, message};
 use drystone_sweep::Store;
 use drystone_sweep::analysis::{
-    Against, Candidate, Choice, Distribution, Ranked, Ranking, Spread, Subspace, Table, clairvoyant,
+    Against, Candidate, Choice, Distribution, PairedTest, PairedTests, Ranked, Ranking, Spread, Subspace, Table,
+    clairvoyant,
 };
 use serde::Serialize;
 use std::path::Path;
@@ -18,7 +19,10 @@ pub(super) fn rank(args: &RankArgs) -> Outcome {
     let store = whole(&args.store)?;
     let choice = Choice { metrics: args.metric.clone(), workloads: args.workload.clone() };
     let table = Table::of(&store, &choice)?;
-    let ranking = Ranking::of(&table)?;
+    let ranking = Ranking::of(&table);
+    tell_of_zeros(&table);
+    let against = baseline(args.against.as_deref(), &table, &ranking)?;
+    let paired = PairedTests::of(&store, &table, against, args.confidence)?;
     let mut subspaces = Vec::new();
     for text in &args.subspace {
         let subspace = Subspace::parse(text, &table.parameters)?;
@@ -42,10 +46,55 @@ pub(super) fn rank(args: &RankArgs) -> Outcome {
         top: args.top,
         table,
         ranking,
+        paired,
+        chosen: args.against.is_some(),
         subspaces,
     };
     output::print(&shown, args.format)?;
     Ok(DONE)
+}
+
+/// Place of the candidate that the others are tested against.
+fn baseline(given: Option<&str>, table: &Table, ranking: &Ranking) -> Result<usize, Failure> {
+    let Some(wanted) = given else {
+        return Ok(ranking.ranked.first().map_or(0, |first| first.candidate));
+    };
+    let number = wanted.parse::<usize>().ok();
+    let is = |candidate: &Candidate| match number {
+        Some(number) => candidate.number == number,
+        None => candidate.policy == wanted || candidate.name == wanted,
+    };
+    let found: Vec<usize> = (0..table.candidates.len()).filter(|&at| is(&table.candidates[at])).collect();
+    match found[..] {
+        [one] => Ok(one),
+        [] => {
+            let all: Vec<String> = table.candidates.iter().map(|c| format!("{} {}", c.number, c.policy)).collect();
+            Err(Failure::usage(format_args!(
+                "--against {wanted}: no configuration that is ranked has this number, name or policy; there is {}",
+                some(&all)
+            )))
+        }
+        _ => {
+            let some: Vec<String> = found.iter().map(|&at| table.candidates[at].number.to_string()).collect();
+            Err(Failure::usage(format_args!(
+                "--against {wanted}: {} configurations are called so; give a number of the study: {}",
+                found.len(),
+                self::some(&some)
+            )))
+        }
+    }
+}
+
+/// Notes test cases in which 0 has no multiple.
+fn tell_of_zeros(table: &Table) {
+    let zeros: Vec<String> =
+        table.zeros().into_iter().map(|test| format!("{} of {}", table.metric_of(test), table.case_of(test))).collect();
+    if !zeros.is_empty() {
+        message::note(&format!(
+            "{} is 0 for some configurations: degradations there are in percent of the smallest value above 0",
+            some(&zeros)
+        ));
+    }
 }
 
 /// The first of many values, in words.
@@ -105,6 +154,9 @@ struct Shown {
     top: usize,
     table: Table,
     ranking: Ranking,
+    paired: PairedTests,
+    /// Set if `--against` names the baseline.
+    chosen: bool,
     distributions: Vec<Distribution>,
     against: Vec<Against>,
     subspaces: Vec<(String, Option<Spread>)>,
@@ -141,10 +193,15 @@ impl Shown {
             columns.push("policy".to_string());
         }
         columns.extend(self.table.parameters.iter().cloned());
+        let texts: Vec<usize> = (2..columns.len()).collect();
+        let tested = self.paired.tested() > 0;
+        if tested {
+            let of = if self.chosen { "baseline" } else { "first" };
+            columns.extend([format!("against the {of}"), "p (Holm)".to_string()]);
+        }
         if bounds {
             columns.push(String::new());
         }
-        let texts: Vec<usize> = (2..columns.len()).collect();
         let mut grid = Grid::new(columns).texts(&texts);
         for ranked in shown {
             let candidate = self.candidate(ranked);
@@ -156,12 +213,41 @@ impl Shown {
                 row.push(candidate.policy.clone().into());
             }
             row.extend((0..self.table.parameters.len()).map(|at| Value::from(level(candidate, at))));
+            if tested {
+                row.extend(tested_cells(self.paired.tests[ranked.candidate].as_ref()));
+            }
             if bounds {
                 row.push(if candidate.clairvoyant() { KNOWS } else { "" }.into());
             }
             grid.row(row);
         }
         grid
+    }
+
+    /// Number of configurations that can be told from the one that they are tested against.
+    fn told_apart(&self) -> String {
+        let (tested, apart) = (self.paired.tested(), self.paired.told_apart());
+        let base = &self.table.candidates[self.paired.against];
+        let unused: Vec<String> = self.paired.unused.iter().map(ToString::to_string).collect();
+        if tested == 0 {
+            let why = match unused.len() == self.table.metrics.len() {
+                true => "no metric here is a mean over jobs",
+                false => "there are fewer than four weeks of jobs that wait, or no other configuration",
+            };
+            return format!("No configuration is tested against another: {why}.");
+        }
+        let left_out = match unused.as_slice() {
+            [] => String::new(),
+            names => format!(" {} take no part: they are no means over jobs.", names.join(", ")),
+        };
+        format!(
+            "Of {} tested against {} ({}), {} can be told from it at {}, corrected for their number (Holm).{left_out}",
+            plural(tested as u64, "configuration"),
+            base.policy,
+            if self.chosen { "as asked" } else { "the first" },
+            count(apart as u64),
+            percent(Some(self.paired.confidence), 0)
+        )
     }
 
     fn subspaces(&self) -> Grid {
@@ -199,6 +285,17 @@ impl Shown {
     }
 }
 
+/// The change of a configuration with its interval, and its corrected p value.
+fn tested_cells(test: Option<&PairedTest>) -> [Value; 2] {
+    let Some(test) = test else { return ["-".into(), "-".into()] };
+    let interval = match test.interval {
+        Some((low, high)) => format!(" ({} to {})", change(low), change(high)),
+        None => " (too short to tell)".to_string(),
+    };
+    let p = if test.p_holm < 0.001 { "<0.001".to_string() } else { format!("{:.3}", test.p_holm) };
+    [format!("{}{interval}", change(test.change)).into(), p.into()]
+}
+
 #[derive(Serialize)]
 struct RankedJson<'a> {
     rank: usize,
@@ -213,6 +310,21 @@ struct RankedJson<'a> {
     clairvoyant: bool,
     parameters: serde_json::Map<String, serde_json::Value>,
     degradations: &'a [f64],
+    /// Against the configuration named in `tests`.
+    test: Option<PairedTest>,
+}
+
+/// Terms of the tests.
+#[derive(Serialize)]
+struct TestsJson<'a> {
+    /// The number in the study and the policy of the configuration that the others are held against.
+    against: (usize, &'a str),
+    confidence: f64,
+    correction: &'static str,
+    tested: usize,
+    told_apart: usize,
+    /// Metrics that are no means over jobs, and take no part.
+    unused: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -240,12 +352,22 @@ impl Serialize for Shown {
                     clairvoyant: candidate.clairvoyant(),
                     parameters: parameters.map(|(at, p)| (p.clone(), level(candidate, at).into())).collect(),
                     degradations: &ranked.degradations,
+                    test: self.paired.tests[ranked.candidate],
                 }
             })
             .collect();
         let subspaces: Vec<SubspaceJson<'_>> =
             self.subspaces.iter().map(|(subspace, spread)| SubspaceJson { subspace, spread: *spread }).collect();
-        let mut out = serializer.serialize_struct("ranking", 11)?;
+        let base = &self.table.candidates[self.paired.against];
+        let tests = TestsJson {
+            against: (base.number, &base.policy),
+            confidence: self.paired.confidence,
+            correction: "holm",
+            tested: self.paired.tested(),
+            told_apart: self.paired.told_apart(),
+            unused: self.paired.unused.iter().map(ToString::to_string).collect(),
+        };
+        let mut out = serializer.serialize_struct("ranking", 12)?;
         out.serialize_field("schema", "drystone/sweep-rank/1")?;
         out.serialize_field("study", &self.origin.study)?;
         out.serialize_field("drystone", &self.origin.drystone)?;
@@ -256,6 +378,7 @@ impl Serialize for Shown {
         out.serialize_field("subspaces", &subspaces)?;
         out.serialize_field("distributions", &self.distributions)?;
         out.serialize_field("against", &self.against)?;
+        out.serialize_field("tests", &tests)?;
         out.serialize_field("ranked", &ranked)?;
         out.end()
     }
@@ -271,6 +394,7 @@ impl Printable for Shown {
             self.table.tests()
         ));
         document.table(self.top());
+        document.text(self.told_apart());
         document.heading("Subspaces");
         document.table(self.subspaces());
         document.heading("The best of each test case");
@@ -325,6 +449,12 @@ impl Printable for Shown {
             for (test, value) in self.ranking.tests.iter().zip(&ranked.degradations) {
                 row.number(format!("{} {}", test.workload, test.metric), Some(*value));
             }
+            let test = self.paired.tests[ranked.candidate];
+            row.number("test_change", test.map(|test| test.change));
+            row.number("test_low", test.and_then(|test| Some(test.interval?.0)));
+            row.number("test_high", test.and_then(|test| Some(test.interval?.1)));
+            row.number("test_p", test.map(|test| test.p));
+            row.number("test_p_holm", test.map(|test| test.p_holm));
             self.origin.close(&mut row);
             rows.push(row);
         }

@@ -12,16 +12,16 @@ use crate::progress::Progress;
 use crate::waiting::Waiting;
 use drystone::metrics::Better;
 use drystone_sweep::{
-    Chunk, Done, Executor, Plan, Processes, Store, Study, Threads, calibrate, carry_out_except, merge as merge_stores,
-    take_up,
+    Chunk, Done, Executor, Growth, LongRun, Plan, Processes, Store, Study, Vigil, calibrate, carry_out_except,
+    merge as merge_stores, take_up,
 };
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-/// Duration of each workload's trial for a prediction.
-const BUDGET: Duration = Duration::from_secs(2);
+/// Duration from which on a simulation is named.
+const LONG: Duration = Duration::from_secs(60);
 
 pub(super) fn sweep(args: &SweepArgs) -> Outcome {
     message::be_quiet(args.work.quiet);
@@ -30,12 +30,12 @@ pub(super) fn sweep(args: &SweepArgs) -> Outcome {
     let study = Study::read(file)?;
     tell_of_time_limits(&study);
     let plan = plan(&study, &args.work)?;
-    if args.dry_run {
-        return dry_run(&plan, &args.work);
-    }
     let store = args.store.clone().unwrap_or_else(|| study.store());
+    if args.dry_run {
+        return dry_run(&plan, &args.work, args.trial, &store);
+    }
     let Some(processes) = args.processes else {
-        return simulate(&plan, &store, None, None, &Threads(threads(&args.work)));
+        return simulate(&plan, &store, None, None, &watched(&args.work));
     };
     let program = crate::program()?;
     let command = |chunk: Chunk, part: &Path| {
@@ -44,6 +44,9 @@ pub(super) fn sweep(args: &SweepArgs) -> Outcome {
         command.args(["--threads", "1", "--quiet", "--under"]).arg(&store);
         if let Some(logs) = &args.work.logs {
             command.arg("--logs").arg(logs);
+        }
+        if let Some(limit) = args.work.limit {
+            command.arg("--limit").arg(format!("{}s", limit.as_secs_f64()));
         }
         command
     };
@@ -64,7 +67,7 @@ pub(super) fn resume(args: &ResumeArgs) -> Outcome {
     let (study, chunk) = Store::look(&args.store)?.study()?;
     tell_of_time_limits(&study);
     let plan = plan(&study, &args.work)?;
-    simulate(&plan, &args.store, chunk, None, &Threads(threads(&args.work)))
+    simulate(&plan, &args.store, chunk, None, &watched(&args.work))
 }
 
 pub(super) fn chunk(args: &ChunkArgs) -> Outcome {
@@ -84,7 +87,7 @@ pub(super) fn chunk(args: &ChunkArgs) -> Outcome {
     if args.under.is_some() {
         interrupt::stop_with_parent();
     }
-    simulate(&plan, &store, Some(args.chunk), args.under.as_deref(), &Threads(threads(&args.work)))
+    simulate(&plan, &store, Some(args.chunk), args.under.as_deref(), &watched(&args.work))
 }
 
 pub(super) fn merge(args: &MergeArgs) -> Outcome {
@@ -102,6 +105,31 @@ pub(super) fn merge(args: &MergeArgs) -> Outcome {
 
 fn threads(work: &WorkArgs) -> usize {
     work.threads.map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), usize::from)
+}
+
+/// Threads that simulate, and notes on simulations that take long.
+fn watched(work: &WorkArgs) -> Vigil<'_> {
+    Vigil { threads: threads(work), limit: work.limit, long: LONG, tell: &tell_of_long_run }
+}
+
+fn tell_of_long_run(plan: &Plan, long: LongRun) {
+    let simulated = &plan.simulations[long.place];
+    let (case, since) = (plan.case_of(long.place).label(), duration(long.since.as_secs_f64()));
+    message::note(&format!(
+        "{} on {case} has been simulated for {since}; --limit TIME gives up what takes longer",
+        simulated.policy
+    ));
+}
+
+/// Tells of a store that was of a smaller study.
+fn tell_of_growth(path: &Path, growth: Growth) {
+    let Growth { kept, again, added } = growth;
+    let mut parts = vec![format!("{} kept", plural(kept as u64, "simulation"))];
+    if again > 0 {
+        parts.push(format!("{} to be made again for the new metrics", count(again as u64)));
+    }
+    parts.push(format!("{} new", count(added as u64)));
+    message::note(&format!("{} grows with its study: {}", path.display(), parts.join(", ")));
 }
 
 /// Says that results depend on the machine, where they do.
@@ -137,6 +165,9 @@ fn plan(study: &Study, work: &WorkArgs) -> Result<Plan, Failure> {
 /// Brings a store to completion, without what the store `under` which it is made has already.
 fn simulate(plan: &Plan, path: &Path, chunk: Option<Chunk>, under: Option<&Path>, executor: &dyn Executor) -> Outcome {
     let mut store = Store::open(path, plan, chunk)?;
+    if let Some(growth) = store.grown() {
+        tell_of_growth(path, growth);
+    }
     let cancel = interrupt::stop_in_order();
     let chunks = chunks_of(path);
     let left = take_up(&chunks, plan, &mut store)?;
@@ -157,8 +188,10 @@ fn simulate(plan: &Plan, path: &Path, chunk: Option<Chunk>, under: Option<&Path>
     let progress = Progress::new("simulating", "simulations", Some(total as u64));
     progress.add(recorded as u64);
     let mut best = Best::new(plan);
+    let mut over_limit = 0;
     let done = carry_out_except(&elsewhere, plan, &mut store, executor, cancel, &mut |outcome| {
         progress.add(1);
+        over_limit += usize::from(outcome.measured.is_over_limit());
         if let Some(text) = best.take(plan, outcome) {
             progress.say(text);
         }
@@ -174,10 +207,18 @@ fn simulate(plan: &Plan, path: &Path, chunk: Option<Chunk>, under: Option<&Path>
         message::note(&format!("interrupted: {left} left; the same command continues"));
         return Ok(interrupt::code());
     }
-    if done.failed > 0 {
+    if over_limit > 0 {
+        let stopped = plural(over_limit as u64, "simulation");
+        message::warning(&format!(
+            "{stopped} stopped, longer than --limit: see `drystone sweep status {}`; the same command with a longer one tries \
+             them again",
+            path.display()
+        ));
+    }
+    if done.failed > over_limit {
         message::error(&format!(
             "{} failed: a policy broke its contract, see `drystone sweep status {}`; please report it",
-            plural(done.failed as u64, "simulation"),
+            plural((done.failed - over_limit) as u64, "simulation"),
             path.display()
         ));
         return Ok(VIOLATION);
@@ -220,13 +261,45 @@ impl Best {
     }
 }
 
-/// Counts simulations and predicts how long they take.
-fn dry_run(plan: &Plan, work: &WorkArgs) -> Outcome {
-    let threads = threads(work);
+/// Counts simulations; predicts their duration only on request, by short trials.
+fn dry_run(plan: &Plan, work: &WorkArgs, trial: Option<Duration>, store: &Path) -> Outcome {
     let todo: Vec<usize> = plan.places(None).collect();
+    let mut facts = vec![
+        ("study".to_string(), plan.name.clone()),
+        ("configurations".to_string(), count(plan.configurations.len() as u64)),
+        ("simulations".to_string(), count(plan.simulations.len() as u64)),
+        ("saved as equal".to_string(), count(plan.saved() as u64)),
+        ("simulated jobs".to_string(), count(plan.jobs(&todo))),
+    ];
+    if store.is_file() {
+        let recorded = match Store::look(store)?.outcomes(plan) {
+            Ok(outcomes) => count(outcomes.len() as u64),
+            Err(_) => "of another study or a smaller one".to_string(),
+        };
+        facts.push((format!("recorded in {}", store.display()), recorded));
+    }
+    let mut document = Document::default();
+    let Some(budget) = trial else {
+        document.facts(facts);
+        let mut table = Table::new(["workload", "jobs", "simulations"]);
+        for (at, case) in plan.cases.iter().enumerate() {
+            let simulations = plan.simulations.iter().filter(|simulated| simulated.case == at).count();
+            table.row(vec![
+                case.label().into(),
+                count(case.workload.len() as u64).into(),
+                count(simulations as u64).into(),
+            ]);
+        }
+        document.table(table);
+        output::print_document(&document)?;
+        message::note("nothing was simulated; --trial 2s predicts how long it takes");
+        return Ok(DONE);
+    };
+    let threads = threads(work);
     let trying = Waiting::new("trying simulations");
-    let calibrations = calibrate(plan, &todo, BUDGET);
+    let tried = calibrate(plan, &todo, budget, interrupt::stop_in_order());
     drop(trying);
+    let Some(calibrations) = tried else { return Ok(interrupt::code()) };
     let mut table = Table::new(["workload", "jobs", "simulations", "tried", "ms each", "all on one thread"]);
     for c in &calibrations {
         let case = &plan.cases[c.case];
@@ -234,22 +307,18 @@ fn dry_run(plan: &Plan, work: &WorkArgs) -> Outcome {
             case.label().into(),
             count(case.workload.len() as u64).into(),
             count(c.simulations as u64).into(),
-            count(c.tried as u64).into(),
+            match c.stopped {
+                0 => count(c.tried as u64).into(),
+                stopped => format!("{} ({} stopped)", count(c.tried as u64), count(stopped as u64)).into(),
+            },
             fixed_or(Some(c.seconds * 1e3), 1).into(),
             duration(c.total()).into(),
         ];
         table.row(row);
     }
     let total: f64 = calibrations.iter().map(drystone_sweep::Calibration::total).sum();
-    let mut document = Document::default();
-    document.facts(vec![
-        ("study".to_string(), plan.name.clone()),
-        ("configurations".to_string(), count(plan.configurations.len() as u64)),
-        ("simulations".to_string(), count(plan.simulations.len() as u64)),
-        ("saved as equal".to_string(), count(plan.saved() as u64)),
-        ("simulated jobs".to_string(), count(plan.jobs(&todo))),
-        ("predicted time".to_string(), format!("{} on {threads} threads", duration(total / threads as f64))),
-    ]);
+    facts.push(("predicted time".to_string(), format!("{} on {threads} threads", duration(total / threads as f64))));
+    document.facts(facts);
     document.table(table);
     output::print_document(&document)?;
     Ok(DONE)

@@ -1,0 +1,155 @@
+//! A store that grows with its study: what was simulated keeps its results under new numbers.
+
+use super::schema::{Head, lay_out, quoted};
+use super::{Store, weeks, write};
+use crate::error::SweepError;
+use crate::{Measured, Metric, Plan};
+use rusqlite::Transaction;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Account of a store that was of a smaller study. A study grows by workloads, loads, months,
+/// seeds, policies, parameters, values and metrics; their order and the names of entries are free.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Growth {
+    /// Simulations of the plan whose results were here and count.
+    pub kept: usize,
+    /// Simulations that are made again, because a metric was added. Until then they have the values
+    /// that were here.
+    pub again: usize,
+    /// Simulations that are new.
+    pub added: usize,
+}
+
+/// Identity of a result: fingerprint of the jobs, what else was given, which jobs count, and the
+/// policy in its canonical form.
+type Key = (String, String, String, String);
+
+/// A simulation as it was recorded.
+struct Recorded {
+    simulation: i64,
+    values: Vec<Option<f64>>,
+    build: String,
+}
+
+/// The tables of a layout, which are made anew.
+const TABLES: [&str; 6] = ["meta", "columns", "workload", "week", "again", "result"];
+
+impl Store {
+    /// Lays the store out for a larger plan, in one transaction.
+    ///
+    /// # Errors
+    /// The plan leaves out results or metrics that are here; it is of other logs; the disk is full.
+    /// The store stays as it was.
+    pub(super) fn grow(&mut self, plan: &Plan) -> Result<Growth, SweepError> {
+        if !self.meta("chunk")?.is_empty() {
+            return Err(self.other_study(plan, "a chunk has the numbers of its study and cannot grow")?);
+        }
+        let metrics = self.metrics()?;
+        if let Some(lost) = metrics.iter().find(|metric| !plan.metrics.contains(metric)) {
+            return Err(self.other_study(plan, &format!("the metric {lost} would be lost: keep it in `metrics`"))?);
+        }
+        let mut recorded = self.recorded(&metrics)?;
+        let wanted: BTreeSet<Key> = (0..plan.simulations.len()).map(|place| key(plan, place)).collect();
+        let lost: Vec<&Key> = recorded.keys().filter(|key| !wanted.contains(*key)).collect();
+        if let Some((_, _, _, policy)) = lost.first() {
+            let many = match lost.len() {
+                1 => "one simulation has".to_string(),
+                n => format!("{n} simulations have"),
+            };
+            let why = format!("{many} no place in it, the first of {policy}: keep what is here in the study");
+            return Err(self.other_study(plan, &why)?);
+        }
+        // Where a metric came, values of it are lacking.
+        let lacks = plan.metrics.len() > metrics.len();
+        let waiting: BTreeSet<i64> = self.again()?.into_iter().collect();
+        let sums = self.all_weeks()?;
+        let path = self.path.clone();
+        let fail = |e| SweepError::database(path.display(), e);
+        let transaction = self.db.transaction().map_err(fail)?;
+        let mut growth = Growth { kept: 0, again: 0, added: 0 };
+        let mut fill = || -> rusqlite::Result<()> {
+            for table in TABLES {
+                transaction.execute_batch(&format!("DROP TABLE IF EXISTS {table}"))?;
+            }
+            // Sessions stay: the work was done.
+            transaction.execute_batch("ALTER TABLE session RENAME TO session_before")?;
+            lay_out(&transaction, &Head::of(plan, None))?;
+            transaction.execute_batch("INSERT INTO session SELECT * FROM session_before; DROP TABLE session_before")?;
+            for place in 0..plan.simulations.len() {
+                let Some(found) = recorded.remove(&key(plan, place)) else {
+                    growth.added += 1;
+                    continue;
+                };
+                let again = lacks || waiting.contains(&found.simulation);
+                put(&transaction, plan, place, &metrics, &found, sums.get(&found.simulation))?;
+                if again {
+                    let id = plan.simulations[place].id;
+                    transaction.execute("INSERT INTO again VALUES (?)", [id])?;
+                    growth.again += 1;
+                } else {
+                    growth.kept += 1;
+                }
+            }
+            Ok(())
+        };
+        fill().and_then(|()| transaction.commit()).map_err(fail)?;
+        Ok(growth)
+    }
+
+    /// Every simulation that is recorded without failure.
+    fn recorded(&self, metrics: &[Metric]) -> Result<BTreeMap<Key, Recorded>, SweepError> {
+        let columns: String = metrics.iter().map(|metric| format!(", r.{}", quoted(&metric.to_string()))).collect();
+        let sql = format!(
+            "WITH w AS (SELECT row_number() OVER (ORDER BY rowid) - 1 AS place, given FROM workload)
+             SELECT r.workload_hash, w.given, r.trim, r.simulated, r.simulation, r.drystone{columns}
+             FROM result AS r JOIN w ON w.place = (r.configuration - 1) % (SELECT count(*) FROM workload)
+             WHERE r.error IS NULL"
+        );
+        let read = || -> rusqlite::Result<BTreeMap<Key, Recorded>> {
+            let mut statement = self.db.prepare(&sql)?;
+            let rows = statement.query_map([], |row| {
+                let key = (row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?);
+                let values = (0..metrics.len()).map(|at| row.get(6 + at)).collect::<rusqlite::Result<_>>()?;
+                Ok((key, Recorded { simulation: row.get(4)?, build: row.get(5)?, values }))
+            })?;
+            rows.collect()
+        };
+        read().map_err(|e| self.fail(e))
+    }
+
+    /// The numbers of the simulations that are to be made again, because a metric was added.
+    pub(super) fn again(&self) -> Result<Vec<i64>, SweepError> {
+        let read = || -> rusqlite::Result<Vec<i64>> {
+            self.db.prepare("SELECT simulation FROM again")?.query_map([], |row| row.get(0))?.collect()
+        };
+        read().map_err(|e| self.fail(e))
+    }
+}
+
+fn key(plan: &Plan, place: usize) -> Key {
+    let case = plan.case_of(place);
+    let canonical = plan.simulations[place].canonical.clone();
+    (case.hash.clone(), case.given.settings.clone(), case.trim.to_string(), canonical)
+}
+
+/// Records what is known of a simulation for every configuration that needs it.
+fn put(
+    transaction: &Transaction<'_>,
+    plan: &Plan,
+    place: usize,
+    metrics: &[Metric],
+    found: &Recorded,
+    sums: Option<&BTreeMap<String, Vec<u8>>>,
+) -> rusqlite::Result<()> {
+    let value = |metric: &Metric| metrics.iter().position(|known| known == metric).and_then(|at| found.values[at]);
+    let values = plan.metrics.iter().map(value).collect();
+    let measured = Measured { values, weeks: Vec::new(), error: None };
+    let simulated = &plan.simulations[place];
+    for &configuration in &simulated.configurations {
+        write::copy(transaction, &write::row(plan, configuration, &measured, &found.build))?;
+    }
+    for (metric, bytes) in sums.into_iter().flatten() {
+        weeks::put(transaction, simulated.id, metric, bytes)?;
+    }
+    Ok(())
+}

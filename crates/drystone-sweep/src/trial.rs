@@ -1,0 +1,51 @@
+//! The duration of one simulation, without waiting for its end where that is far.
+
+use crate::Plan;
+use crate::simulate::{Cancelled, simulate_telling};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+/// Period at which a trial looks whether it is to stop.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// Result of a trial.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Trial {
+    /// Duration of the simulation, in seconds; where it was stopped, extrapolated from the jobs that
+    /// had ended.
+    pub(crate) seconds: f64,
+    /// Set if it was stopped before its end.
+    pub(crate) stopped: bool,
+}
+
+/// Tries a simulation for so long at most; [`Cancelled`] if `cancel` was set. Nothing is recorded.
+#[expect(clippy::disallowed_methods, reason = "how long a study may take")]
+pub(crate) fn trial(plan: &Plan, place: usize, most: Duration, cancel: &AtomicBool) -> Result<Trial, Cancelled> {
+    let (since, stop, ended) = (Instant::now(), AtomicBool::new(false), AtomicU64::new(0));
+    let done = std::thread::scope(|scope| {
+        let (over, is_over) = mpsc::channel::<()>();
+        let stop = &stop;
+        let watch = move || {
+            while is_over.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
+                if since.elapsed() >= most || cancel.load(Ordering::Relaxed) {
+                    stop.store(true, Ordering::Relaxed);
+                }
+            }
+        };
+        // Without a thread to be had, the trial takes what it takes.
+        let _watcher = std::thread::Builder::new().spawn_scoped(scope, watch);
+        let done = simulate_telling(plan, place, stop, &|more| _ = ended.fetch_add(more, Ordering::Relaxed));
+        drop(over);
+        done
+    });
+    if cancel.load(Ordering::Relaxed) {
+        return Err(Cancelled);
+    }
+    let (seconds, jobs) = (since.elapsed().as_secs_f64(), plan.case_of(place).workload.len() as f64);
+    let share = match done {
+        Ok(_) => 1.0,
+        Err(Cancelled) => (ended.load(Ordering::Relaxed).max(1) as f64 / jobs.max(1.0)).min(1.0),
+    };
+    Ok(Trial { seconds: seconds / share, stopped: done.is_err() })
+}

@@ -1,0 +1,115 @@
+//! Threads that are watched: a simulation that takes long is told of, and may have a limit.
+
+use crate::execute::{Executor, Outcome, Threads, in_order, largest_first};
+use crate::simulate::{Cancelled, Measured, simulate};
+use crate::{Plan, SweepError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Period at which the simulations at work are looked at.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// A simulation that has been at work for long.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct LongRun {
+    /// Its place in the plan.
+    pub place: usize,
+    /// Time that it has been at work.
+    pub since: Duration,
+}
+
+/// So many threads of this process, as [`Threads`], whose simulations are watched.
+pub struct Vigil<'a> {
+    /// Number of threads.
+    pub threads: usize,
+    /// A simulation that takes longer is stopped and recorded as failed: see
+    /// [`Measured::is_over_limit`].
+    pub limit: Option<Duration>,
+    /// A simulation that takes longer is told of, once.
+    pub long: Duration,
+    /// Hears of them, on a thread of its own.
+    pub tell: &'a (dyn Fn(&Plan, LongRun) + Sync),
+}
+
+/// A simulation at work.
+struct AtWork {
+    place: usize,
+    since: Instant,
+    stop: Arc<AtomicBool>,
+    told: bool,
+}
+
+impl Vigil<'_> {
+    /// Looks at the simulations at work: stops those that are over the limit or cancelled, and
+    /// returns those to tell of.
+    fn look(&self, all: &Mutex<Vec<AtWork>>, cancel: &AtomicBool) -> Vec<LongRun> {
+        let mut long = Vec::new();
+        for one in all.lock().unwrap_or_else(PoisonError::into_inner).iter_mut() {
+            let since = one.since.elapsed();
+            if cancel.load(Ordering::Relaxed) || self.limit.is_some_and(|limit| since >= limit) {
+                one.stop.store(true, Ordering::Relaxed);
+            }
+            if since >= self.long && !std::mem::replace(&mut one.told, true) {
+                long.push(LongRun { place: one.place, since });
+            }
+        }
+        long
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "a limit of time, which is asked for")]
+    fn one(
+        &self,
+        all: &Mutex<Vec<AtWork>>,
+        plan: &Plan,
+        place: usize,
+        cancel: &AtomicBool,
+    ) -> Result<Measured, Cancelled> {
+        let stop = Arc::new(AtomicBool::new(cancel.load(Ordering::Relaxed)));
+        let entry = AtWork { place, since: Instant::now(), stop: Arc::clone(&stop), told: false };
+        let lock = || all.lock().unwrap_or_else(PoisonError::into_inner);
+        lock().push(entry);
+        let done = simulate(plan, place, &stop);
+        lock().retain(|one| one.place != place);
+        match (done, self.limit) {
+            (Err(Cancelled), Some(limit)) if !cancel.load(Ordering::Relaxed) => Ok(Measured::over_limit(plan, limit)),
+            (done, _) => done,
+        }
+    }
+}
+
+impl Executor for Vigil<'_> {
+    fn execute(
+        &self,
+        plan: &Plan,
+        todo: &[usize],
+        cancel: &AtomicBool,
+        accept: &mut dyn FnMut(Outcome) -> Result<(), SweepError>,
+    ) -> Result<(), SweepError> {
+        let all = Mutex::new(Vec::new());
+        std::thread::scope(|scope| {
+            let (over, is_over) = mpsc::channel::<()>();
+            let watch = {
+                let all = &all;
+                move || {
+                    while is_over.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
+                        self.look(all, cancel).into_iter().for_each(|long| (self.tell)(plan, long));
+                    }
+                }
+            };
+            let no_thread = |e| SweepError::Process { problem: format!("no thread can be started: {e}") };
+            let watcher = std::thread::Builder::new().spawn_scoped(scope, watch).map_err(no_thread)?;
+            let order = largest_first(self.threads, plan, todo);
+            let one = |plan: &Plan, place: usize, cancel: &AtomicBool| self.one(&all, plan, place, cancel);
+            let done = in_order(self.threads, plan, &order, cancel, &one, accept);
+            drop(over);
+            watcher.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            done
+        })
+    }
+
+    fn describe(&self) -> String {
+        Threads(self.threads).describe()
+    }
+}
