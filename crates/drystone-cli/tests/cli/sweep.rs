@@ -561,7 +561,11 @@ fn a_store_grows_with_its_study() {
     let dry = folder.run(&["sweep", "study.toml", "--dry-run"]).ok();
     assert!(dry.contains("recorded in study.db  of another study or a smaller one"), "{dry}");
     let ran = folder.run(&["sweep", "study.toml"]);
-    assert!(ran.code == 0 && ran.err.contains("study.db grows with its study: 6 simulations kept, 2 new"), "{}", ran.err);
+    assert!(
+        ran.code == 0 && ran.err.contains("study.db grows with its study: 6 simulations kept, 2 new"),
+        "{}",
+        ran.err
+    );
     assert!(ran.err.contains("6 of 8 simulations are recorded already"), "{}", ran.err);
     let dry = folder.run(&["sweep", "study.toml", "--dry-run"]).ok();
     assert!(dry.contains("recorded in study.db  8"), "{dry}");
@@ -569,7 +573,14 @@ fn a_store_grows_with_its_study() {
     assert_eq!(export(&folder, "study.db"), export(&folder, "fresh.db"));
     // From the store alone the larger study goes on.
     folder.run(&["sweep", "resume", "study.db"]).ok();
-    let ran = folder.run(&["sweep", "query", "study.db", "SELECT count(*) AS n FROM result WHERE load IS NULL", "--format", "json"]);
+    let ran = folder.run(&[
+        "sweep",
+        "query",
+        "study.db",
+        "SELECT count(*) AS n FROM result WHERE load IS NULL",
+        "--format",
+        "json",
+    ]);
     assert_eq!(ran.json()[0]["n"], 0);
 }
 
@@ -637,7 +648,12 @@ fn rankings_have_tests_corrected_for_their_number() {
         let all = single["ranked"].as_array().expect("a list");
         all.iter().find(|one| one["policy"] == policy).expect("ranked")["test"].clone()
     };
-    folder.run(&["workload", "generate", "--procs", "32", "--jobs", "12000", "--load", "0.7", "--seed", "1", "--out", "made.swf"]).ok();
+    folder
+        .run(&[
+            "workload", "generate", "--procs", "32", "--jobs", "12000", "--load", "0.7", "--seed", "1", "--out",
+            "made.swf",
+        ])
+        .ok();
     let compared = folder.run(&["compare", "made.swf", "-p", "easy", "-p", "fcfs", "--format", "json"]).json();
     let changes = compared["comparison"]["policies"][0]["changes"].as_array().expect("changes").clone();
     let wait = changes.iter().find(|change| change["metric"] == "wait_mean").expect("a change");
@@ -647,7 +663,10 @@ fn rankings_have_tests_corrected_for_their_number() {
         assert!((ours - theirs).abs() < 1e-9 * (1.0 + theirs.abs()), "{ours} {theirs}");
     }
     let error = folder.run(&["sweep", "rank", "study.db", "--against", "easy++"]).fails(2);
-    assert!(error.contains("no configuration that is ranked has this number, name or policy; there is 1 easy(order=fcfs)"), "{error}");
+    assert!(
+        error.contains("no configuration that is ranked has this number, name or policy; there is 1 easy(order=fcfs)"),
+        "{error}"
+    );
     let text = folder.run(&["sweep", "rank", "study.db", "--metric", "wait_mean"]).ok();
     assert!(text.contains("against the first") && text.contains("corrected for their number (Holm)"), "{text}");
 }

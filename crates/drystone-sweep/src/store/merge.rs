@@ -207,8 +207,10 @@ fn add(
     // Builds of one version may differ in nothing that counts.
     let Some(built) = names.iter().position(|name| name == "drystone") else { return Ok(()) };
     let same = |old: &[Value], new: &[Value]| (0..new.len()).all(|at| at == built || old[at] == new[at]);
-    let again: Vec<i64> =
-        target.prepare("SELECT simulation FROM again")?.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
+    let again: Vec<i64> = target
+        .prepare("SELECT simulation FROM again")?
+        .query_map([], |row| row.get(0))?
+        .collect::<rusqlite::Result<_>>()?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
         let new = read(row)?;

@@ -194,8 +194,7 @@ impl Store {
 
     pub(super) fn workloads(&self) -> Result<Vec<WorkloadRow>, SweepError> {
         let read = || -> rusqlite::Result<Vec<WorkloadRow>> {
-            let sql =
-                "SELECT label, name, load, month, slice, seed, hash, jobs, procs, trim, cleaning, given FROM workload ORDER BY rowid";
+            let sql = "SELECT label, name, load, month, slice, seed, hash, jobs, procs, trim, cleaning, given FROM workload ORDER BY rowid";
             let mut statement = self.db.prepare(sql)?;
             let rows = statement.query_map([], |row| {
                 Ok(WorkloadRow {

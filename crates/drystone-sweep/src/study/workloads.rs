@@ -79,8 +79,7 @@ impl Reader<'_> {
         let Some(seconds) = &raw.warm_start else { return Ok(None) };
         if let Some(given) = [&raw.load, &raw.month, &raw.slice].into_iter().flatten().next() {
             let at = given.span();
-            let problem =
-                "`load`, `month` and `slice` do not go with `warm-start`: what ran and waited is recorded at the load of the log";
+            let problem = "`load`, `month` and `slice` do not go with `warm-start`: what ran and waited is recorded at the load of the log";
             return Err(self.error(at, problem));
         }
         match *seconds.as_ref() {
@@ -165,9 +164,7 @@ impl Reader<'_> {
                 Ok(loads)
             }
             Value::Table(_) => match self.range(raw)? {
-                Range::Levels(levels) => {
-                    levels.iter().map(|level| one(&Value::String(level.to_string()))).collect()
-                }
+                Range::Levels(levels) => levels.iter().map(|level| one(&Value::String(level.to_string()))).collect(),
                 Range::Between { .. } | Range::Whole { .. } => {
                     let problem = "a range of loads needs a `step`: { from = 0.8, to = 1.2, step = 0.1 }";
                     Err(self.error(raw.span(), problem))

@@ -168,8 +168,10 @@ fn the_last_bit_makes_nobody_better() {
     let study = Study::parse(Path::new("study.toml"), text.to_string()).expect("a study");
     let plan = Plan::of(&study, None).expect("a plan");
     let mut store = Store::open(&path, &plan, None).expect("a store");
-    let of =
-        |place: usize, value: f64| Outcome { place, measured: Measured { values: vec![Some(value)], weeks: Vec::new(), error: None } };
+    let of = |place: usize, value: f64| Outcome {
+        place,
+        measured: Measured { values: vec![Some(value)], weeks: Vec::new(), error: None },
+    };
     store.record(&plan, &[of(0, near[0]), of(1, near[1]), of(2, 0.2)]).expect("recorded");
     let table = Table::of(&store, &Choice::default()).expect("a table");
     let ranks: Vec<usize> = Ranking::of(&table).ranked.iter().map(|r| r.rank).collect();
@@ -190,8 +192,10 @@ fn a_policy_is_called_what_it_was_where_it_was_simulated() {
     let study = Study::parse(Path::new("study.toml"), text.to_string()).expect("a study");
     let plan = Plan::of(&study, None).expect("a plan");
     let mut store = Store::open(&path, &plan, None).expect("a store");
-    let of =
-        |place: usize| Outcome { place, measured: Measured { values: vec![Some(10.0 + place as f64)], weeks: Vec::new(), error: None } };
+    let of = |place: usize| Outcome {
+        place,
+        measured: Measured { values: vec![Some(10.0 + place as f64)], weeks: Vec::new(), error: None },
+    };
     store.record(&plan, &(0..4).map(of).collect::<Vec<_>>()).expect("recorded");
     let table = Table::of(&store, &Choice::default()).expect("a table");
     assert_eq!(table.candidates[0].policy, "easy(predict=recent(1))");

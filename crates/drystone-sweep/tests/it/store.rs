@@ -260,7 +260,8 @@ fn growing_loses_nothing_when_it_is_cut_short() {
     drop(store);
     assert_eq!(waits(&path), before);
     // It grows on from there: what lacks the metric still does.
-    let larger = plan_of(&STUDY.replace("\"utilisation\"", "\"utilisation\", \"wait_max\"").replace("to = 3", "to = 4"));
+    let larger =
+        plan_of(&STUDY.replace("\"utilisation\"", "\"utilisation\", \"wait_max\"").replace("to = 3", "to = 4"));
     let store = Store::open(&path, &larger, None).expect("a store");
     let growth = store.grown().expect("it grows");
     assert_eq!((growth.kept, growth.again), (5, 11));

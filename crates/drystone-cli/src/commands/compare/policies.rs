@@ -21,7 +21,9 @@ pub(crate) fn asked(args: &CompareArgs) -> Result<Vec<PolicySpec>, Failure> {
         by_name
     } else {
         let all = if args.all { everything()? } else { candidates()? };
-        let fitting = all.into_iter().filter(|spec| by_name.iter().any(|named| named.text() == spec.text()) || has_form(spec, study));
+        let fitting = all
+            .into_iter()
+            .filter(|spec| by_name.iter().any(|named| named.text() == spec.text()) || has_form(spec, study));
         fitting.chain(args.baseline.clone()).collect()
     };
     let given: Vec<PolicySpec> = own.into_iter().chain(named).chain(args.baseline.clone()).collect();
