@@ -5,26 +5,23 @@ use crate::args::CompareArgs;
 use crate::exit::Failure;
 use crate::input;
 use crate::output::message;
+use crate::site;
 use drystone::log::clean::Study;
 use drystone::model::Workload;
 use drystone::policy::{PolicySpec, Priorities};
 
 /// The policies to compare: those asked for, else every policy or the usual candidates, each
-/// meaning once. One that was not asked for by name and has no form in the variant of the study is
-/// left out, with a note.
+/// meaning once.
 pub(crate) fn asked(args: &CompareArgs) -> Result<Vec<PolicySpec>, Failure> {
     let mut specs: Vec<PolicySpec> = Vec::new();
     let asked = !args.policy.is_empty();
+    let own = if args.baseline.is_none() { own(args)? } else { None };
     let study = args.common.log.study;
-    let by_name: Vec<PolicySpec> = args.policy.iter().chain(&args.baseline).cloned().collect();
-    let given: Vec<PolicySpec> = if asked {
-        by_name
+    let named = if asked {
+        args.policy.clone()
     } else {
         let all = if args.all { everything()? } else { candidates()? };
-        let fitting = all
-            .into_iter()
-            .filter(|spec| by_name.iter().any(|named| named.text() == spec.text()) || has_form(spec, study));
-        fitting.chain(args.baseline.clone()).collect()
+        all.into_iter().filter(|spec| has_form(spec, study)).collect()
     };
     let given: Vec<PolicySpec> = own.into_iter().chain(named).chain(args.baseline.clone()).collect();
     for spec in given {
@@ -36,6 +33,32 @@ pub(crate) fn asked(args: &CompareArgs) -> Result<Vec<PolicySpec>, Failure> {
         }
     }
     Ok(specs)
+}
+
+/// Leaves out policies that are tried unasked and that the workload does not fit, and says which: those
+/// that count processors only, where jobs ask for more.
+pub(super) fn able(args: &CompareArgs, specs: Vec<PolicySpec>, workload: &Workload) -> Vec<PolicySpec> {
+    if !args.policy.is_empty() {
+        return specs;
+    }
+    let counts = |spec: &PolicySpec| spec.scheduler().policy.counts_resources();
+    if workload.resources().is_none_or(|table| !table.counts()) {
+        return specs;
+    }
+    let (able, others): (Vec<PolicySpec>, Vec<PolicySpec>) = specs.into_iter().partition(counts);
+    if !others.is_empty() {
+        let names: Vec<&str> = others.iter().map(PolicySpec::text).collect();
+        message::note(&format!(
+            "left out, since they count processors only, and jobs here ask for memory, devices or nodes as well: {}",
+            names.join(", ")
+        ));
+    }
+    able
+}
+
+/// Returns the site's own Slurm, which is the baseline unless another is asked for.
+fn own(args: &CompareArgs) -> Result<Option<PolicySpec>, Failure> {
+    site::own_policy(args.common.source.path())
 }
 
 /// Returns whether a policy has a form in the variant of a study; a note tells the reason where it
