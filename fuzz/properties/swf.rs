@@ -74,7 +74,7 @@ fn rewritten(header: &Header, records: &[Record]) {
         writer.into_inner()
     };
     let text = write(header, records);
-    let (again, same) = read(text.as_slice(), false).expect("what was written is a log");
+    let (again, same) = read(text.as_slice(), false).expect("the written text is a log");
     let without_lines =
         |records: &[Record]| -> Vec<Record> { records.iter().map(|record| Record { line: 0, ..*record }).collect() };
     assert_eq!(without_lines(&same), without_lines(records), "records changed");

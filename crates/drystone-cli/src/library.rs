@@ -191,7 +191,7 @@ impl Input {
         match (self.division(), self.workload.circumstances()) {
             (Some(_), _) => Some("several pools side by side"),
             _ if lacks => Some("capacity that is out"),
-            (_, Some(_)) => Some("what is known of jobs beyond the log"),
+            (_, Some(_)) => Some("knowledge of jobs beyond the log"),
             _ => None,
         }
     }

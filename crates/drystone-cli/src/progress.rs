@@ -230,7 +230,7 @@ impl Drop for Progress {
 /// Counts jobs that end.
 pub(crate) struct Ends<'a> {
     progress: &'a Progress,
-    /// Not told to the bar yet.
+    /// Not passed to the bar yet.
     ended: u64,
 }
 

@@ -292,7 +292,7 @@ pub(crate) fn beside(log: &Path, out: &Path) -> Result<(), Failure> {
         options.push(format!("--{name} {}", path.display()));
     }
     if !options.is_empty() {
-        message::note(&format!("what the log cannot hold stands beside it: {}", options.join(" ")));
+        message::note(&format!("facts beyond the log's format are beside it: {}", options.join(" ")));
     }
     Ok(())
 }

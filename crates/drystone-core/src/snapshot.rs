@@ -57,7 +57,7 @@ pub enum SnapshotError {
     /// Another version wrote it, in another layout.
     #[error(
         "saved state: Drystone {version} wrote it in layout {found}; this is {here}, which reads layout {LAYOUT} only; continue \
-         with the version that wrote it, or begin anew",
+         with the version that wrote it, or start from the beginning",
         here = env!("CARGO_PKG_VERSION")
     )]
     OtherLayout {

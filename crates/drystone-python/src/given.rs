@@ -28,8 +28,8 @@ const fn free(name: &'static str, meaning: &'static str) -> Wanted {
 
 /// Every column. Others are ignored.
 const COLUMNS: [Wanted; 12] = [
-    needed("submit", "when the job was submitted: seconds, or timestamps"),
-    needed("run", "how long it ran: seconds, or durations"),
+    needed("submit", "submit time: seconds, or timestamps"),
+    needed("run", "run time: seconds, or durations"),
     needed("procs", "processors"),
     free("estimate", "the user's requested time: seconds, or durations; without it the run time stands for it"),
     free("job_id", "the log's number of the job"),
@@ -39,7 +39,7 @@ const COLUMNS: [Wanted; 12] = [
     free("queue", "the queue, a number or a name"),
     free("partition", "the partition, a number or a name"),
     free("memory_kb", "memory per processor in kilobytes"),
-    free("status", "how it ended: 0 failed, 1 completed, 5 cancelled"),
+    free("status", "status: 0 failed, 1 completed, 5 cancelled"),
 ];
 
 /// A column of a table: whole numbers, `None` where there is none.

@@ -29,7 +29,7 @@ pub fn advice_page(advised: &Value) -> String {
     for figure in [trade_off(advised), promises(advised)] {
         main.push_str(&figure);
     }
-    main.push_str("</section>\n<section id=\"tables\"><h2>What was tried</h2>");
+    main.push_str("</section>\n<section id=\"tables\"><h2>Candidates</h2>");
     table(advised, &mut main);
     main.push_str("</section>\n</main>\n");
     let mut out = String::with_capacity(main.len() + (1 << 16));
@@ -145,7 +145,7 @@ fn promises(advised: &Value) -> String {
     }
     let svg = scatter(&points, ("promised where it was chosen", "worth where it was judged"), true);
     format!(
-        "<figure><h3>What was promised, and what came of it</h3>{svg}<figcaption>One point for each choice: the change of the goal on the \
+        "<figure><h3>Promised and achieved changes</h3>{svg}<figcaption>One point for each choice: the change of the goal on the \
          half of the periods that it was made on, and on the other half. On the dashed line a promise is kept to the letter; below \
          zero the choice is better than today.</figcaption></figure>"
     )

@@ -127,7 +127,7 @@ fn winners(results: &Results) -> Table {
     let comparison = &results.comparison;
     let mut table = Table::new(
         "winners",
-        "Which policy is best by which measure, of those that a site can choose",
+        "Best policy by each measure, of those that a site can choose",
         ["measure", "best policy", "its value", "baseline's value", "change", "interval", "conclusion"],
     );
     let metrics = [

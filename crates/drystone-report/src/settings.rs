@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 /// Everything that determined the results, and the data themselves.
 pub(crate) fn settings(results: &Results, out: &mut String) {
     out.push_str("<section id=\"settings\"><h2>Settings and data</h2>\n");
-    let mut facts = Table::new("facts", "What determined these results", ["setting", "value"]);
+    let mut facts = Table::new("facts", "Inputs of these results", ["setting", "value"]);
     facts.row(vec![Cell::name("drystone"), Cell::words(results.drystone.clone())]);
     // Settings are listed by name.
     flatten(&mut facts, "workload", &json!(results.workload));

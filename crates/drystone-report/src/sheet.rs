@@ -17,15 +17,15 @@ const GLOSSARY: [(&str, &str); 12] = [
     ("Wait", "The time between a job's submission and its end in which it does not run."),
     (
         "Bounded slowdown",
-        "How many times as long a job takes, wait included, as it runs; run times below 10 s count as 10 s, and \
-      the least value is 1. A mean of it gives short jobs as much weight as long ones.",
+        "Wait plus run time, divided by the run time; run times below 10 s count as 10 s, and the least value \
+      is 1. A mean of it gives short jobs as much weight as long ones.",
     ),
     (
         "Reservation",
         "A start that the scheduler keeps free for one waiting job: other jobs may start earlier only if they do not \
       delay it.",
     ),
-    ("Promise", "A start, or a latest start, that the job was told. A promise is broken if the job starts later."),
+    ("Promise", "A start, or a latest start, announced for a job. A promise is broken if the job starts later."),
     ("Backfilling", "Jobs overtake in the queue where they fill processors that would be idle otherwise."),
     ("Estimate", "The time that the user asked for. Schedulers plan with it unless they predict."),
     (
@@ -36,12 +36,12 @@ const GLOSSARY: [(&str, &str); 12] = [
     ("Baseline", "The policy that all others are compared with."),
     (
         "Interval",
-        "Where the true change lies with the stated probability, judged by how much weeks differ. A policy is clearly \
+        "Range of the true change with the stated probability, judged by the differences between weeks. A policy is clearly \
       better or worse where the interval does not contain zero.",
     ),
     (
         "Knows run times",
-        "The policy is told how long each job will run. No machine can do that; it shows how much there is to gain.",
+        "The policy knows the run time of each job in advance. No machine can do that; it shows the possible gain.",
     ),
     ("Preemptive", "The policy suspends running jobs and resumes them later."),
 ];
@@ -61,17 +61,17 @@ pub(crate) fn sheet(results: &Results, out: &mut String) {
     let does = |name: &str| summary.does.iter().find(|d| d.policy == name).map(|d| d.sentence.clone());
     if let Some(chosen) = chosen {
         let name = &chosen.policy.text;
-        entry(out, &format!("What {name} does"), does(name).as_slice());
+        entry(out, &format!("About {name}"), does(name).as_slice());
         entry(out, "Its price", &summary.price);
         if let Some(base) = base {
-            entry(out, "Who gains, who loses", &who(chosen, base));
+            entry(out, "Winners and losers", &who(chosen, base));
         }
         entry(out, "To run it", summary.to_run_it.as_slice());
     } else if let Some(sentence) = does(&results.baseline) {
-        entry(out, &format!("What {} does", results.baseline), &[sentence]);
+        entry(out, &format!("About {}", results.baseline), &[sentence]);
     }
     entry(out, "Assumed", &summary.assumed);
-    entry(out, "What this cannot say", &summary.open);
+    entry(out, "Limits of this comparison", &summary.open);
     out.push_str(
         "</dl>\n<p class=\"tools\"><button type=\"button\" id=\"print\" hidden>Print this sheet</button></p></section>\n",
     );
@@ -81,11 +81,11 @@ pub(crate) fn sheet(results: &Results, out: &mut String) {
 pub(crate) fn glossary(results: &Results, out: &mut String) {
     out.push_str("<section id=\"glossary\"><h2>Words</h2>\n");
     if let Some(summary) = &results.summary {
-        out.push_str("<h3>What each policy does</h3>\n<dl class=\"sheet\">");
+        out.push_str("<h3>Policies</h3>\n<dl class=\"sheet\">");
         for does in &summary.does {
             entry(out, &does.policy, std::slice::from_ref(&does.sentence));
         }
-        out.push_str("</dl>\n<h3>What words mean</h3>\n");
+        out.push_str("</dl>\n<h3>Terms</h3>\n");
     }
     out.push_str("<dl class=\"sheet\">");
     for (word, meaning) in GLOSSARY {

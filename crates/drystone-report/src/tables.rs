@@ -314,7 +314,7 @@ fn users(results: &Results, out: &mut String) {
 fn searches(policies: &[PolicyResult], name: impl Fn(&PolicyResult) -> Cell, out: &mut String) {
     let mut table = Table::new(
         "searches",
-        "What the searches did",
+        "Effort of the searches",
         ["policy", "searches", "nodes per search", "95th percentile", "paths per search", "improvements", "exhausted"],
     );
     for policy in policies {

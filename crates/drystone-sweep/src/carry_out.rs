@@ -95,7 +95,8 @@ pub(crate) fn carry_out_these(
         let (send, receive) = mpsc::sync_channel(MOST);
         let halted = &halt;
         let work = move || {
-            let stopped = || SweepError::Process { problem: "what simulations gave could not be recorded".to_string() };
+            let stopped =
+                || SweepError::Process { problem: "results of simulations could not be recorded".to_string() };
             executor.execute(plan, todo, halted, &mut |outcome| send.send(outcome).map_err(|_| stopped()))
         };
         let no_thread = |e| SweepError::Process { problem: format!("no thread can be started: {e}") };

@@ -188,7 +188,7 @@ fn resumed(subject: &Subject, case: &Case, workload: &Workload, whole: &Watch) -
     let saved = first.save().map_err(|e| format!("does not save: {e}"))?;
     drop(first);
     let mut second = new();
-    second.load(&saved).map_err(|e| format!("what was saved does not load: {e}"))?;
+    second.load(&saved).map_err(|e| format!("the saved state does not load: {e}"))?;
     if second.save().map_err(|e| e.to_string())? != saved {
         return Err(format!("after step {} the state saves otherwise than it was loaded", case.stop));
     }
@@ -285,7 +285,7 @@ fn foresight(subject: &Subject, case: &Case, whole: &Watch) -> Result<(), String
     let counts = |t: &(i64, &str, u32, i64, i64)| t.0 < until && t.1 != "ended" && t.1 != "settled";
     let before = |seen: &Watch| seen.trace.iter().filter(|t| counts(t)).copied().collect::<Vec<_>>();
     if before(&after) != before(whole) {
-        return Err(format!("what happens before {until} depends on run times that end no sooner"));
+        return Err(format!("the schedule before {until} depends on run times that end no sooner"));
     }
     Ok(())
 }

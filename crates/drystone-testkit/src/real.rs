@@ -256,7 +256,7 @@ fn resumed(
     }
     let saved = first.save().map_err(|e| format!("does not save: {e}"))?;
     let mut second = new();
-    second.load(&saved).map_err(|e| format!("what was saved does not load: {e}"))?;
+    second.load(&saved).map_err(|e| format!("the saved state does not load: {e}"))?;
     if second.save().map_err(|e| e.to_string())? != saved {
         return Err(format!("after step {} the state saves otherwise than it was loaded", case.stop));
     }

@@ -50,7 +50,7 @@ static WIDEST_FIT: Kind = Kind::new("widest-fit", "the widest of the first waiti
     Ok(Box::new(WidestFit { depth: args.get("depth")?, queue: Vec::new() }))
 })
 .source("an example")
-.params(&[Param::new("depth", "50", &[Takes::COUNT], "how many waiting jobs are looked at")]);
+.params(&[Param::new("depth", "50", &[Takes::COUNT], "number of waiting jobs considered")]);
 
 fn main() -> Result<(), Box<dyn Error>> {
     register(&WIDEST_FIT)?;

@@ -194,7 +194,7 @@ impl<'a> Experiment<'a> {
     /// # Errors
     /// The policy requires something that a workload lacks, does not take the priorities, or breaks
     /// its contract.
-    #[expect(clippy::disallowed_methods, reason = "how long it took, which decides nothing")]
+    #[expect(clippy::disallowed_methods, reason = "the duration, which decides nothing")]
     pub fn run(&self, also: &mut impl Observer) -> Result<Option<Measured>, ExperimentError> {
         let since = Instant::now();
         if let Some(division) = self.division {
@@ -311,7 +311,7 @@ const STRIDE: u64 = 256;
 /// Counts jobs that end.
 struct Counted<'a> {
     progress: Option<&'a (dyn Fn(u64) + Sync)>,
-    /// Not told yet.
+    /// Not reported yet.
     ended: u64,
 }
 

@@ -109,7 +109,7 @@
 //! static MY_GREEDY: Kind = Kind::new("my-greedy", "of the first jobs, every one that fits starts", &|args| {
 //!     Ok(Box::new(Greedy { depth: args.get("depth")?, queue: Vec::new() }))
 //! })
-//! .params(&[Param::new("depth", "50", &[Takes::COUNT], "how many waiting jobs are looked at")]);
+//! .params(&[Param::new("depth", "50", &[Takes::COUNT], "number of waiting jobs considered")]);
 //!
 //! register(&MY_GREEDY)?;
 //! assert!("my-greedy(depth=10,predict=recent(2))".parse::<PolicySpec>().is_ok());

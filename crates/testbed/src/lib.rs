@@ -5,7 +5,7 @@
 //! any user, without munge and without cgroups. Dropping the [`Cluster`] stops every daemon and
 //! every job; the same happens when the test process dies.
 //!
-//! Where Slurm is not installed, `start` says so and returns `None`, and the test passes. With
+//! Without an installed Slurm, `start` says so and returns `None`, and the test passes. With
 //! `DRYSTONE_SLURM_REQUIRED=1` it panics instead.
 //!
 //! ```no_run

@@ -11,7 +11,7 @@ const EXAMPLES: &str = "\
 Examples:
   drystone when --ask                                     # the commands that print a state
   drystone when --state now/                              # every job that waits
-  drystone when --state now/ --job 4711                   # one of them, and what would change it
+  drystone when --state now/ --job 4711                   # one of them, and changes that would move it
   drystone when --state now/ --procs 64 --limit 12h --user alice   # a job that is not submitted yet
   drystone when --state now/ --job 4711 --format json
 

@@ -103,7 +103,7 @@ pub(crate) fn story(args: &ExplainArgs, input: &Input) -> Result<Story, Failure>
         stage.simulate(workload, new(), &mut watch, |watch| watch.0.is_over()).map_err(failed)?;
         why_not = watch.0.told(story.what_if());
         if why_not.is_none() {
-            message::note("the job did not wait, or never started: nothing stood in its way that could be told");
+            message::note("the job did not wait, or never started: there is no obstacle to report");
         }
     }
     let mut said = Vec::new();

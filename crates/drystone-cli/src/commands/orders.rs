@@ -60,7 +60,7 @@ pub(crate) fn orders() -> Orders {
 pub(crate) fn describe(document: &mut Document) {
     let orders = orders();
     document.heading("Named orders (smallest value first)");
-    let mut table = Table::new(["order", "formula", "what it is", "source"]).texts(&[0, 1, 2, 3]);
+    let mut table = Table::new(["order", "formula", "description", "source"]).texts(&[0, 1, 2, 3]);
     for order in &orders.named {
         table.row(vec![order.name.into(), order.formula.as_str().into(), order.summary.into(), order.source.into()]);
     }

@@ -21,7 +21,7 @@ pub(super) fn text(said: &[Said], submit: Time) -> String {
     if said.is_empty() {
         return String::new();
     }
-    let mut lines = vec!["\nWhat passes of Slurm's schedulers said of it:".to_string()];
+    let mut lines = vec!["\nPasses of Slurm's schedulers that considered it:".to_string()];
     lines.extend(said.iter().take(MOST).map(|said| line(said, submit)));
     if said.len() > MOST {
         lines.push(format!("  and {} more; --format json has them all", plural((said.len() - MOST) as u64, "change")));

@@ -132,13 +132,13 @@ fn heading(level: Level) -> &'static str {
 fn names(listing: &Listing) -> Document {
     let mut document = Document::default();
     document.heading("Policies");
-    let mut table = Table::new(["name", "what it does"]).texts(&[0, 1]);
+    let mut table = Table::new(["name", "description"]).texts(&[0, 1]);
     for kind in &listing.policies {
         table.row(vec![kind.name.into(), kind.summary.into()]);
     }
     document.table(table);
     document.heading("Short names");
-    let mut table = Table::new(["name", "what it does"]).texts(&[0, 1]);
+    let mut table = Table::new(["name", "description"]).texts(&[0, 1]);
     for alias in &listing.aliases {
         table.row(vec![alias.name.into(), alias.summary.into()]);
     }
@@ -150,7 +150,7 @@ fn names(listing: &Listing) -> Document {
 fn everything(listing: &Listing) -> Document {
     let mut document = Document::default();
     document.heading("Policies");
-    let mut table = Table::new(["name", "what it does", "source"]).texts(&[0, 1, 2]);
+    let mut table = Table::new(["name", "description", "source"]).texts(&[0, 1, 2]);
     for kind in &listing.policies {
         table.row(vec![kind.name.into(), kind.summary.into(), kind.source.into()]);
     }
@@ -202,7 +202,7 @@ fn short_names(listing: &Listing, document: &mut Document) {
         return;
     }
     document.heading("Short names");
-    let mut table = Table::new(["name", "means", "what it does"]).texts(&[0, 1, 2]);
+    let mut table = Table::new(["name", "means", "description"]).texts(&[0, 1, 2]);
     for alias in &listing.aliases {
         table.row(vec![alias.name.into(), alias.means.into(), alias.summary.into()]);
     }
@@ -235,7 +235,7 @@ fn certified(_: &Listing) -> Result<Document, Failure> {
 }
 
 fn variants_table(listing: &Listing) -> Table {
-    let mut table = Table::new(["variant", "sets", "what it reproduces"]).texts(&[0, 1, 2]);
+    let mut table = Table::new(["variant", "sets", "study"]).texts(&[0, 1, 2]);
     for variant in listing.policies.iter().flat_map(|k| &k.variants) {
         let sets = if variant.sets.is_empty() { "nothing: the defaults are its choices" } else { variant.sets };
         table.row(vec![variant.policy.clone().into(), sets.into(), variant.meaning.into()]);

@@ -36,7 +36,7 @@ pub(super) fn all() -> Vec<PredictorEntry> {
 /// For people.
 pub(super) fn describe(all: &[PredictorEntry], document: &mut Document) {
     document.heading("Predictors, for predict=");
-    let mut table = Table::new(["predictor", "what it predicts", "source"]).texts(&[0, 1, 2]);
+    let mut table = Table::new(["predictor", "prediction", "source"]).texts(&[0, 1, 2]);
     for kind in all {
         table.row(vec![kind.name.into(), kind.summary.into(), kind.source.into()]);
     }

@@ -295,7 +295,7 @@ mod tests {
     use super::*;
 
     fn document() -> Document {
-        let mut table = Table::new(["policy", "mean wait", "bounded slowdown", "median", "what it does"])
+        let mut table = Table::new(["policy", "mean wait", "bounded slowdown", "median", "description"])
             .texts(&[0, 4])
             .beside(&[3]);
         for (policy, tone) in [("fcfs", Tone::Bad), ("conservative", Tone::Strong)] {
@@ -356,7 +356,7 @@ policy        mean wait   slowdown  median
 fcfs            9,009.5  15,055.95    4.64
 conservative    9,009.5  15,055.95    4.64
 
-policy        what it does
+policy        description
 fcfs          promises every job a start
 conservative  promises every job a start
 ";

@@ -186,7 +186,7 @@ pub(crate) fn distinct(read: &[Option<&Path>], written: &[(&str, Option<&Path>)]
             let path = path.display();
             return Err(Failure::usage(format_args!("{option} {path}: {why}; give another name")));
         }
-        seen.push((file, format!("{option} writes that file, too")));
+        seen.push((file, format!("{option} also writes that file")));
     }
     Ok(())
 }

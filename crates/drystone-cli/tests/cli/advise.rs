@@ -74,7 +74,7 @@ fn a_setting_that_hurts_is_found() {
     assert!(settings["judged"]["got"].as_f64().is_some_and(|got| got < -0.3), "{settings}");
     assert_eq!(settings["judged"]["better"], settings["judged"]["of"]);
     let live = advised["advice"]["live"]["reason"].as_str().expect("a word");
-    assert_eq!(live, "recommended", "EASY holds the machine for it, too");
+    assert_eq!(live, "recommended", "EASY also holds the machine for it");
     let page = folder.read("advice.html");
     assert!(
         page.contains(text) && page.contains("<svg") && page.contains("# instead of slurm.conf:4"),

@@ -15,7 +15,7 @@ const NOT_HERE: [(&str, &str); 10] = [
     ("drystone sweep recipe parallel ", "GNU parallel; `cluster` tries it"),
     ("drystone sweep gather ", "tasks; `cluster` tries it"),
     ("drystone sweep status study.db --follow", "tasks; `cluster` tries it"),
-    ("drystone sweep rank study.db                 #", "what tasks gathered; `cluster` tries it"),
+    ("drystone sweep rank study.db                 #", "results that tasks gathered; `cluster` tries it"),
     ("drystone sweep studies/", "published logs"),
     ("drystone sweep rank section7.db", "published logs"),
 ];

@@ -25,17 +25,17 @@ fn every_output_is_a_file_of_its_own() {
     let folder = Folder::with("log.swf", four());
     let run = ["run", "-w", "log.swf", "--policy", "easy"];
     for (args, part) in [
-        (&["--jobs", "a.csv", "--segments", "./a.csv"][..], "--segments ./a.csv: --jobs writes that file, too"),
-        (&["--jobs", "a.csv", "--report", "a.csv.meta.json"], "--report a.csv.meta.json: --jobs writes that file, too"),
+        (&["--jobs", "a.csv", "--segments", "./a.csv"][..], "--segments ./a.csv: --jobs also writes that file"),
+        (&["--jobs", "a.csv", "--report", "a.csv.meta.json"], "--report a.csv.meta.json: --jobs also writes that file"),
         (&["--jobs", "log.swf"], "--jobs log.swf: this command reads that file"),
         (&["--audit", "log.swf"], "--audit log.swf: this command reads that file"),
-        (&["--jobs", "-", "--weeks", "-"], "--weeks -: --jobs writes that file, too"),
+        (&["--jobs", "-", "--weeks", "-"], "--weeks -: --jobs also writes that file"),
     ] {
         let said = folder.run(&[&run[..], args].concat()).fails(2);
         assert!(said.contains(part), "{said}");
     }
     let said = folder.run(&["compare", "-w", "log.swf", "-p", "easy", "--report", "r.md", "--audit", "r.md"]).fails(2);
-    assert!(said.contains("--report r.md: --audit writes that file, too"), "{said}");
+    assert!(said.contains("--report r.md: --audit also writes that file"), "{said}");
     for args in [
         &["workload", "slice", "log.swf", "--first", "3", "--out", "log.swf"][..],
         &["workload", "scale", "log.swf", "--load", "2", "--out", "./log.swf"],
@@ -198,7 +198,7 @@ fn what_goes_beside_a_result_says_what_determined_it() {
     folder.run(&[&["run", "--trace", "/dev/null"], &options[..]].concat()).ok();
     assert_eq!(folder.names(), names);
     let refused = folder.run(&[&["run", "--trace", "x.csv", "--weeks", "x.csv.meta.json"], &options[..]].concat());
-    assert!(refused.fails(2).contains("--weeks x.csv.meta.json: --trace writes that file, too"));
+    assert!(refused.fails(2).contains("--weeks x.csv.meta.json: --trace also writes that file"));
 }
 
 #[test]

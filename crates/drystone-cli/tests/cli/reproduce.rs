@@ -117,7 +117,7 @@ fn no_two_reports_go_into_one_file() {
     let folder = folder("easy", "0.875", "0");
     for (one, other) in [("a.md", "a.md"), ("a.csv", "./a.csv")] {
         let err = folder.run(&[&ARGS[..], &["--report", one, "--report", other]].concat()).fails(2);
-        assert!(err.contains(&format!("--report {other}: --report writes that file, too")), "{err}");
+        assert!(err.contains(&format!("--report {other}: --report also writes that file")), "{err}");
         assert!(!folder.path(one).exists());
     }
 }

@@ -96,7 +96,7 @@ fn explain_tells_what_passes_said() {
     };
     let told = explain("2", "slurm", &[]).ok();
     for part in [
-        "What passes of Slurm's schedulers said of it:\n",
+        "Passes of Slurm's schedulers that considered it:\n",
         "main passes: it did not fit, and kept its partition from the jobs behind it; too few nodes were idle\n",
         "backfill passes: planned to start 10.0 min after it came; too few nodes were idle\n",
         ": it started\n",

@@ -290,7 +290,7 @@ fn chunks_processes_and_merging_give_the_whole() {
     assert_eq!(export(&folder, "all.db"), whole);
     folder.run(&["sweep", "study.toml", "--store", "processes.db", "--processes", "2"]).ok();
     assert_eq!(export(&folder, "processes.db"), whole);
-    assert!(!folder.path("processes.db.chunks").exists(), "what was needed meanwhile is gone");
+    assert!(!folder.path("processes.db.chunks").exists(), "files needed meanwhile are gone");
 }
 
 /// A policy that knows run times is a bound, not a choice; a policy with a name of its own is known

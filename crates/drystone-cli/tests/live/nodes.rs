@@ -29,7 +29,7 @@ fn drained() {
     site.await_state(running, &["R"]);
     set(&site, "n2", "DRAIN");
     until("capacity falls", || offline(&site) == Some(4));
-    assert_eq!(site.state(running), "R", "what runs there runs on");
+    assert_eq!(site.state(running), "R", "jobs there continue to run");
     // It wants a node that is out: it is let go, does not start, and is held again within ten
     // seconds.
     let wide = site.submit(8, 1, 5);

@@ -89,7 +89,7 @@ mod tests {
         assert_eq!(taken, [(Time(0), Span(10)), (Time(1), Span(11)), (Time(2), Span(12))]);
         let mut c = Changes::NONE;
         (0..3).for_each(|i| changes.push(&mut c, Time(i), Span(30 + i)));
-        assert_eq!(changes.nodes.len(), 6, "what was taken is used again");
+        assert_eq!(changes.nodes.len(), 6, "taken room is used again");
         assert!(!changes.is_empty());
         for (list, first) in [(b, 20), (c, 30)] {
             taken.clear();

@@ -321,8 +321,8 @@ pub(crate) static CONSERVATIVE: Kind = Kind {
             "horizon",
             "2000",
             Horizon::TAKES,
-            "which waiting jobs are planned and promised a start: so many by arrival, those that can start within so much time, or \
-             all, however long that takes where many wait; the others wait without a promise",
+            "waiting jobs that are planned and promised a start: a number by arrival, those that can start within a time, or all, \
+             which takes long on long queues; the others wait without a promise",
         ),
     ],
     needs: &[],

@@ -149,8 +149,8 @@ pub enum Action {
     },
     /// End a running job for good.
     Kill(JobId),
-    /// Send a running job back to wait, with nothing of its progress left. The policy is not told
-    /// of what it wants itself.
+    /// Send a running job back to wait, with nothing of its progress left. The policy
+    /// receives no event for its own action.
     Requeue(JobId),
     /// Announce the planned start of a waiting job and the latest start that is promised. Recorded
     /// and audited, never executed. Policies that hold their plans promise the planned start

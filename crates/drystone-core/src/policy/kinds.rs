@@ -26,13 +26,13 @@ pub static COMMON: &[Param] = &[
         "predict",
         "estimate",
         &[predict::PREDICTOR],
-        "what plans with run times: the prediction plans, the user's estimate kills",
+        "predictor of run times: the prediction plans, the user's estimate kills",
     ),
     Param::new(
         "correct",
         "auto",
         &[Takes::Words(&["auto", "none", "estimate", "gradual", "exponential", "steps", "doubling"])],
-        "what a running job's prediction becomes when it expires; auto: estimate where predictions come from history \
+        "new value of a running job's expired prediction; auto: estimate where predictions come from history \
          or overdue=extended, else none",
     )
     .expert(),

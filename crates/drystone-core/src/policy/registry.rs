@@ -68,7 +68,7 @@ static REGISTERED: RwLock<Vec<&'static Kind>> = RwLock::new(Vec::new());
 /// static MINE: Kind = Kind::new("mine", "backfilling with a few reservations", &|args| {
 ///     Ok(Box::new(Backfill::new(Choices { reservations: args.get("held")?, ..Choices::default() })))
 /// })
-/// .params(&[Param::new("held", "3", &[Takes::Whole { from: 1, to: 100 }], "how many jobs have a reservation")]);
+/// .params(&[Param::new("held", "3", &[Takes::Whole { from: 1, to: 100 }], "number of jobs with a reservation")]);
 ///
 /// register(&MINE)?;
 /// assert!("mine(held=7,predict=recent(2))".parse::<PolicySpec>().is_ok());

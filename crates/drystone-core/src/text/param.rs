@@ -37,7 +37,7 @@ impl Level {
 ///     "depth",
 ///     "all",
 ///     &[Takes::Words(&["all"]), Takes::Whole { from: 1, to: 1000 }],
-///     "how many waiting jobs are looked at in one pass",
+///     "number of waiting jobs considered in one pass",
 /// );
 /// assert_eq!(DEPTH.values(), "all|a whole number from 1 to 1000");
 /// assert!(DEPTH.accepts("all") && DEPTH.accepts("1000") && !DEPTH.accepts("0"));

@@ -71,10 +71,14 @@ fn gauges(document: &Document, page: &mut Page) {
         "1 where the policy starts jobs, 0 where it only looks",
         f64::from(u8::from(document.mode == crate::tracker::Mode::Drive)),
     );
-    gauge("last_update_seconds", "when the daemon wrote this, in seconds since 1970", document.at as f64);
+    gauge("last_update_seconds", "time of writing, in seconds since 1970", document.at as f64);
     gauge("stalled", "1 while released jobs do not start although there is room", f64::from(u8::from(health.stalled)));
     gauge("cluster_silent", "1 while the cluster does not answer", f64::from(u8::from(health.silent)));
-    gauge("book_differences", "where the books differ from the cluster at the last look", health.differences as f64);
+    gauge(
+        "book_differences",
+        "differences between the books and the cluster at the last look",
+        health.differences as f64,
+    );
     gauge("look_cpu_seconds", "average processor time of a look at the cluster", health.look_ms / 1_000.0);
     gauge("look_period_seconds", "time from one look to the next", health.period_ms / 1_000.0);
     gauge("core_share", "share of a core that looks take", health.core_share);

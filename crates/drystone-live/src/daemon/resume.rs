@@ -110,7 +110,7 @@ fn differs(begin: &Begin, settings: &Settings, layout: &Layout, policy: &PolicyS
     if begin.layout != *layout {
         return Some("the machine had other nodes or processors".into());
     }
-    (begin.settings != *settings).then(|| "the last daemon was told otherwise".into())
+    (begin.settings != *settings).then(|| "the last daemon had other settings".into())
 }
 
 /// The core at the end of a segment, and how far the wake file was read.

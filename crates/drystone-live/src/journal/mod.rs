@@ -88,8 +88,8 @@ pub enum JournalError {
     NoJournal(PathBuf),
     /// Another version wrote it, in another layout.
     #[error(
-        "{path}: Drystone {version} wrote it in layout {found}; this is {here}, which reads layout {LAYOUT} only. Go on with that version; \
-         or hand back with it, move the state folder aside and start anew: running and waiting jobs are adopted, and only the predictors' \
+        "{path}: Drystone {version} wrote it in layout {found}; this is {here}, which reads layout {LAYOUT} only. Continue with that version; \
+         or hand back with it, move the state folder aside and start again: running and waiting jobs are adopted, and only the predictors' \
          history is lost",
         path = path.display(),
         here = env!("CARGO_PKG_VERSION")
@@ -104,8 +104,8 @@ pub enum JournalError {
     },
     /// A record is whole and not understood.
     #[error(
-        "{}: a record is not understood: another build of Drystone wrote it. Go on with that build; or hand back with it, move the state \
-         folder aside and start anew: running and waiting jobs are adopted, and only the predictors' history is lost",
+        "{}: unknown record: another build of Drystone wrote it. Continue with that build; or hand back with it, move the state \
+         folder aside and start again: running and waiting jobs are adopted, and only the predictors' history is lost",
         .0.display()
     )]
     OtherRecord(PathBuf),

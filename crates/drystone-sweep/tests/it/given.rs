@@ -36,7 +36,7 @@ fn each_file_is_felt_where_it_matters() {
     let (free, paid, ranked) = (waits(&plain), waits(&slow), waits(&important));
     assert!(paid[0] > free[0], "suspensions cost time: {} and {}", paid[0], free[0]);
     assert_eq!(paid[1..], free[1..], "no other policy suspends");
-    assert_ne!(ranked[1], free[1], "slack knows whom to prefer");
+    assert_ne!(ranked[1], free[1], "slack knows the preferred users");
     assert_eq!((ranked[0], ranked[2]), (free[0], free[2]));
     assert!(plain.hash != slow.hash && plain.hash != important.hash && slow.hash != important.hash);
     assert!(slow.cases[0].cleaning().contains("platform=blake3:"), "{}", slow.cases[0].cleaning());

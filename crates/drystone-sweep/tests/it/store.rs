@@ -139,7 +139,7 @@ impl Executor for CancelledAfter {
     }
 
     fn describe(&self) -> String {
-        "somebody who loses patience".to_string()
+        "an executor that loses patience".to_string()
     }
 }
 

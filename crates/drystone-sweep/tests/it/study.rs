@@ -302,7 +302,7 @@ fn the_example_of_the_page_is_a_study() {
     let page = page.expect("part of the project");
     let examples: Vec<&str> =
         page.split("```toml\n").skip(1).filter_map(|rest| rest.split_once("```")).map(|(text, _)| text).collect();
-    let &[short, whole] = &examples[..] else { panic!("further ones must be planned here, too") };
+    let &[short, whole] = &examples[..] else { panic!("further ones must also be planned here") };
     assert_eq!(plan(short).configurations.len(), 5, "a workload under five sizes");
     parse(whole).expect("a study");
     // With what can be generated here instead of the log, and without months of it.

@@ -84,7 +84,9 @@ pub(crate) fn guarantees(spec: &PolicySpec) -> Vec<Guarantee> {
             }
         }
         "is" => all.push(GoesOnInPlace),
-        other => panic!("what `{other}` guarantees is not said: add it to crates/drystone-testkit/tests/it/subject.rs"),
+        other => {
+            panic!("no guarantees are declared for `{other}`: add them to crates/drystone-testkit/tests/it/subject.rs")
+        }
     }
     all
 }

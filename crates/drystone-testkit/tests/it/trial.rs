@@ -44,7 +44,7 @@ impl Policy for Shallow {
     }
 }
 
-const DEPTH: Param = Param::new("depth", "50", &[Takes::Whole { from: 1, to: 9_999 }], "how many jobs are looked at");
+const DEPTH: Param = Param::new("depth", "50", &[Takes::Whole { from: 1, to: 9_999 }], "number of jobs considered");
 
 #[test]
 fn a_policy_of_another_crate_is_tried_in_one_line() {

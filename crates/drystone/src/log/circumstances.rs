@@ -200,11 +200,11 @@ impl Reading {
         let on = on.transpose()?;
         let adopted = match state {
             "running" => {
-                row.must("since", "when it has started")?;
+                row.must("since", "its start time")?;
                 Adopted::Running { since: row.time("since", &self.clock)?.unwrap_or_default(), on }
             }
             "suspended" => {
-                row.must("ran", "how many seconds it has run")?;
+                row.must("ran", "its run time so far in seconds")?;
                 Adopted::Suspended { ran: Span(row.number("ran", "whole seconds")?.unwrap_or_default()), on }
             }
             "held" => Adopted::Held,
@@ -239,7 +239,7 @@ impl Reading {
 
     fn array(&mut self, row: &Row<'_>, job: JobId) -> Result<(), TableError> {
         let Some(name) = row.get("array") else { return Ok(()) };
-        row.must("most", "how many jobs of the array may wait or run at a time")?;
+        row.must("most", "largest number of the array's jobs that may wait or run at a time")?;
         let most: u32 = row.number("most", "a number of jobs")?.unwrap_or(1);
         let line = row.line();
         let (first, throttle) =

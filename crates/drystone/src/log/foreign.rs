@@ -38,7 +38,7 @@ impl Foreign {
             Foreign::Json => "JSON, as sacct --json prints it",
             Foreign::Pbs => "accounting records of PBS or Torque",
             Foreign::Lsf => "accounting records of LSF",
-            Foreign::SacctColumns => "what sacct prints without --parsable2, in columns that cut long values",
+            Foreign::SacctColumns => "output of sacct without --parsable2, in columns that cut long values",
             Foreign::JobCompletion => "Slurm's records of jobs (JobId=…)",
             Foreign::Configuration => "a configuration such as slurm.conf",
             Foreign::Csv => "a table of values separated by commas or semicolons",

@@ -12,13 +12,13 @@
 //!
 //! | column | meaning | where it is empty |
 //! |---|---|---|
-//! | `begin` | when the processors go | an error |
-//! | `end` | when they are back | never |
-//! | `procs` | how many processors; which ones is drawn | `processors` says |
-//! | `processors` | which ones, from 0, such as `0-3 7` | `procs` says |
-//! | `announced` | when the scheduler is told | when it begins |
-//! | `expected` | when it is told to expect them back; `end` for the true end, `unknown` for no time | `end` if announced, else `unknown` |
-//! | `jobs` | what becomes of jobs on them at the beginning: `drain`, `requeue`, `lose` | `drain` if announced and not `cut`, else `requeue` |
+//! | `begin` | time at which the processors go | an error |
+//! | `end` | time at which they are back | never |
+//! | `procs` | number of processors; which ones is drawn | that of `processors` |
+//! | `processors` | their numbers, from 0, such as `0-3 7` | drawn, as many as `procs` |
+//! | `announced` | time of the announcement to the scheduler | its beginning |
+//! | `expected` | return that the scheduler expects; `end` for the true end, `unknown` for no time | `end` if announced, else `unknown` |
+//! | `jobs` | fate of jobs on them at the beginning: `drain`, `requeue`, `lose` | `drain` if announced and not `cut`, else `requeue` |
 //! | `cut` | `yes` if jobs may be started that would run into it | `no` |
 
 use super::table::{Clock, Row, Table, TableError};
@@ -84,7 +84,7 @@ fn column(field: OutageField, outage: &Outage) -> &'static str {
 }
 
 fn outage(row: &Row<'_>, clock: &Clock) -> Result<Outage, TableError> {
-    let begin = row.must("begin", "when the processors go")?;
+    let begin = row.must("begin", "the time at which the processors go")?;
     let begin = row.time("begin", clock)?.ok_or_else(|| row.error("begin", format!("`{begin}` is no time")))?;
     let (end, announced) = (row.time("end", clock)?, row.time("announced", clock)?);
     let may_cut = row.word("cut", &[true, false], |yes| if yes { "yes" } else { "no" })?.unwrap_or(false);

@@ -117,7 +117,7 @@ fn unpacked(mut input: Box<dyn Read>, name: Arc<str>) -> Result<(Vec<u8>, Source
     Ok((start, Source { bytes, name }))
 }
 
-/// Bytes that are looked at before anybody reads.
+/// Bytes that are examined before the first read.
 const PEEKED: usize = 4096;
 
 /// The first bytes of a source, and all of it. A problem met on the way is met again where the

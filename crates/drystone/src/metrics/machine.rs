@@ -235,7 +235,7 @@ pub struct QueueUse {
 }
 
 /// Time-weighted averages over a span; `None` where it is 0. Backlog and loss of capacity are also
-/// `None` where the collector was not told how many processors waiting jobs ask for.
+/// `None` where the collector does not know the processors that waiting jobs ask for.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct QueueStats {
     /// The span, in seconds.

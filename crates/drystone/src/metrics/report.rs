@@ -27,7 +27,7 @@ pub struct Report {
     pub worst: Vec<WorstCase>,
     /// Utilisation, makespan, throughput.
     pub machine: MachineUse,
-    /// Queue length and loss of capacity; `None` where the collector was not told of instants.
+    /// Queue length and loss of capacity; `None` where the collector saw no instants.
     pub queue: Option<QueueUse>,
     /// Suspensions.
     pub suspensions: Suspensions,

@@ -22,8 +22,8 @@ pub struct ClassWeek {
     pub slowdown: Option<f64>,
 }
 
-/// More weeks than this, almost two centuries, are not told one by one: what matters in a log with
-/// such a gap are the weeks with jobs.
+/// Largest number of weeks reported one by one, almost two centuries: in a log with a longer gap
+/// only the weeks with jobs matter.
 pub const MANY_WEEKS: i64 = 10_000;
 
 /// Every class in every week of all submits, from rows in order of arrival, of which those count

@@ -35,7 +35,7 @@ fn small_schedules_by_hand() {
 fn conservative_promises_hold_where_easy_makes_none() {
     let w = workload(4, &[(0, 3, 10, 10), (1, 3, 10, 10), (2, 4, 10, 10), (3, 1, 30, 30)]);
     assert_eq!(starts(&w, "easy"), [0, 10, 33, 3], "D takes the extra processor, and C, second in the queue, pays");
-    assert_eq!(starts(&w, "easy(reserve=2)"), [0, 10, 20, 30], "with two reservations C is protected, too");
+    assert_eq!(starts(&w, "easy(reserve=2)"), [0, 10, 20, 30], "with two reservations C is also protected");
     assert_eq!(starts(&w, "conservative"), [0, 10, 20, 30], "C was promised 20 and gets it");
 }
 

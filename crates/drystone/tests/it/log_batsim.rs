@@ -156,7 +156,7 @@ proptest! {
                 if running.iter().map(|r| r.1).sum::<u32>() + procs <= machine {
                     break;
                 }
-                now = running.iter().map(|r| r.0).min().expect("somebody runs");
+                now = running.iter().map(|r| r.0).min().expect("a job runs");
             }
             running.push((now + run, procs));
             let workload = generate(&Params::new(24, 1)).expect("one job");

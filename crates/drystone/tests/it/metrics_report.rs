@@ -396,7 +396,7 @@ fn reports_survive_json() {
     }
     let report = collector.finish();
     let text = serde_json::to_string(&report).expect("a report is plain data");
-    let back: Report = serde_json::from_str(&text).expect("what was written can be read");
+    let back: Report = serde_json::from_str(&text).expect("the written report can be read");
     assert_eq!(back, report);
 }
 

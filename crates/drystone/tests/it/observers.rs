@@ -253,8 +253,8 @@ fn first_reservations_by_hand() {
     assert_eq!(reserved("ss"), [(0, None), (0, None), (10, None), (5, None)]);
     // EASY announces at 1 that job 2 is due at 10.
     assert_eq!(reserved("easy"), [(0, None), (0, None), (10, Some(10)), (5, None)]);
-    // One of 4 processors is free until 10, and job 1 is announced for 10 when it arrives at 1. Job 2
-    // becomes the head only when job 1 has started, and so starts at 10 as well.
+    // One of 4 processors is free until 10, and job 1 is announced for 10 when it arrives at 1.
+    // Job 2 becomes the head only when job 1 has started, and so starts at 10 as well.
     let w = workload(4, &[(0, 3, 10, 10), (1, 2, 10, 10), (2, 2, 20, 20)]);
     let seen: Vec<_> = outcomes(&w, "easy").iter().map(|o| (o.start.0, o.first_reservation.map(|t| t.0))).collect();
     assert_eq!(seen, [(0, None), (10, Some(10)), (10, Some(10))]);

@@ -23,7 +23,7 @@ pub(super) fn document(advised: &Advised) -> Document {
         answer(&mut document, advised, &advice.live, true);
     }
     if !advice.tried.is_empty() {
-        document.heading("What was tried, over all periods, best first");
+        document.heading("Candidates over all periods, best first");
         document.table(tried(advised));
     }
     notes(advised).into_iter().for_each(|note| document.text(note));
@@ -127,7 +127,7 @@ fn verdict(advised: &Advised, answer: &Answer, live: bool) -> Vec<String> {
             let between = judged.between.map_or(String::new(), |b| format!(", mostly {}", interval(b)));
             all.push(format!("{what}: the goal changes by {got} on {period}s that were not used to choose{between}."));
             all.push(format!(
-                "How sure: {sure}. {best} Better in {} of {} {period}s.",
+                "Certainty: {sure}. {best} Better in {} of {} {period}s.",
                 answer.better_periods.0, answer.better_periods.1
             ));
         }
@@ -206,8 +206,9 @@ fn payers(answer: &Answer) -> Option<String> {
         format!("{} {after} instead of {before} ({})", f.name, change(f.change))
     };
     let named: Vec<String> = answer.figures.iter().filter(pays).map(text).collect();
-    (!named.is_empty())
-        .then(|| format!("Who pays: {}. A guard can bound that, such as --guard 'avgW(>64)<+10%'.", named.join("; ")))
+    (!named.is_empty()).then(|| {
+        format!("Longer waits: {}. A guard can bound that, such as --guard 'avgW(>64)<+10%'.", named.join("; "))
+    })
 }
 
 fn tried(advised: &Advised) -> Table {

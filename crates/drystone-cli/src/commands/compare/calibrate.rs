@@ -47,7 +47,7 @@ pub(super) fn estimates(bench: &Bench<'_>, parts: &[Workload], specs: &[PolicySp
     parallel::map(specs.iter().collect(), bench.threads(), one)
 }
 
-#[expect(clippy::disallowed_methods, reason = "how long things take")]
+#[expect(clippy::disallowed_methods, reason = "durations of trials")]
 fn trial(bench: &Bench<'_>, parts: &[Workload], spec: &PolicySpec, jobs: usize, waiting: f64) -> Option<f64> {
     let part = parts.iter().max_by_key(|part| part.len())?;
     let priorities = bench.priorities.filter(|p| crate::input::takes(spec, p, part).is_ok());

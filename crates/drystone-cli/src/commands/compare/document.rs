@@ -11,8 +11,8 @@ use drystone_headroom::DelayMeasure;
 use drystone_report::PolicyResult;
 
 /// Note on two adjacent columns, which may be of different jobs.
-const RESERVATION_ERROR: &str = "Promised: jobs that were told a start beforehand. Reservation error: |start - first reservation| over all \
-    jobs that waited and had one, also at the very pass that started them.";
+const RESERVATION_ERROR: &str = "Promised: jobs with a start announced beforehand. Reservation error: |start - first reservation| over all \
+    jobs that waited and had one, even at the very pass that started them.";
 
 /// Everything but what was asked for in fewer words.
 pub(super) fn document(result: &CompareResult) -> Document {

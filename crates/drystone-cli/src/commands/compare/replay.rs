@@ -106,7 +106,7 @@ impl Replay {
     pub(crate) fn sentence(&self) -> String {
         let Replay { policy, wait, bounded_slowdown, .. } = self;
         format!(
-            "How far the replay is off: of {} jobs, {} start under {policy} within a minute of when they did; mean wait {} against {} \
+            "Replay error: of {} jobs, {} start under {policy} within a minute of their recorded start; mean wait {} against {} \
              recorded, mean bounded slowdown {} against {}. No smaller difference between policies is called better or worse; \
              `drystone fidelity` says more.",
             count(self.jobs),

@@ -99,7 +99,7 @@ pub(super) fn who_pays(
         )
     };
     let named: Vec<String> = all.iter().take(words.named).map(text).collect();
-    (!named.is_empty()).then(|| format!("Who pays under {policy}: {}{}.", named.join("; "), more(all.len(), words)))
+    (!named.is_empty()).then(|| format!("Longer waits under {policy}: {}{}.", named.join("; "), more(all.len(), words)))
 }
 
 /// Policies that were not tried unasked, or not to the end.

@@ -92,18 +92,18 @@ pub(super) fn to_run_it(policy: &PolicyMeta) -> String {
     match policy.kind.as_str() {
         "fcfs" => "Slurm: SchedulerType=sched/builtin. PBS Professional: strict_ordering without backfill. Maui: BACKFILLPOLICY NONE.",
         "easy" => {
-            "No setting of Slurm is this: its sched/backfill plans many jobs anew at each of its passes, and its waits differ (the policy \
+            "No setting of Slurm is this: its sched/backfill plans many jobs again at each of its passes, and its waits differ (the policy \
              `slurm` simulates it). `drystone live drive` runs it. PBS Professional: strict_ordering with backfill_depth=1. Maui: \
              BACKFILLPOLICY FIRSTFIT with RESERVATIONDEPTH 1."
         }
         "conservative" => {
-            "Slurm's sched/backfill plans every job as far as bf_max_job_test and bf_window reach, but it plans anew at each pass and \
+            "Slurm's sched/backfill plans every job as far as bf_max_job_test and bf_window reach, but it plans again at each pass and \
              keeps no promise. Maui: BACKFILLPOLICY FIRSTFIT with a large RESERVATIONDEPTH."
         }
         "greedy" => "PBS Professional: strict_ordering off and no backfilling. Maui: RESERVATIONDEPTH 0.",
         "multiqueue" => {
-            "Queues or partitions by time limit exist in every system; that processors move between them, and that the first of each \
-             queue is promised a start, takes a scheduler of one's own."
+            "Queues or partitions by time limit exist in every system; processors that move between them, and a promised start for \
+             the first of each queue, need a separate scheduler."
         }
         "ss" | "tss" | "is" => {
             "Slurm suspends jobs with PreemptMode=SUSPEND,GANG by partition or quality of service, not by how long a job has waited; \

@@ -96,7 +96,7 @@ pub(crate) fn evolve(args: &EvolveArgs) -> Outcome {
 }
 
 /// Searches until time is up, enough is simulated, or it is cancelled.
-#[expect(clippy::disallowed_methods, reason = "how long a search may take is the user's choice")]
+#[expect(clippy::disallowed_methods, reason = "the user chooses the duration of a search")]
 fn searched<'a>(
     args: &EvolveArgs,
     ground: &'a Ground,

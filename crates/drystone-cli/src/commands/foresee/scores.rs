@@ -175,7 +175,7 @@ impl Printable for Scores {
             format!("mean {} min, median {} min", fixed(found.wait[0], 0), fixed(found.wait[1], 0)),
         ));
         document.facts(facts);
-        document.heading("Answers at arrival of jobs that wait, in minutes");
+        document.heading("Forecasts at arrival of jobs that wait, in minutes");
         let rows: Vec<_> =
             found.methods.iter().map(|score| (score.method.name().to_string(), score.method, &score.all)).collect();
         document.table(table(&rows, "method"));

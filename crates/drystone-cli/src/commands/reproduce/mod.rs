@@ -234,7 +234,7 @@ fn list(studies: &[Study], certifies: bool) -> Document {
     let mut document = Document::default();
     for study in studies {
         document.heading(format!("{}: {}", study.name, study.source));
-        let mut table = Table::new(["table", "what it shows", "rows", "logs"]).texts(&[0, 1, 3]);
+        let mut table = Table::new(["table", "title", "rows", "logs"]).texts(&[0, 1, 3]);
         for t in &study.tables {
             let mut logs: Vec<&str> = t.rows.iter().map(|r| r.log.as_str()).collect();
             logs.sort_unstable();
@@ -248,7 +248,7 @@ fn list(studies: &[Study], certifies: bool) -> Document {
     }
     if certifies {
         document.heading(format!("{}: {}", certified::NAME, certified::SOURCE));
-        let mut table = Table::new(["table", "what it shows", "needs"]).texts(&[0, 1, 2]);
+        let mut table = Table::new(["table", "title", "needs"]).texts(&[0, 1, 2]);
         for (id, title) in certified::TABLES {
             table.row(vec![id.into(), title.into(), "NAME.conf, NAME.repK.csv, NAME.repK.events.gz".into()]);
         }

@@ -280,7 +280,7 @@ impl Ready<'_> {
 }
 
 /// The plan, and how long it takes to make it: each task must.
-#[expect(clippy::disallowed_methods, reason = "how long a task may take")]
+#[expect(clippy::disallowed_methods, reason = "the duration of tasks")]
 fn planned(study: &Study, terms: &Terms) -> Result<(Plan, Duration), Failure> {
     let since = Instant::now();
     let reading = Waiting::new("reading the study");

@@ -194,7 +194,7 @@ impl Scene {
         let Some(name) = &args.job else { return Ok(None) };
         let Some((queued, place)) = self.queue.iter().find(|(queued, _)| queued.name == *name) else {
             return Err(Failure::usage(format_args!(
-                "--job: the queue has no job {name}{}; without --job every job that waits is told",
+                "--job: the queue has no job {name}{}; without --job every waiting job is listed",
                 args.partition.as_ref().map(|p| format!(" in partition {p}")).unwrap_or_default()
             )));
         };

@@ -174,7 +174,7 @@ impl Told {
         if self.what_if.is_empty() {
             return String::new();
         }
-        let mut text = format!("{:<30}{:<14}{}\n", "what would change it", "p50", "95 % by");
+        let mut text = format!("{:<30}{:<14}{}\n", "changes that would move it", "p50", "95 % by");
         let line = |what: String, answer: Option<&Answer>| match answer {
             Some(answer) => format!(
                 "  {what:<28}{:<14}{}",
@@ -203,7 +203,7 @@ impl Told {
         if let Some((longest, jobs)) = self.longest {
             let _ = writeln!(text, "  The last {jobs} jobs of the user ran for no longer than {}.", limit(longest.0));
         }
-        text += "  By the same futures, the place in the queue kept. Fewer processors lengthen the run: only the start is told.\n";
+        text += "  By the same futures, the place in the queue kept. Fewer processors lengthen the run: only the start is shown.\n";
         text
     }
 

@@ -43,7 +43,7 @@ fn an_array_of_sixteen_equals_a_local_sweep_byte_for_byte() {
     );
     let error = submit(&["--tasks", "16", "--", "--partition=none"]);
     assert!(error.code == 2 && error.err.contains("invalid partition"), "{}", error.err);
-    assert_eq!(folder.names_in(&format!("{store}.tasks")), Vec::<String>::new(), "what was refused leaves nothing");
+    assert_eq!(folder.names_in(&format!("{store}.tasks")), Vec::<String>::new(), "a refused submission leaves nothing");
     let plan = submit(&["--tasks", "16", "--dry-run"]).ok();
     assert!(plan.contains("tasks         16 of 1 processor") && plan.contains("core-hours"), "{plan}");
     submit(&["--tasks", "16", "--time", "10m", "--", "--partition=main"]).ok();

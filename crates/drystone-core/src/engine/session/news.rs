@@ -169,7 +169,7 @@ impl Session {
         }
     }
 
-    /// The policy sends a running job back to wait: it knows, and is not told.
+    /// The policy sends a running job back to wait: it knows, and receives no event.
     pub(super) fn send_back(&mut self, id: JobId) {
         let ran = self.s.view().ran(id);
         let entry = self.s.world.entry(id);

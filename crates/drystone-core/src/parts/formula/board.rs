@@ -58,7 +58,7 @@ impl Board {
         self.jobs.is_empty()
     }
 
-    /// Gives every job its place at this moment. Answers of the other functions are about the last
+    /// Gives every job its place at this moment. Results of the other functions are about the last
     /// rating.
     pub fn rate(&mut self, formula: &Formula, moment: &Moment<'_>) {
         let mut from = 0;

@@ -58,14 +58,14 @@ variables! {
     Estimate "e" "s" "the user's estimate of the run time"
     Procs "n" "processors" "processors"
     Area "a" "processor-seconds" "area: r*n"
-    Waited "w" "s" "how long the job has waited"
+    Waited "w" "s" "wait of the job so far"
     Submit "s" "s" "submit time, counted from the first submit of the log"
     Expansion "x" "1" "expansion factor: (w+r)/r, where r counts as 1 s at least"
     User "user" "number" "the user's number in the log, -1 where it is unknown"
     Group "group" "number" "the group's number"
     Queue "queue" "number" "the queue's number"
     Load "load" "1" "busy processors of the machine as a part of all, before the pass"
-    Waiting "waiting" "jobs" "how many jobs wait"
+    Waiting "waiting" "jobs" "number of waiting jobs"
     Machine "machine" "processors" "processors of the machine"
 }
 

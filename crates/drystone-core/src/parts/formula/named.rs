@@ -83,7 +83,7 @@ pub const FACTORS: &[(&str, &str, &str)] = &[
     ("age", "min(1,w/7d)", "the wait as a part of seven days, at most 1"),
     ("size", "n/machine", "processors as a part of the machine: large jobs first"),
     ("small", "(1-n/machine)", "the contrary: small jobs first"),
-    ("short", "(1-min(1,e/1d))", "how much shorter than a day the estimate is"),
+    ("short", "(1-min(1,e/1d))", "the part of a day that the estimate leaves, at least 0"),
     ("fairshare", "2^(-usage(7d)/0.1)", "1 for a user without usage within seven days, a half at a tenth of all usage"),
     ("expansion", "x", "the expansion factor"),
     ("queue", "queue", "the number of the queue"),

@@ -45,8 +45,7 @@ pub(super) struct History {
 /// The run times that count, summarised as a metric needs them.
 #[derive(Clone, Debug, Default)]
 struct Tally {
-    /// True if the rest is valid; it is recomputed on demand otherwise. If not, it is made anew
-    /// when it is asked for.
+    /// True if the rest is valid; otherwise it is recomputed on demand.
     known: bool,
     /// Describes the number of jobs that count.
     jobs: usize,

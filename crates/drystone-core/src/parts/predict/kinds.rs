@@ -96,7 +96,7 @@ pub(super) const FACTORS: [&str; 2] = ["double", "times"];
 static BUILT_IN: &[&PredictorKind] = &[&ESTIMATE, &PERFECT, &RECENT, &QUANTILE, &LEARN];
 
 static ESTIMATE: PredictorKind = PredictorKind::new("estimate", "the user's estimate", &|_| Ok(Box::new(UserEstimate)))
-    .source("what every batch system has")
+    .source("common to all batch systems")
     .without_history();
 
 static PERFECT: PredictorKind =
@@ -109,43 +109,43 @@ static RECENT: PredictorKind =
         .source("Tsafrir, Etsion & Feitelson 2007; `recency=termination,above=clip` after Gaussier et al. 2015")
         .unnamed("size")
         .params(&[
-            Param::new("size", "2", WINDOW_SIZE, "how many jobs the window holds"),
+            Param::new("size", "2", WINDOW_SIZE, "number of jobs in the window"),
             Param::new(
                 "window",
                 "all",
                 &[Takes::Words(&["all", "immediate", "extended"])],
-                "which jobs of the user are in it",
+                "jobs of the user that make the window",
             ),
-            Param::new("full", "yes", &[Takes::NO_YES], "whether the window must be full to predict from"),
+            Param::new("full", "yes", &[Takes::NO_YES], "yes: the window must be full to predict from"),
             Param::new(
                 "metric",
                 "average",
                 &[Takes::Words(&["average", "median", "min", "max"])],
-                "what summarises it",
+                "statistic of the window",
             ),
             Param::new(
                 "fallback",
                 "estimate",
                 &[Takes::Words(&["estimate", "relative"])],
-                "what is predicted otherwise",
+                "prediction without a window",
             ),
             Param::new(
                 "recency",
                 "submission",
                 &[Takes::Words(&["submission", "termination"])],
-                "by what jobs are recent",
+                "order by which jobs are recent",
             ),
             Param::new(
                 "above",
                 "discard",
                 &[Takes::Words(&["discard", "clip", "keep"])],
-                "what becomes of predictions above the estimate",
+                "treatment of predictions above the estimate",
             ),
             Param::new(
                 "propagate",
                 "no",
                 &[Takes::Words(&["no", "waiting", "running"])],
-                "which predictions already made new history changes",
+                "earlier predictions that new history changes",
             ),
         ]);
 
@@ -164,8 +164,8 @@ static QUANTILE: PredictorKind = PredictorKind::new(
 .unnamed("q")
 .params(&[
     Param::new("q", "0.5", &[Takes::Number { from: 0.0, to: 1.0 }], "the quantile"),
-    Param::new("size", "20", WINDOW_SIZE, "how many jobs are remembered"),
-    Param::new("least", "2", WINDOW_SIZE, "how many jobs there must be to predict from"),
+    Param::new("size", "20", WINDOW_SIZE, "number of jobs remembered"),
+    Param::new("least", "2", WINDOW_SIZE, "least number of jobs to predict from"),
 ]);
 
 static LEARN: PredictorKind =
@@ -177,18 +177,13 @@ static LEARN: PredictorKind =
         Param::new("under", "linear", BRANCH, "the loss of predictions that are too short"),
         Param::new("over", "squared", BRANCH, "the loss of predictions that are too long"),
         Param::new("bias", "1", POSITIVE, "the weight of the loss of predictions that are too short"),
-        Param::new(
-            "weight",
-            "area",
-            &[Takes::Words(&["even", "area", "small", "long", "wide"])],
-            "which jobs count more",
-        ),
-        Param::new("rate", "5000", POSITIVE, "how fast it learns").expert(),
+        Param::new("weight", "area", &[Takes::Words(&["even", "area", "small", "long", "wide"])], "weight of jobs"),
+        Param::new("rate", "5000", POSITIVE, "learning rate").expert(),
         Param::new(
             "l2",
             "4000000000",
             &[Takes::Number { from: 0.0, to: 1e24 }],
-            "how strongly coefficients are kept small",
+            "strength of the regularisation of coefficients",
         )
         .expert(),
     ]);

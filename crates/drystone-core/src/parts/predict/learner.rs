@@ -76,8 +76,8 @@ impl Default for LearnerOptions {
 /// and how many processors these need; time of day and of week, as cosine and sine. To these come
 /// all products of two. A prediction is the size of the model's value, as in the study's simulator,
 /// between 1 s and the estimate; until the first job has ended it is the estimate. (The study's
-/// features of running jobs are left out, for a predictor is not told of starts; those of jobs that
-/// are here stand for them.)
+/// features of running jobs are left out, because a predictor does not see starts; those of jobs
+/// that are here stand for them.)
 ///
 /// With the default loss, a second too short costs 1 and e seconds too long cost e²: most
 /// predictions are too short, so much so that they order jobs well and tell users little.

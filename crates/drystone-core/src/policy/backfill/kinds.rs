@@ -59,8 +59,8 @@ pub(crate) static EASY: Kind = Kind {
             "reserve",
             "1",
             &[Takes::Whole { from: 0, to: u32::MAX as u64 }],
-            "how many jobs have a reservation: 0 is greedy; with 2 or more the plan is made anew at each pass, so \
-                      only the first job's promise is sure to hold",
+            "number of jobs with a reservation: 0 is greedy; with 2 or more each pass plans again, so only the first \
+                      job's promise is sure to hold",
         ),
         Param::new(
             "extra",
@@ -90,8 +90,8 @@ pub(crate) static EASY: Kind = Kind {
             "guard",
             "prediction",
             &[Takes::Words(&["prediction", "estimate"])],
-            "a job may overtake if its predicted end respects the reservation, or only if its estimated end does, too; the \
-             reservation itself follows predictions, so jobs that outlive theirs delay it all the same",
+            "a job may overtake if its predicted end respects the reservation, or only if its estimated end does as well; \
+             the reservation itself follows predictions, so jobs that outlive theirs delay it all the same",
         ),
         Param::new(
             "plan",
@@ -104,7 +104,7 @@ pub(crate) static EASY: Kind = Kind {
             "announce",
             "plan",
             &[Takes::Words(&["plan", "estimate"])],
-            "the reservation that users are told: the one of the plan, or the one that estimates would give (double booking)",
+            "reservation announced to users: that of the plan, or that of the estimates (double booking)",
         ),
         Param::new(
             "notice",

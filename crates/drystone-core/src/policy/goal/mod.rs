@@ -251,13 +251,12 @@ pub(crate) static GOAL: Kind = Kind {
     summary: "at every decision a search for the schedule that serves the objective best",
     source: "Chiang & Vasupongayya 2008",
     params: &[
-        Param::new("objective", "tradeoff(Tw:avgX)", &[Objective::TAKES], "what is minimised, may stand alone as in `goal(lexical(Tw>avgX))`: relative changes added up, or the \
+        Param::new("objective", "tradeoff(Tw:avgX)", &[Objective::TAKES], "objective to minimise, may stand alone as in `goal(lexical(Tw>avgX))`: relative changes added up, or the \
                       first measure that differs; longest wait, wait beyond that of the oldest job or beyond a threshold, \
                       average wait, slowdown and wait weighted by processors, unused processor-seconds, late starts, \
                       waits weighted by how little their users had recently, waits of a user, group or queue"),
-        Param::new("version", "a", &[Takes::Words(&["a", "b", "c"])], "what a trade-off is relative to: the best schedule so far, the smaller of both, or what backfilling \
-                      would achieve").study(),
-        Param::new("diff", "relaxed", &[Takes::Words(&["relaxed", "strict"])], "where measures disagree, differences below 1 % do not count, or every difference counts").study(),
+        Param::new("version", "a", &[Takes::Words(&["a", "b", "c"])], "reference of a trade-off: the best schedule so far, the smaller of both, or that of backfilling").study(),
+        Param::new("diff", "relaxed", &[Takes::Words(&["relaxed", "strict"])], "differences that count if measures disagree: those of 1 % and more, or all").study(),
         Param::new(
             "order",
             "auto",
@@ -270,20 +269,20 @@ pub(crate) static GOAL: Kind = Kind {
         Param::new("nodes", "auto", &[Takes::Words(&["auto", "all"]), Takes::Whole { from: 0, to: u64::MAX }], "most nodes placed per decision; the heuristic path is always completed; auto: 4000, all with budget"),
         Param::new("budget", "none", &[Takes::Words(&["none"]), settings::DURATION], "most time per decision, for live use: results then depend on the speed of the machine"),
         Param::new("prune", "earliest", &[Takes::Words(&["never", "placed", "earliest", "beside"])], "subtrees that cannot be better are given up: never, by the jobs placed, or also by the earliest \
-                      possible starts of the others, beside the running jobs or at branchings beside the placed ones, too").expert(),
+                      possible starts of the others, beside the running jobs or at branchings also beside the placed ones").expert(),
         Param::new("reuse", "no", &[Takes::Words(&["no", "branch", "seed"])], "the best path of the decision before, newcomers last: forgotten, the order of branches, or tried after \
                       the heuristic path").expert(),
         Param::new("local", "0", &[Takes::Whole { from: 0, to: 100 }], "percent of the nodes that are kept for a local search from the best path of the tree").expert(),
-        Param::new("horizon", "all", &[Takes::Words(&["all"]), Takes::COUNT], "how many of the waiting jobs are searched, the first in the order of branches; the others follow in that order behind \
+        Param::new("horizon", "all", &[Takes::Words(&["all"]), Takes::COUNT], "number of waiting jobs that are searched, the first in the order of branches; the others follow in that order behind \
                       the best schedule of these"),
         Param::new(
             "depth",
             "100",
             &[Takes::Words(&["all"]), Takes::COUNT],
-            "how many waiting jobs are looked at, the first by arrival; all: every job, however long that takes where many wait",
+            "number of waiting jobs considered, the first by arrival; all: every job, which takes long on long queues",
         ),
         OVERDUE,
-        Param::new("plan", "prediction", &[Takes::Words(&["prediction", "estimate"])], "for which run time jobs are placed; slowdowns count the predicted one always").expert(),
+        Param::new("plan", "prediction", &[Takes::Words(&["prediction", "estimate"])], "run time for which jobs are placed; slowdowns always count the predicted one").expert(),
     ],
     needs: &[],
     unnamed: Some("objective"),

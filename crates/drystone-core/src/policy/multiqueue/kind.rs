@@ -17,32 +17,32 @@ pub(crate) static MULTIQUEUE: Kind = Kind {
     source: "Lawson, Smirni & Puiu 2002; borders from history, widths and the bounded delay are Drystone's",
     params: &[
         Param::new("bounds", "100/1000/10000", &[Takes::Ascending { unit: "seconds" }, Takes::Words(&["none", "auto"])], "the longest predicted run time of each queue but the last; auto: from history"),
-        Param::new("queues", "4", &[Takes::Whole { from: 1, to: 8 }, Takes::Words(&["auto"])], "how many queues by run time; auto: as few as leave none with a coefficient of variation above 1"),
+        Param::new("queues", "4", &[Takes::Whole { from: 1, to: 8 }, Takes::Words(&["auto"])], "number of queues by run time; auto: as few as leave none with a coefficient of variation above 1"),
         Param::new("history", "1000", &[Takes::Whole { from: 10, to: 1_000_000 }], "arrivals looked back on, and between two changes").expert(),
         Param::new("widths", "none", &[Takes::Ascending { unit: "processors" }, Takes::Words(&["none"])], "the widest job of each queue but the last, \
               within each class of run times"),
-        Param::new("own", "shared", &[Takes::Words(&["shared", "fig4", "split"])], "whether jobs on idle processors of their own partition respect all \
-              promises or only that of their own queue (figure 4 to the letter), or borrow from other partitions only what \
-              is idle or extra there").study(),
+        Param::new("own", "shared", &[Takes::Words(&["shared", "fig4", "split"])], "use of idle processors: in their own partition jobs respect all \
+              promises, or only that of their own queue (figure 4 to the letter), or they borrow from other partitions \
+              only processors that are idle or extra there").study(),
         Param::new("promise", "pivot", &[Takes::Words(&["pivot", "eager", "arrival"])], "promises in the order of becoming pivot; or handed over at once \
               when a pivot starts; or in the order of arrival, so that older jobs displace promises").study(),
         Param::new("order", "fcfs", &[Order::TAKES], "the order of each queue: its first job is promised a start, which it keeps"),
         STARVE,
         Param::new("delay", "none", &[Takes::Words(&["none"]), SECONDS], "D1, in seconds: jobs of the longest class start no sooner after their arrival"),
-        Param::new("adapt", "paper", &[Takes::Words(&["paper", "fixed", "bounded"])], "how the delay follows the slowdown of the shortest jobs; bounded: \
-              its level instead of its changes, within bounds"),
+        Param::new("adapt", "paper", &[Takes::Words(&["paper", "fixed", "bounded"])], "response of the delay to the slowdown of the shortest jobs; bounded: \
+              to its level instead of its changes, within bounds"),
         Param::new("batch", "100", &[Takes::COUNT], "completed jobs between two changes of the delay").expert(),
         Param::new("overdue", "extended", &[Takes::Words(&["extended", "now"])], "a running job past its predicted end has \
               that end put off (by a minute, then 15, 30, 60 minutes and so on, or as correct says), or counts as ending in the \
               next second").study(),
-        Param::new("count", "all", &[Takes::Words(&["all", "short"])], "which completed jobs make a batch").study(),
+        Param::new("count", "all", &[Takes::Words(&["all", "short"])], "completed jobs that make a batch").study(),
         Param::new("tolerance", "0.25", &[Takes::Number { from: 0.0, to: 1e12 }], "changes of the slowdown up to this are ignored").expert(),
         Param::new("first-change", "slowdown", &[Takes::Words(&["slowdown", "zero"])], "the change that the first batch counts as").study(),
         Param::new("ceiling", "2", &[Takes::Above { above: 0.0, to: 1e12 }], "the largest delay as a multiple of D1").expert(),
         Param::new("share", "0.1", &[Takes::Above { above: 0.0, to: 1e12 }], "a job's largest delay as a share of its predicted run time").expert(),
-        Param::new("hold", "no", &[Takes::NO_YES], "whether a delayed job cannot be promised a start before its delay is over").expert(),
-        Param::new("read", "arrival", &[Takes::Words(&["arrival", "now"])], "which D counts for a waiting job: that of its arrival or that of the present").study(),
-        Param::new("wake", "yes", &[Takes::NO_YES], "whether the end of a delay is an event of its own").expert(),
+        Param::new("hold", "no", &[Takes::NO_YES], "yes: a delayed job gets no promise before its delay is over").expert(),
+        Param::new("read", "arrival", &[Takes::Words(&["arrival", "now"])], "D of a waiting job: that of its arrival or that of the present").study(),
+        Param::new("wake", "yes", &[Takes::NO_YES], "yes: the end of a delay is an event of its own").expert(),
     ],
     needs: &[
         Needs { params: &["queues", "history"], any: &[Condition::Is("bounds", "auto")] },

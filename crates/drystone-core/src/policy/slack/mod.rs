@@ -467,7 +467,7 @@ pub(crate) static SLACK: Kind = Kind {
             "af",
             "1",
             WEIGHT,
-            "weight of fairness in prices: how much dearer it is to delay a job that was delayed before",
+            "weight of fairness in prices: surcharge for delaying a job that was delayed before",
         )
         .expert(),
         Param::new(
@@ -482,8 +482,8 @@ pub(crate) static SLACK: Kind = Kind {
             "horizon",
             "100",
             &[Takes::Words(&["all"]), Takes::COUNT],
-            "how many waiting jobs are planned and promised a start, the first by arrival; the others wait without a promise; \
-             all: every job, however long that takes where many wait",
+            "number of waiting jobs that are planned and promised a start, the first by arrival; the others wait without a \
+             promise; all: every job, which takes long on long queues",
         ),
         Param::new(
             "remove",

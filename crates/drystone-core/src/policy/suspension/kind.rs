@@ -29,39 +29,35 @@ const PLACE: Param = Param::new(
     "place",
     "strict",
     &[Takes::Words(&["strict", "priosf", "prio1", "never", "avoid", "lowest", "contiguous"])],
-    "which free processors a fresh job may take: none that a suspended job owns, but those of its victims; or those whose \
+    "free processors that a fresh job may take: none that a suspended job owns, but those of its victims; or those whose \
      owner's priority it exceeds SF times, or reaches; or in the preemption routine all; or all, those without owner first; \
      or all, lowest first, or in one piece",
 );
-const RULE: Param = Param::new("rule", "widest", &[Takes::Words(&["widest", "skip", "exit"])], "which eligible victims: the widest first; or in order of priority until they are enough, skipping or ending at the \
+const RULE: Param = Param::new("rule", "widest", &[Takes::Words(&["widest", "skip", "exit"])], "choice among eligible victims: the widest first; or in order of priority until they are enough, skipping or ending at the \
      first ineligible one").study();
 const WIDTH: Param = Param::new(
     "width",
     "2",
     &[Takes::COUNT, Takes::Words(&["none"])],
-    "a fresh job suspends only jobs up to so many times as wide as itself",
+    "a fresh job suspends only jobs up to this many times as wide as itself",
 );
 const STARTS: Param = Param::new(
     "starts",
     "events",
     &[Takes::Words(&["events", "ticks"])],
-    "whether jobs start as soon as they can or when the preemption routine runs",
+    "times at which jobs start: as soon as they can, or when the preemption routine runs",
 )
 .study();
 const CAP: Param =
-    Param::new("cap", "none", &[Takes::Words(&["none"]), Takes::COUNT], "how often a job may be suspended");
+    Param::new("cap", "none", &[Takes::Words(&["none"]), Takes::COUNT], "largest number of suspensions of a job");
 const RELIEF: Param = Param::new(
     "relief",
     "none",
     &[Takes::Words(&["none"]), Decimal::FROM_ONE],
     "from this expansion factor on the width of victims does not matter",
 );
-const MIGRATION: Param = Param::new(
-    "migration",
-    "no",
-    &[Takes::NO_YES],
-    "whether a suspended job may resume on other processors than its own",
-);
+const MIGRATION: Param =
+    Param::new("migration", "no", &[Takes::NO_YES], "yes: a suspended job may resume on other processors than its own");
 
 const PAPER: Variant = Variant {
     name: "kettimuthu2005",
@@ -92,13 +88,13 @@ pub(crate) static TSS: Kind = Kind {
         SF,
         Param::new("means", "online", &[Takes::Words(&["online"]), Takes::Numbers { count: 16 }], "mean bounded slowdowns of the 16 categories (run time class by class of processors): of the jobs completed so \
              far, or given").study(),
-        Param::new("limit", "1.5", &[Takes::Above { above: 0.0, to: f64::MAX }], "a job above so many times the mean of its category is not suspended"),
+        Param::new("limit", "1.5", &[Takes::Above { above: 0.0, to: f64::MAX }], "a job above this many times the mean of its category is not suspended"),
         Param::new(
             "limits",
             "victim",
             &[Takes::Words(&["victim", "preemptor"])],
-            "whose expansion factor the limit is about: that of the job that would be suspended, as the paper's text has it, or \
-             that of the job that would suspend it, as its printed formula has it",
+            "expansion factor that is limited: that of the job that would be suspended, as in the paper's text, or that of the \
+             job that would suspend it, as in its printed formula",
         )
         .study(),
         TARGET,
@@ -126,13 +122,13 @@ pub(crate) static IS: Kind = Kind {
     summary: "immediate service: a job that arrives starts at once, in place of jobs that have had their time slice",
     source: "Chiang & Vernon 2001 as read by Kettimuthu et al. 2005; how suspended jobs resume is not in the papers",
     params: &[
-        Param::new("slice", "600", SECONDS, "how long a job runs before it may be suspended"),
+        Param::new("slice", "600", SECONDS, "run time of a job before it may be suspended, in seconds"),
         EVERY,
         Param::new(
             "resume",
             "2",
             &[Decimal::FROM_ONE, Takes::Words(&["free"])],
-            "a suspended job may suspend those whose instantaneous expansion factor is at most so many times less than its \
+            "a suspended job may suspend those whose instantaneous expansion factor is at most this many times less than its \
              own to resume; free: it waits until its processors are free",
         ),
     ],

@@ -399,7 +399,7 @@ impl Site {
             "SchedulerType",
             &["sched/builtin", "sched/backfill"],
             "SchedulerType=sched/builtin",
-            "what it does with released jobs is not known",
+            "its effect on released jobs is not known",
         );
         must("PreemptMode", &["OFF"], "PreemptMode=OFF", "Slurm would suspend or end jobs by itself");
         must(
