@@ -100,7 +100,7 @@ fn gauges(document: &Document, page: &mut Page) {
         mean,
     );
     let oldest = document.waiting.iter().filter(|job| job.held.is_none()).map(|job| document.at - job.submit).max();
-    gauge("oldest_wait_seconds", "how long the job waits that has waited longest", oldest.unwrap_or(0) as f64);
+    gauge("oldest_wait_seconds", "wait of the job that has waited longest", oldest.unwrap_or(0) as f64);
     page.family(Kind::Gauge, "jobs", "jobs by where they are");
     for (state, count) in &document.jobs {
         page.sample("jobs", &[("state", *state)], *count as f64);
@@ -111,7 +111,7 @@ fn gauges(document: &Document, page: &mut Page) {
     for (why, count) in &document.left_out {
         page.sample("left_to_cluster", &[("why", why.as_str())], *count as f64);
     }
-    page.family(Kind::Gauge, "info", "what runs here");
+    page.family(Kind::Gauge, "info", "version, policy and cluster of the daemon");
     let labels = [("version", document.drystone), ("policy", &document.policy), ("cluster", &document.cluster)];
     page.sample("info", &labels, 1.0);
 }
