@@ -66,8 +66,8 @@ impl Installation<'_> {
         (self.fill(BACK), TIMER.to_string())
     }
 
-    /// A piece of `tmpfiles.d`: makes the run folder when the host boots, before slurmctld's hook reads
-    /// the heartbeat in it. `None` where the folder outlives a boot.
+    /// A piece of `tmpfiles.d`: makes the run folder when the host boots, before slurmctld's hook
+    /// reads the heartbeat in it. `None` where the folder outlives a boot.
     #[must_use]
     pub fn tmpfiles(&self) -> Option<String> {
         let run = self.home.run();
@@ -104,7 +104,7 @@ impl Installation<'_> {
             .replace("@RUN@", &shown(self.home.run()))
     }
 
-    /// What Slurm's commands need to be found and to find the cluster.
+    /// Environment in which Slurm's commands are found and find the cluster.
     fn environment(&self) -> String {
         let quoted = |path: &Path| path.to_string_lossy().replace('%', "%%").replace('\\', "\\\\").replace('"', "\\\"");
         let conf = self.conf.map(|path| format!("Environment=\"SLURM_CONF={}\"\n", quoted(path)));

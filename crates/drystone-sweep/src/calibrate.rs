@@ -35,7 +35,7 @@ impl Calibration {
 ///
 /// Cost: `budget` for each workload.
 #[must_use]
-#[expect(clippy::disallowed_methods, reason = "how long a study may take")]
+#[expect(clippy::disallowed_methods, reason = "durations of simulations")]
 pub fn calibrate(plan: &Plan, todo: &[usize], budget: Duration, cancel: &AtomicBool) -> Option<Vec<Calibration>> {
     let mut calibrations = Vec::new();
     for case in 0..plan.cases.len() {

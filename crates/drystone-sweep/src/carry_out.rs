@@ -73,7 +73,7 @@ pub fn carry_out_except(
 ///
 /// # Errors
 /// As [`carry_out`], or whatever `heed` returns.
-#[expect(clippy::disallowed_methods, reason = "what sessions took: no result has it")]
+#[expect(clippy::disallowed_methods, reason = "durations of sessions: no result has them")]
 pub(crate) fn carry_out_these(
     todo: &[usize],
     plan: &Plan,
@@ -125,7 +125,7 @@ pub(crate) fn carry_out_these(
 
 /// Records outcomes until no more come. `cancel` tells this to stop, and `halt` tells what
 /// simulates.
-#[expect(clippy::disallowed_methods, reason = "when to record: no result has it")]
+#[expect(clippy::disallowed_methods, reason = "times of recording: no result has them")]
 fn record(
     plan: &Plan,
     store: &mut Store,

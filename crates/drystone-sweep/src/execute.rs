@@ -93,7 +93,7 @@ impl Executor for InOrder {
     }
 }
 
-/// Carries out one simulation of a plan, until it is told to stop.
+/// Carries out one simulation of a plan, until it is cancelled.
 pub(crate) type One<'a> = dyn Fn(&Plan, usize, &AtomicBool) -> Result<Measured, Cancelled> + Sync + 'a;
 
 /// Simulates on so many threads, each of which takes the next simulation when it is free.

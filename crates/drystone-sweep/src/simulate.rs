@@ -17,8 +17,8 @@ pub type WeekSums = Vec<(i64, PeriodSum)>;
 pub struct Measured {
     /// The metrics, in the plan's order.
     pub values: Vec<Option<f64>>,
-    /// Sums per week of the metrics that are means over jobs, from which intervals are made; nothing
-    /// for the others. In the plan's order; empty after a failure.
+    /// Sums per week of the metrics that are means over jobs, from which intervals are made;
+    /// nothing for the others. In the plan's order; empty after a failure.
     pub weeks: Vec<WeekSums>,
     /// Violation by the policy; there are no values then.
     pub error: Option<String>,
@@ -53,7 +53,7 @@ pub fn simulate(plan: &Plan, place: usize, cancel: &AtomicBool) -> Result<Measur
     simulate_telling(plan, place, cancel, &|_| ())
 }
 
-/// The same; tells of jobs that have ended, how many more each time.
+/// Simulates, and reports jobs that have ended, each time the number since the last report.
 pub(crate) fn simulate_telling(
     plan: &Plan,
     place: usize,

@@ -12,15 +12,15 @@ const LOOK: Duration = Duration::from_millis(20);
 /// Result of a trial.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Trial {
-    /// Duration of the simulation, in seconds; where it was stopped, extrapolated from the jobs that
-    /// had ended.
+    /// Duration of the simulation, in seconds; where it was stopped, extrapolated from the jobs
+    /// that had ended.
     pub(crate) seconds: f64,
     /// Set if it was stopped before its end.
     pub(crate) stopped: bool,
 }
 
 /// Tries a simulation for so long at most; [`Cancelled`] if `cancel` was set. Nothing is recorded.
-#[expect(clippy::disallowed_methods, reason = "how long a study may take")]
+#[expect(clippy::disallowed_methods, reason = "durations of trials")]
 pub(crate) fn trial(plan: &Plan, place: usize, most: Duration, cancel: &AtomicBool) -> Result<Trial, Cancelled> {
     let (since, stop, ended) = (Instant::now(), AtomicBool::new(false), AtomicU64::new(0));
     let done = std::thread::scope(|scope| {

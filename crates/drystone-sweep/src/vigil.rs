@@ -1,4 +1,4 @@
-//! Threads that are watched: a simulation that takes long is told of, and may have a limit.
+//! Threads with a watch: a simulation that takes long is reported, and may have a limit.
 
 use crate::execute::{Executor, Outcome, Threads, in_order, largest_first};
 use crate::simulate::{Cancelled, Measured, simulate};
@@ -27,7 +27,7 @@ pub struct Vigil<'a> {
     /// A simulation that takes longer is stopped and recorded as failed: see
     /// [`Measured::is_over_limit`].
     pub limit: Option<Duration>,
-    /// A simulation that takes longer is told of, once.
+    /// A simulation that takes longer is reported, once.
     pub long: Duration,
     /// Hears of them, on a thread of its own.
     pub tell: &'a (dyn Fn(&Plan, LongRun) + Sync),

@@ -671,7 +671,7 @@ fn rankings_have_tests_corrected_for_their_number() {
     assert!(text.contains("against the first") && text.contains("corrected for their number (Holm)"), "{text}");
 }
 
-/// What takes too long is stopped, told, and tried again.
+/// A simulation that takes too long is stopped, reported, and tried again.
 #[test]
 fn a_simulation_has_a_limit() {
     let folder = Folder::with(

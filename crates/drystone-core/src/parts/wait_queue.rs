@@ -354,7 +354,8 @@ impl<const N: usize> Probe<Waiting> for FitProbe<N> {
 /// 48 jobs in which some job of a fitting size class is short enough, so it is far below O(n)
 /// unless many jobs just miss. Up to 192 jobs are one sorted array, which is scanned.
 ///
-/// The backfilling of EASY, with 2 processors free, a backfill window of 60 s and 1 extra processor:
+/// The backfilling of EASY, with 2 processors free, a backfill window of 60 s and 1 extra
+/// processor:
 ///
 /// ```
 /// use drystone_core::model::{JobId, Procs, Span, Time};

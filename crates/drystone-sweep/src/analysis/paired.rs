@@ -18,8 +18,8 @@ pub struct PairedTests {
     pub confidence: f64,
     /// Metrics that no test uses, because they are no means over jobs.
     pub unused: Vec<Metric>,
-    /// One test for each candidate of the table; `None` for the one itself, and where nothing can be
-    /// said: too few weeks, or a mean of 0.
+    /// One test for each candidate of the table; `None` for the one itself, and where nothing can
+    /// be said: too few weeks, or a mean of 0.
     pub tests: Vec<Option<PairedTest>>,
 }
 
@@ -32,7 +32,7 @@ pub struct PairedTest {
     pub interval: Option<(f64, f64)>,
     /// The probability of a difference as large in either direction where there is none.
     pub p: f64,
-    /// The same corrected for the number of tests (Holm 1979).
+    /// Probability corrected for the number of tests (Holm 1979).
     pub p_holm: f64,
 }
 
@@ -73,7 +73,7 @@ impl PairedTests {
         Ok(PairedTests { against, confidence, unused, tests })
     }
 
-    /// Number of candidates that are told from the one by tests corrected for their number.
+    /// Number of candidates that differ from the one by tests corrected for their number.
     #[must_use]
     pub fn told_apart(&self) -> usize {
         self.tests.iter().flatten().filter(|test| test.p_holm < 1.0 - self.confidence).count()

@@ -236,9 +236,9 @@ impl Table {
     /// better (Tsafrir et al. 2007, section 7). Where all have the same value, 0 among them, none
     /// is worse.
     ///
-    /// Where some value is 0 and others are not, 0 has no multiple. Degradations are then in
-    /// percent of the smallest value above 0: 100·P/S where less is better, and 100·B/S for 0 where
-    /// more is better, so that 0 is a whole step of 100 points from S. [`Table::zeros`] says where.
+    /// If some value is 0 and others are not, 0 has no multiple. Degradations are then in percent
+    /// of the smallest value above 0: 100·P/S where less is better, and 100·B/S for 0 where more is
+    /// better, so that 0 is a whole step of 100 points from S. [`Table::zeros`] says where.
     #[must_use]
     pub fn degradations(&self) -> (Vec<usize>, Vec<Vec<f64>>) {
         let mut bests = Vec::new();

@@ -67,7 +67,7 @@ const MOST: usize = 100;
 /// each. A kind that was not tried is predicted from the time per job of its entry. `None` if
 /// `cancel` was set. Nothing is recorded.
 #[must_use]
-#[expect(clippy::disallowed_methods, reason = "how long a study may take")]
+#[expect(clippy::disallowed_methods, reason = "durations of simulations")]
 pub fn costs(plan: &Plan, todo: &[usize], budget: Duration, cancel: &AtomicBool) -> Option<Costs> {
     let since = Instant::now();
     let mut kinds = kinds(plan, todo);

@@ -53,7 +53,7 @@ impl Queue {
 
     /// Returns Slurm's report, cached for ten seconds, or `None` where Slurm cannot be asked.
     #[must_use]
-    #[expect(clippy::disallowed_methods, reason = "how old an answer is: no result has it")]
+    #[expect(clippy::disallowed_methods, reason = "the age of an answer: no result has it")]
     pub fn recent(tasks: &Tasks, jobs: &[String]) -> Option<Queue> {
         let file = tasks.path().join("squeue.json");
         let age =

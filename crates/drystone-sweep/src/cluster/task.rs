@@ -190,7 +190,7 @@ struct Copies {
 }
 
 impl Copies {
-    #[expect(clippy::disallowed_methods, reason = "when to publish: no result has it")]
+    #[expect(clippy::disallowed_methods, reason = "times of publication: no result has them")]
     fn new(target: PathBuf, every: Duration) -> Copies {
         Copies { target, every, last: Instant::now(), results: None }
     }
@@ -205,7 +205,7 @@ impl Copies {
     }
 
     /// Makes a copy where it is time for one.
-    #[expect(clippy::disallowed_methods, reason = "when to publish: no result has it")]
+    #[expect(clippy::disallowed_methods, reason = "times of publication: no result has them")]
     fn keep_up(&mut self, store: &Store) -> Result<(), SweepError> {
         if self.last.elapsed() < self.every {
             return Ok(());

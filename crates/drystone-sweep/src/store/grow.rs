@@ -31,7 +31,7 @@ struct Recorded {
     build: String,
 }
 
-/// The tables of a layout, which are made anew.
+/// The tables of a layout, which are rebuilt.
 const TABLES: [&str; 6] = ["meta", "columns", "workload", "week", "again", "result"];
 
 impl Store {

@@ -39,7 +39,8 @@ pub(super) fn put(db: &Connection, simulation: i64, metric: &str, bytes: &[u8]) 
 }
 
 impl Store {
-    /// The sums per week of a simulation by a metric; nothing where the metric is no mean over jobs.
+    /// The sums per week of a simulation by a metric; nothing where the metric is no mean over
+    /// jobs.
     ///
     /// # Errors
     /// The store cannot be read or is damaged.

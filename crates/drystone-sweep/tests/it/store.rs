@@ -206,7 +206,7 @@ fn plan_of(text: &str) -> Plan {
     Plan::of(&Study::parse(Path::new("study.toml"), text.to_string()).expect("a study"), None).expect("a plan")
 }
 
-/// What a store has of results and sums per week, without who made it when.
+/// Results and sums per week of a store, without their authors and dates.
 fn contents(path: &Path) -> [drystone_sweep::Answer; 2] {
     let weeks = "SELECT simulation, metric, hex(sums) FROM week ORDER BY simulation, metric";
     [results(path), query(path, weeks).expect("sums")]

@@ -162,8 +162,8 @@ impl Division {
     }
 }
 
-/// Names the processors of a running job as its pool counts them; none where they are not processors
-/// of the pool.
+/// Names the processors of a running job as its pool counts them; none where they are not
+/// processors of the pool.
 fn own_processors(adopted: &mut Adopted, (offset, share): (Procs, &Share)) {
     let (Adopted::Running { on, .. } | Adopted::Suspended { on, .. }) = adopted else { return };
     let Some(set) = on.take() else { return };

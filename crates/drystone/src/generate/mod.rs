@@ -15,7 +15,7 @@
 //! jobs among arrivals: the distributions of sizes, run times, gaps and estimates stay those of the
 //! models.
 //!
-//! # How well history predicts
+//! # Accuracy of history
 //! Accuracy is the mean over all jobs of min(run, prediction) / max(run, prediction), at least 1 s
 //! each. *Recent two* is the mean run time of the user's last two terminated jobs, capped by the
 //! estimate; the estimate itself where there are none. Measured alike on logs and synthetic
@@ -43,7 +43,7 @@
 //! popular in all four logs. It cuts one run time in 500. With 48 hours the run times are exactly
 //! those of the model.
 //!
-//! # What is promised
+//! # Guarantees
 //! Equal parameters give equal workloads on every platform and in every build of one version of
 //! this crate: the random stream is ChaCha8, transcendental functions are those of the `libm` crate
 //! in IEEE arithmetic, and nothing depends on threads, addresses or hash order. (The exception is

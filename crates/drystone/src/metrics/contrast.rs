@@ -77,7 +77,7 @@ impl Contrast {
     }
 }
 
-/// Smaller probabilities are not told apart.
+/// Smaller probabilities are not distinguished.
 const LEAST_P: f64 = 1e-12;
 
 /// The p values of a family of tests, corrected for their number by Holm's method (1979): the
@@ -105,8 +105,8 @@ mod tests {
         values.iter().map(|&sum| PeriodSum { sum, count: 1.0 }).collect()
     }
 
-    /// The example of Holm's paper's method by hand: 0.01·4, 0.02·3, 0.03·2 and 0.04·1, of which the
-    /// last two are no smaller than the one before.
+    /// The example of Holm's paper's method by hand: 0.01·4, 0.02·3, 0.03·2 and 0.04·1, of which
+    /// the last two are no smaller than the one before.
     #[test]
     fn corrections_by_hand() {
         assert_eq!(holm(&[0.02, 0.01, 0.04, 0.03]), [0.06, 0.04, 0.06, 0.06]);

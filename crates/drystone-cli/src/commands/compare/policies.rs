@@ -35,8 +35,8 @@ pub(crate) fn asked(args: &CompareArgs) -> Result<Vec<PolicySpec>, Failure> {
     Ok(specs)
 }
 
-/// Leaves out policies that are tried unasked and that the workload does not fit, and says which: those
-/// that count processors only, where jobs ask for more.
+/// Leaves out policies that are tried unasked and that the workload does not fit, and says which:
+/// those that count processors only, where jobs ask for more.
 pub(super) fn able(args: &CompareArgs, specs: Vec<PolicySpec>, workload: &Workload) -> Vec<PolicySpec> {
     if !args.policy.is_empty() {
         return specs;

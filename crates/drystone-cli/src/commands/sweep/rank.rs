@@ -224,7 +224,7 @@ impl Shown {
         grid
     }
 
-    /// Number of configurations that can be told from the one that they are tested against.
+    /// Number of configurations that differ from the one that they are tested against.
     fn told_apart(&self) -> String {
         let (tested, apart) = (self.paired.tested(), self.paired.told_apart());
         let base = &self.table.candidates[self.paired.against];
@@ -241,7 +241,7 @@ impl Shown {
             names => format!(" {} take no part: they are no means over jobs.", names.join(", ")),
         };
         format!(
-            "Of {} tested against {} ({}), {} can be told from it at {}, corrected for their number (Holm).{left_out}",
+            "Of {} tested against {} ({}), {} differ from it at {}, corrected for their number (Holm).{left_out}",
             plural(tested as u64, "configuration"),
             base.policy,
             if self.chosen { "as asked" } else { "the first" },
@@ -317,7 +317,8 @@ struct RankedJson<'a> {
 /// Terms of the tests.
 #[derive(Serialize)]
 struct TestsJson<'a> {
-    /// The number in the study and the policy of the configuration that the others are held against.
+    /// The number in the study and the policy of the configuration that the others are held
+    /// against.
     against: (usize, &'a str),
     confidence: f64,
     correction: &'static str,

@@ -13,9 +13,9 @@ impl<S: Source> Simulation<S> {
     /// in all as `run` says, those of the source come on top. A run time no longer than what a job
     /// has run already counts as one second more, so that nothing ends before the next second.
     ///
-    /// The session must stand behind its last decision. What it has not been told of in time, expired
-    /// predictions and wake-ups, happens now, and a pass follows a second later. What suspensions
-    /// cost is not counted.
+    /// The session must stand behind its last decision. Events that it missed, expired predictions
+    /// and wake-ups, happen now, and a pass follows a second later. The cost of suspensions is not
+    /// counted.
     ///
     /// ```
     /// use drystone_core::engine::{Replay, Schedule, Session, Simulation};
