@@ -5,8 +5,9 @@ use clap::Args;
 use drystone::log::clean::{
     Duplicates, Keep, MissingEstimate, NegativeRun, Options, Overrun, SizeField, Study, TooWide,
 };
-use drystone::log::transform::Factor;
-use drystone::model::Procs;
+use crate::exit::Failure;
+use drystone::log::transform::{self, Factor};
+use drystone::model::{Procs, Workload};
 use std::path::PathBuf;
 
 /// Rules by which records become jobs. An option that is not given is the study's, else Drystone's
@@ -68,6 +69,10 @@ pub(crate) struct LogArgs {
     #[arg(long, value_name = "FACTOR", value_parser = value::<Factor>)]
     pub(crate) load: Option<Factor>,
 
+    /// Divide submit times so that the offered load becomes this: 0.9 or 90%.
+    #[arg(long, value_name = "LOAD", value_parser = offered, conflicts_with = "load")]
+    pub(crate) load_to: Option<f64>,
+
     /// Shift times so that the first submit is 0.
     #[arg(long)]
     pub(crate) shift: bool,
@@ -81,7 +86,34 @@ pub(crate) struct LogArgs {
     pub(crate) audit: Option<PathBuf>,
 }
 
+/// An offered load, as a fraction or in percent.
+fn offered(text: &str) -> Result<f64, String> {
+    let (number, scale) = text.strip_suffix('%').map_or((text, 1.0), |number| (number, 100.0));
+    match number.trim().parse::<f64>() {
+        Ok(load) if load / scale > 0.0 && load / scale <= 10.0 => Ok(load / scale),
+        Ok(_) => Err(format!("`{text}` is out of range; expected an offered load above 0 and up to 10, such as 0.9 or 90%")),
+        Err(_) => Err(format!("`{text}` is no offered load; expected a fraction or percent, such as 0.9 or 90%")),
+    }
+}
+
 impl LogArgs {
+    /// Returns whether jobs arrive at other times than in the log.
+    pub(crate) fn moves(&self) -> bool {
+        self.load_to.is_some() || self.load.is_some_and(|load| load.as_f64() != 1.0)
+    }
+
+    /// Scales the load of a workload to the one that is asked for, if any.
+    pub(crate) fn aim(&self, workload: Workload) -> Result<Workload, Failure> {
+        let Some(target) = self.load_to else { return Ok(workload) };
+        let Some(now) = workload.load().filter(|&load| load > 0.0) else {
+            return Err(Failure::usage("--load-to: these jobs have no offered load: they all arrive at once, or none runs"));
+        };
+        let factor = format!("{:.9}", target / now).parse::<Factor>().map_err(|_| {
+            Failure::usage(format_args!("--load-to {target}: it is too far from the offered load of the log, {now:.3}"))
+        })?;
+        transform::scale_load(workload, factor).map_err(Failure::usage)
+    }
+
     /// The options, those of the study filled in.
     pub(crate) fn options(&self) -> Options {
         let mut options = self.study.map(Study::options).unwrap_or_default();

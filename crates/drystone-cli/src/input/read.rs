@@ -61,7 +61,7 @@ impl Input {
     ///
     /// `plain` takes of a site its jobs alone: they are to arrive at other times than they did.
     pub(crate) fn simulated(args: &SimulationArgs, records: bool, plain: bool) -> Result<Input, Failure> {
-        if args.log.load.is_some_and(|load| load.as_f64() != 1.0) && args.by.contains(&Scheme::Month) {
+        if args.log.moves() && args.by.contains(&Scheme::Month) {
             let problem = "--by month does not go with --load: arrivals that come faster keep no calendar. --by week counts weeks";
             return Err(Failure::usage(problem));
         }
@@ -112,8 +112,9 @@ impl Input {
         path: Option<&Path>,
         (log, cut, real): (&LogArgs, &CutArgs, &RealArgs),
     ) -> Result<Input, Failure> {
-        let cuts = cut.month.is_some() || cut.slice.is_some() || real.needs_times_of_the_log();
-        if real.warm_start.is_some() && log.load.is_some_and(|load| load.as_f64() != 1.0) {
+        let parts = cut.month.is_some() || cut.slice.is_some();
+        let cuts = parts || log.load_to.is_some() || real.needs_times_of_the_log();
+        if real.warm_start.is_some() && log.moves() {
             let problem =
                 "--warm-start does not go with --load: what ran and waited is recorded at the load of the log";
             return Err(Failure::usage(problem));
@@ -124,6 +125,7 @@ impl Input {
         if let Some(load) = later {
             input.workload = transform::scale_load(input.workload, load).map_err(Failure::usage)?;
         }
+        input.workload = log.aim(input.workload)?;
         if cuts && log.shift {
             input.workload = transform::shift(input.workload).map_err(Failure::usage)?;
         }

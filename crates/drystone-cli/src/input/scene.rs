@@ -44,7 +44,7 @@ pub(super) fn input(
         return Err(Failure::usage(format_args!("{}: {NO_WAITS}", path.display())));
     }
     site.take_nodes();
-    let plain = take.plain || log.load.is_some_and(|load| load.as_f64() != 1.0);
+    let plain = take.plain || log.moves();
     refuse(path, real)?;
     let pools: Vec<u16> = match pool {
         Some(pool) => vec![pool],
@@ -74,6 +74,7 @@ pub(super) fn input(
     if let Some(load) = log.load.filter(|_| plain) {
         input.workload = transform::scale_load(input.workload, load).map_err(Failure::usage)?;
     }
+    input.workload = log.aim(input.workload)?;
     if let (Some(site), Some(records)) = (&mut input.site, &input.records) {
         site.places = places(records);
     }

@@ -16,7 +16,7 @@ fn about(content: impl AsRef<[u8]>, args: &[&str]) -> String {
 }
 
 #[track_caller]
-fn assert_says(error: &str, parts: &[&str]) {
+pub(crate) fn assert_says(error: &str, parts: &[&str]) {
     for part in parts {
         assert!(error.contains(part), "`{part}` is missing in: {error}");
     }

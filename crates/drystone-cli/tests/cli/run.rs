@@ -1,6 +1,7 @@
 //! `drystone run` on workloads small enough to work out by hand.
 
 use crate::common::{Folder, four, line};
+use crate::inputs::assert_says;
 
 /// The first four columns of a schedule.
 fn schedule(folder: &Folder, args: &[&str]) -> String {
@@ -271,4 +272,26 @@ fn estimates_that_are_run_times_are_told_of() {
         let done = folder.run(&["run", "-w", "log.swf", "-p", "easy", "--overrun", "exact"]);
         assert!(!done.err.contains("jobs run as long"), "{exact}: {}", done.err);
     }
+}
+
+/// 20 and 120 processor-seconds in 100 s on 4 processors are an offered load of 0.35: twice that is
+/// 0.7, by submit times half as far apart.
+#[test]
+fn a_load_is_aimed_at() {
+    let log = format!("; MaxProcs: 4\n{}{}", line(1, 0, 10, 2, 10), line(2, 100, 30, 4, 30));
+    let folder = Folder::with("log.swf", log);
+    for target in ["0.7", "70%"] {
+        let json = folder.run(&["run", "log.swf", "-p", "easy", "--load-to", target, "--format", "json"]).json();
+        assert_eq!(json["workload"]["load"], 0.7, "{json}");
+    }
+    let both = folder.run(&["run", "log.swf", "-p", "easy", "--load-to", "0.7", "--load", "2"]).fails(2);
+    assert_says(&both, &["--load-to", "--load"]);
+    for wrong in ["0", "-1", "11", "much"] {
+        let said = folder.run(&["run", "log.swf", "-p", "easy", &format!("--load-to={wrong}")]).fails(2);
+        assert_says(&said, &["such as 0.9 or 90%"]);
+    }
+    // Jobs that arrive at once have no offered load.
+    let log = format!("; MaxProcs: 4\n{}{}", line(1, 0, 10, 2, 10), line(2, 0, 30, 4, 30));
+    let folder = Folder::with("log.swf", log);
+    assert_says(&folder.run(&["run", "log.swf", "-p", "easy", "--load-to", "0.7"]).fails(2), &["no offered load"]);
 }

@@ -64,7 +64,7 @@ pub(crate) fn compare(args: &CompareArgs) -> Outcome {
     let mut input = Input::simulated(common, true, !args.loads.is_empty())?;
     let specs = policies::able(args, specs, &input.workload);
     input.site.iter_mut().for_each(|site| site.localise(&specs));
-    let as_logged = input.site.is_none() && common.log.load.is_none() && common.real.warm_start.is_none();
+    let as_logged = input.site.is_none() && !common.log.moves() && common.real.warm_start.is_none();
     let recorded = input.records.as_deref().filter(|_| as_logged).and_then(Recorded::of);
     input.fits(&specs)?;
     let mut experiment = input.experiment(common);
@@ -230,7 +230,7 @@ pub(crate) fn judged(args: &CompareArgs, input: &Input, stop: &AtomicBool) -> Re
     check(args)?;
     let common = &args.common;
     let specs = policies::asked(args)?;
-    let as_logged = input.site.is_none() && common.log.load.is_none() && common.real.warm_start.is_none();
+    let as_logged = input.site.is_none() && !common.log.moves() && common.real.warm_start.is_none();
     let records = input.records.as_deref().filter(|_| as_logged);
     input.fits(&specs)?;
     let mut experiment = input.experiment(common);
