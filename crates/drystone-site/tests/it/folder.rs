@@ -81,7 +81,7 @@ fn what_is_no_site_is_left_alone_and_what_is_damaged_is_found_out() {
     fresh();
     assert!(open(&folder.path("mine")).expect_err("no site").to_string().contains("drystone import"));
     let text = fs::read_to_string(out.join("site.json")).expect("text");
-    fs::write(out.join("site.json"), text.replace("drystone/site/1", "drystone/site/99")).expect("written");
+    fs::write(out.join("site.json"), text.replace(drystone_site::SCHEMA, "drystone/site/99")).expect("written");
     assert!(error("").contains("drystone/site/99"), "{}", error(""));
     fs::write(out.join("site.json"), &text[..text.len() / 2]).expect("written");
     assert!(error("").contains("site.json") && error("").contains("no JSON"), "{}", error(""));
