@@ -1,11 +1,11 @@
 //! Options of every command that reads a log: rules by which records become jobs.
 
 use super::values::{value, words};
+use crate::exit::Failure;
 use clap::Args;
 use drystone::log::clean::{
     Duplicates, Keep, MissingEstimate, NegativeRun, Options, Overrun, SizeField, Study, TooWide,
 };
-use crate::exit::Failure;
 use drystone::log::transform::{self, Factor};
 use drystone::model::{Procs, Workload};
 use std::path::PathBuf;
@@ -91,7 +91,9 @@ fn offered(text: &str) -> Result<f64, String> {
     let (number, scale) = text.strip_suffix('%').map_or((text, 1.0), |number| (number, 100.0));
     match number.trim().parse::<f64>() {
         Ok(load) if load / scale > 0.0 && load / scale <= 10.0 => Ok(load / scale),
-        Ok(_) => Err(format!("`{text}` is out of range; expected an offered load above 0 and up to 10, such as 0.9 or 90%")),
+        Ok(_) => {
+            Err(format!("`{text}` is out of range; expected an offered load above 0 and up to 10, such as 0.9 or 90%"))
+        }
         Err(_) => Err(format!("`{text}` is no offered load; expected a fraction or percent, such as 0.9 or 90%")),
     }
 }
@@ -106,7 +108,9 @@ impl LogArgs {
     pub(crate) fn aim(&self, workload: Workload) -> Result<Workload, Failure> {
         let Some(target) = self.load_to else { return Ok(workload) };
         let Some(now) = workload.load().filter(|&load| load > 0.0) else {
-            return Err(Failure::usage("--load-to: these jobs have no offered load: they all arrive at once, or none runs"));
+            return Err(Failure::usage(
+                "--load-to: these jobs have no offered load: they all arrive at once, or none runs",
+            ));
         };
         let factor = format!("{:.9}", target / now).parse::<Factor>().map_err(|_| {
             Failure::usage(format_args!("--load-to {target}: it is too far from the offered load of the log, {now:.3}"))
