@@ -11,6 +11,7 @@ mod blocked;
 mod choices;
 mod kinds;
 mod plain;
+mod pooled;
 mod queues;
 mod several;
 mod starvation;
@@ -394,6 +395,12 @@ impl Backfill {
     }
 }
 
+/// Whether all that a job asks for beyond processors is free.
+#[inline]
+fn admits(id: JobId, view: &View<'_>) -> bool {
+    view.resources().is_none_or(|resources| resources.admits(view.job(id).demand))
+}
+
 impl Policy for Backfill {
     fn name(&self) -> &str {
         "backfill"
@@ -432,7 +439,8 @@ impl Policy for Backfill {
         self.started.clear();
         if self.choices.arrive == Arrive::Fits && !self.fresh.is_empty() {
             let free = self.free(view);
-            if !self.ended && self.fresh.iter().all(|job| job.procs > free) {
+            let fits = |job: &Waiting| job.procs <= free && admits(job.id, view);
+            if !self.ended && !self.fresh.iter().any(fits) {
                 // A job that comes before the head has the next reservation.
                 self.blocked = self.blocked.filter(|b| self.fresh.iter().all(|job| job.place() > b.head));
                 if let Some(blocked) = &mut self.blocked {
@@ -450,6 +458,8 @@ impl Policy for Backfill {
         }
         if self.choices.reservations > 1 {
             self.planned_pass(view, actions);
+        } else if let Some(resources) = view.resources() {
+            self.pooled_pass(resources, view, actions);
         } else if !self.newcomers(view, actions) {
             self.full_pass(view, actions);
         }
@@ -488,6 +498,11 @@ impl Policy for Backfill {
 
     fn reserves(&self) -> bool {
         self.choices.backfill.is_some() && self.choices.reservations > 0
+    }
+
+    fn counts_resources(&self) -> bool {
+        // What overdue jobs hold of them is not free.
+        self.choices.overdue != Overdue::Free
     }
 
     fn requires(&self) -> Requirement {

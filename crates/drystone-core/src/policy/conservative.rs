@@ -18,9 +18,9 @@
 //! plan may be impossible. Then starts can move back as well, and a promise may be broken.
 
 use super::planned::{Believed, Bounds, DEEP, Deep, Horizon, Notice, OVERDUE, Planned, compress};
-use super::{Actions, Event, Kind, Param, Phase, Policy, Takes, Variant, View, Why};
+use super::{Actions, Event, Kind, Param, Phase, Policy, Takes, Variant, View, Why, pool_plan};
 use crate::model::{JobId, Span, Time};
-use crate::parts::{Profile, Running};
+use crate::parts::{PoolProfile, Profile, Running};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
@@ -33,6 +33,8 @@ use std::collections::VecDeque;
 pub struct Conservative {
     /// Free processors with running jobs and all plans taken away; unused while the plan is deep.
     profile: Profile,
+    /// The same of further resources, where the machine has some.
+    pools: Option<Box<PoolProfile>>,
     /// Structure for many planned jobs.
     deep: Option<Deep>,
     /// From so many planned jobs on the plan is deep. How it works, not what it is: no part of the
@@ -66,6 +68,7 @@ impl Conservative {
     pub fn deep_from(notice: Notice, jobs: usize) -> Conservative {
         Conservative {
             profile: Profile::new(Time::MIN, 0),
+            pools: None,
             deep: None,
             deep_from: jobs,
             running: Believed::new(notice),
@@ -105,12 +108,39 @@ impl Conservative {
                 return;
             }
         } else if !self.stale {
+            if let Some(pools) = &mut self.pools {
+                pools.advance(now);
+            }
             return self.profile.advance(now);
         }
         self.deep = None;
         self.stale = false;
         self.running.fill(&mut self.profile, view, view.free());
+        if view.resources().is_some() {
+            return self.compress_pooled(view, actions);
+        }
         compress(&mut self.plan, &mut self.profile, now, |job, _| announce(job, actions));
+    }
+
+    /// Compression where each resource has a profile of its own.
+    fn compress_pooled(&mut self, view: &View<'_>, actions: &mut Actions) {
+        let mut pools = self.pools.take().unwrap_or_default();
+        pool_plan::fill(&mut pools, view, self.running.iter().map(|job| (job.end, job.id)));
+        for job in &mut self.plan {
+            let old = job.start;
+            let totals = view.amounts(job.id);
+            let start = pool_plan::earliest(&self.profile, &pools, job.procs, totals, job.span, view.now());
+            job.start = start.unwrap_or(Time::MAX);
+            if job.start < Time::MAX {
+                self.profile.reserve(job.start, job.end(), job.procs);
+                pools.reserve(job.start, job.end(), totals);
+            }
+            if job.start != old {
+                announce(job, actions);
+            }
+        }
+        self.plan.sort_unstable_by_key(Planned::key);
+        self.pools = Some(pools);
     }
 
     /// Plans the newcomers, and those that waited beyond the horizon.
@@ -155,15 +185,22 @@ impl Conservative {
         actions: &mut Actions,
     ) -> Option<Time> {
         let mut job = Planned::new(id, view);
-        let bound = bounds.of(job.procs, job.span, view.now());
+        let bound = if self.pools.is_some() { view.now() } else { bounds.of(job.procs, job.span, view.now()) };
         if bound > latest {
             return None;
         }
-        job.start = match &self.deep {
-            Some(deep) => deep.earliest(&job, bound),
-            None => self.profile.earliest(job.procs, job.span, bound).unwrap_or(Time::MAX),
+        job.start = match (&self.deep, &self.pools) {
+            (Some(deep), _) => deep.earliest(&job, bound),
+            (None, None) => self.profile.earliest(job.procs, job.span, bound).unwrap_or(Time::MAX),
+            (None, Some(pools)) => {
+                let totals = view.amounts(id);
+                let start = pool_plan::earliest(&self.profile, pools, job.procs, totals, job.span, bound);
+                start.unwrap_or(Time::MAX)
+            }
         };
-        bounds.learn(job.procs, job.span, bound, job.start);
+        if self.pools.is_none() {
+            bounds.learn(job.procs, job.span, bound, job.start);
+        }
         if job.start > latest {
             return None;
         }
@@ -175,7 +212,12 @@ impl Conservative {
         }
         match &mut self.deep {
             Some(deep) => deep.reserve(&job),
-            None if job.start < Time::MAX => self.profile.reserve(job.start, job.end(), job.procs),
+            None if job.start < Time::MAX => {
+                self.profile.reserve(job.start, job.end(), job.procs);
+                if let Some(pools) = &mut self.pools {
+                    pools.reserve(job.start, job.end(), view.amounts(id));
+                }
+            }
             None => {}
         }
         if job.start > view.now() {
@@ -189,7 +231,7 @@ impl Conservative {
 
     /// Keeps the plan in the way that suits its depth.
     fn change_over(&mut self, view: &View<'_>) {
-        if self.deep.is_none() && self.plan.len() >= self.deep_from && self.running.fit(view) {
+        if self.deep.is_none() && self.pools.is_none() && self.plan.len() >= self.deep_from && self.running.fit(view) {
             self.deep = Deep::take_over(&self.profile, &self.plan, view);
         } else if self.plan.len() < self.deep_from / 2
             && let Some(deep) = self.deep.take()
@@ -287,6 +329,10 @@ impl Policy for Conservative {
     }
 
     fn hears(&self) -> bool {
+        true
+    }
+
+    fn counts_resources(&self) -> bool {
         true
     }
 }

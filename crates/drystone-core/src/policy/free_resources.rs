@@ -112,20 +112,10 @@ pub(crate) fn covers(levels: &[i64], totals: &[(ResourceId, u64)]) -> bool {
     totals.iter().all(|&(id, amount)| levels[id.index()] >= amount as i64)
 }
 
-#[allow(dead_code, reason = "plans use it")]
 /// Takes a demand out of what is left.
 #[inline]
 pub(crate) fn deduct(levels: &mut [i64], totals: &[(ResourceId, u64)]) {
     for &(id, amount) in totals {
         levels[id.index()] -= amount as i64;
-    }
-}
-
-#[allow(dead_code, reason = "plans use it")]
-/// Adds a demand to what is left.
-#[inline]
-pub(crate) fn restore(levels: &mut [i64], totals: &[(ResourceId, u64)]) {
-    for &(id, amount) in totals {
-        levels[id.index()] += amount as i64;
     }
 }

@@ -11,6 +11,7 @@ mod multiqueue;
 mod outlook;
 mod outside;
 mod planned;
+mod pool_plan;
 mod ranking;
 mod registry;
 pub mod slack;

@@ -1,7 +1,7 @@
 //! View of a policy: the jobs announced to it, and the machine.
 
 use super::{FreeResources, Outlook};
-use crate::model::{Job, JobId, Machine, ProcSet, Procs, Span, Time, Window};
+use crate::model::{Job, JobId, Machine, ProcSet, Procs, ResourceId, Span, Time, Window};
 use crate::parts::RunningSet;
 use crate::parts::predict::Expired;
 use serde::{Deserialize, Serialize};
@@ -309,6 +309,16 @@ impl<'a> View<'a> {
     #[must_use]
     pub fn resources(&self) -> Option<&'a FreeResources> {
         self.world.resources.as_deref()
+    }
+
+    /// What a job asks for beyond processors, ascending by resource.
+    ///
+    /// # Panics
+    /// As [`View::job`].
+    #[inline]
+    #[must_use]
+    pub fn amounts(&self, id: JobId) -> &'a [(ResourceId, u64)] {
+        self.resources().map_or(&[], |resources| resources.table().totals(self.job(id).demand))
     }
 
     /// The processors of a running or suspended job, where they have names.

@@ -9,6 +9,7 @@
 use super::{Backfill, Choices, Guard, Overdue};
 use crate::model::{JobId, Procs, Span, Time};
 use crate::parts::{Extra, Place, Profile, Running, Stairs, Waiting};
+use crate::policy::pool_plan::PoolPlan;
 use crate::policy::ranking;
 use crate::policy::{Actions, Outlook, View, Why};
 use serde::{Deserialize, Serialize};
@@ -169,17 +170,22 @@ impl Backfill {
     /// window. `free` processors are left by jobs that this pass has started already.
     pub(super) fn plan_around(&mut self, mut free: Procs, view: &View<'_>, actions: &mut Actions) {
         let now = view.now();
+        let demand = |id: JobId| view.job(id).demand;
         let mut profile = self.profile.take().unwrap_or_else(|| Profile::new(now, 0));
         view.fill(&mut profile, view.free(), view.running().iter().map(|job| (job.end, job.procs)));
+        let mut pools = PoolPlan::beside(view, view.running().iter().map(|job| (job.end, job.id)));
         for job in &self.started {
             profile.reserve(now, job.end.max(now + Span(1)), job.procs);
+            pools.start(demand(job.id), now, job.end.max(now + Span(1)));
         }
         let mut skipped: Vec<JobId> = Vec::new();
         while let Some(head) = self.head(view) {
             let span = head.prediction.max(Span(1));
-            let start = profile.earliest(head.procs, span, now);
-            if start == Some(now) && head.procs <= free {
+            let asked = demand(head.id);
+            let start = pools.earliest(&profile, asked, head.procs, span, now);
+            if start == Some(now) && head.procs <= free && pools.are_left(asked) {
                 profile.reserve(now, now.saturating_add(span), head.procs);
+                pools.start(asked, now, now.saturating_add(span));
                 free -= head.procs;
                 self.take_head(&head, view);
                 self.started.push(Running { end: now.saturating_add(span), id: head.id, procs: head.procs });
@@ -196,12 +202,13 @@ impl Backfill {
             };
             if self.choices.reservations > 0 {
                 profile.reserve(start, start.saturating_add(span), head.procs);
+                pools.reserve(asked, start, start.saturating_add(span));
                 // An overdue job may hold its processors still.
                 if start > now {
                     self.announce(head.id, start, actions);
                 }
             }
-            self.backfill_around(head.id, &mut profile, free, view, actions);
+            self.backfill_around(head.id, (&mut profile, &mut pools), free, view, actions);
             self.around.head = Some(head.place());
             break;
         }
@@ -213,7 +220,7 @@ impl Backfill {
     }
 
     /// Takes the job out of the queues that is their head.
-    fn take_head(&mut self, head: &Waiting, view: &View<'_>) {
+    pub(super) fn take_head(&mut self, head: &Waiting, view: &View<'_>) {
         match &mut self.line {
             Some(line) => line.leave(),
             None => self.leave_queue(head, view),
@@ -224,7 +231,7 @@ impl Backfill {
     fn backfill_around(
         &mut self,
         head: JobId,
-        profile: &mut Profile,
+        (profile, pools): (&mut Profile, &mut PoolPlan),
         free: Procs,
         view: &View<'_>,
         actions: &mut Actions,
@@ -233,8 +240,10 @@ impl Backfill {
         let Some(order) = self.choices.backfill.clone() else { return };
         let mut start = |policy: &mut Backfill, job: &Waiting, profile: &mut Profile, free: &mut Procs| {
             let longest = policy.longest(job, view).max(Span(1));
-            if job.procs <= *free && profile.fits(now, longest, job.procs) {
+            let demand = view.job(job.id).demand;
+            if job.procs <= *free && profile.fits(now, longest, job.procs) && pools.admits(demand, longest, now) {
                 profile.reserve(now, now.saturating_add(longest), job.procs);
+                pools.start(demand, now, now.saturating_add(longest));
                 *free -= job.procs;
                 policy.dequeue(job, view);
                 actions.start(job.id, Why::Backfilled);

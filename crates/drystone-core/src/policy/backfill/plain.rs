@@ -4,10 +4,13 @@
 //! made and jobs admitted while predictions order the queue, by which run times a reservation is
 //! announced, and when an early end is noticed. Each pass is made afresh from books of its own.
 
+use super::pooled::PooledFit;
 use super::{Choices, Guard, Overdue};
 use crate::model::{JobId, Procs, Span, Time};
 use crate::parts::formula::Shares;
-use crate::parts::{Fit, Order, Place, Profile, Running, RunningSet, WaitQueue, Waiting};
+use crate::parts::{Fit, Order, Place, Profile, Running, RunningSet, Shadow, WaitQueue, Waiting};
+use crate::policy::free_resources::{covers, deduct};
+use crate::policy::pool_plan::{PoolPlan, PooledNeed, pooled_shadow};
 use crate::policy::ranking::{self, Rater};
 use crate::policy::{Actions, Event, Notice, Phase, Policy, View, Why};
 use serde::{Deserialize, Serialize};
@@ -260,6 +263,9 @@ impl PlainBackfill {
         if view.outlook().is_some() {
             return self.pass_around(rated, tried, view, actions);
         }
+        let table = view.resources().map(|resources| &**resources.table());
+        let totals = |id: JobId| table.map_or(&[][..], |table| table.totals(view.job(id).demand));
+        let mut left = view.resources().map_or_else(Vec::new, |resources| resources.levels().to_vec());
         let mut started = 0;
         let head = loop {
             let first = match (&rated, &self.heads.placed) {
@@ -268,41 +274,55 @@ impl PlainBackfill {
             };
             let Some(first) = first else { return };
             let procs = view.job(first).procs;
-            if procs > free {
+            if procs > free || !covers(&left, totals(first)) {
                 break first;
             }
             free -= procs;
+            deduct(&mut left, totals(first));
             started += 1;
             self.start(first, Why::Head, view, actions);
         };
-        let missing = view.job(head).procs - free;
-        let floor = if self.choices.overdue == Overdue::Now { now } else { Time::MIN };
-        let shadow = self.plan.set.shadow(missing, self.choices.extra, floor);
-        let apart = self.announced_by.as_ref().map(|book| book.set.shadow(missing, self.choices.extra, floor));
+        let need = PooledNeed { procs: i64::from(view.job(head).procs) - i64::from(free), totals: totals(head) };
+        let mut extra_left = left.clone();
+        let shadow = self.shadow(&self.plan, &need, &mut extra_left, view);
+        let announced = self.announced_by.as_ref();
+        let apart = announced.map(|book| self.shadow(book, &need, &mut left.clone(), view));
         if let Some(shadow) = apart.unwrap_or(shadow) {
             self.announce(head, shadow.time, actions);
         }
         let (window, extra) = shadow.map_or((Span::MAX, 0), |shadow| (shadow.time - now, shadow.extra));
-        let mut fit = Fit { free, window, extra };
+        let mut fit = PooledFit { table, fit: Fit { free, window, extra }, left, extra: extra_left };
         match tried {
             Some(tried) => {
                 for id in tried {
                     let (procs, longest) = (view.job(id).procs, self.longest(id, view));
-                    if id != head && self.waiting.contains(&id) && fit.admits(procs, longest) {
-                        fit.take(procs, longest);
+                    let waits = id != head && self.waiting.contains(&id);
+                    if waits && fit.take(procs, longest, view.job(id).demand) {
                         self.start(id, Why::Backfilled, view, actions);
                     }
                 }
             }
             None => {
                 let mut after = None;
-                while let Some(job) = self.candidates.placed.as_ref().and_then(|queue| queue.next_fit(after, fit)) {
+                while let Some(job) = self.candidates.placed.as_ref().and_then(|queue| queue.next_fit(after, fit.fit)) {
                     after = Some(job.place());
-                    fit.take(job.procs, job.prediction);
-                    self.start(job.id, Why::Backfilled, view, actions);
+                    if job.id != head && fit.take(job.procs, job.prediction, view.job(job.id).demand) {
+                        self.start(job.id, Why::Backfilled, view, actions);
+                    }
                 }
             }
         }
+    }
+
+    /// The reservation of the job that blocks the queue, by the ends of a book. `left` is what is
+    /// free of further resources, and becomes what is left over then.
+    fn shadow(&self, book: &EndBook, need: &PooledNeed<'_>, left: &mut [i64], view: &View<'_>) -> Option<Shadow> {
+        let floor = if self.choices.overdue == Overdue::Now { view.now() } else { Time::MIN };
+        if view.resources().is_none() {
+            return book.set.shadow(need.procs as Procs, self.choices.extra, floor);
+        }
+        let shadow = pooled_shadow(book.set.iter().copied(), need, left, (self.choices.extra, floor), view)?;
+        Some(Shadow { time: shadow.time, extra: shadow.extra })
     }
 
     /// The pass while processors are out or will be: a plan of the future with one reservation.
@@ -318,14 +338,20 @@ impl PlainBackfill {
         let mut profile = self.profile.take().unwrap_or_else(|| Profile::new(now, 0));
         let mut apart = self.announced_by.as_ref().map(|book| fill(&mut Profile::new(now, 0), book, free, view));
         profile = fill(&mut profile, &self.plan, free, view);
+        let demand = |id: JobId| view.job(id).demand;
+        let ends = |book: &EndBook| PoolPlan::beside(view, book.set.iter().map(|job| (job.end, job.id)));
+        let mut pools = ends(&self.plan);
+        let mut pools_apart = self.announced_by.as_ref().map(ends).unwrap_or_default();
         let mut head = None;
         for id in self.heads.listed(rated) {
             let (procs, span) = (view.job(id).procs, self.plan.span(id, view).max(Span(1)));
             let announced = self.announced_by.as_ref().map(|book| book.span(id, view).max(Span(1)));
-            match profile.earliest(procs, span, now) {
-                Some(start) if start == now && procs <= free => {
+            match pools.earliest(&profile, demand(id), procs, span, now) {
+                Some(start) if start == now && procs <= free && pools.are_left(demand(id)) => {
                     profile.reserve(now, now.saturating_add(span), procs);
+                    pools.start(demand(id), now, now.saturating_add(span));
                     if let (Some(apart), Some(span)) = (&mut apart, announced) {
+                        pools_apart.reserve(demand(id), now, now.saturating_add(span));
                         apart.reserve(now, now.saturating_add(span), procs);
                     }
                     free -= procs;
@@ -333,8 +359,9 @@ impl PlainBackfill {
                 }
                 Some(start) => {
                     profile.reserve(start, start.saturating_add(span), procs);
+                    pools.reserve(demand(id), start, start.saturating_add(span));
                     let told = match (&apart, announced) {
-                        (Some(apart), Some(span)) => apart.earliest(procs, span, now),
+                        (Some(apart), Some(span)) => pools_apart.earliest(apart, demand(id), procs, span, now),
                         _ => Some(start),
                     };
                     if let Some(told) = told.filter(|&told| told > now) {
@@ -351,8 +378,10 @@ impl PlainBackfill {
             for id in self.candidates.listed(tried) {
                 let (procs, longest) = (view.job(id).procs, self.longest(id, view).max(Span(1)));
                 let waits = Some(id) != head && self.waiting.contains(&id);
-                if waits && procs <= free && profile.fits(now, longest, procs) {
+                let fits = waits && procs <= free && profile.fits(now, longest, procs);
+                if fits && pools.admits(demand(id), longest, now) {
                     profile.reserve(now, now.saturating_add(longest), procs);
+                    pools.start(demand(id), now, now.saturating_add(longest));
                     free -= procs;
                     self.start(id, Why::Backfilled, view, actions);
                 }
@@ -438,6 +467,10 @@ impl Policy for PlainBackfill {
     }
 
     fn reserves(&self) -> bool {
+        true
+    }
+
+    fn counts_resources(&self) -> bool {
         true
     }
 }

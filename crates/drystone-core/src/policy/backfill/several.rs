@@ -3,6 +3,7 @@
 use super::Backfill;
 use crate::model::Span;
 use crate::parts::{Profile, Stairs, Waiting};
+use crate::policy::pool_plan::PoolPlan;
 use crate::policy::{Actions, View, Why};
 
 impl Backfill {
@@ -15,19 +16,23 @@ impl Backfill {
         let mut profile = self.profile.take().unwrap_or_else(|| Profile::new(now, 0));
         // In the plan an overdue job ends now; what it still holds is not free for a start.
         view.fill(&mut profile, free, view.running().iter().map(|j| (j.end, j.procs)));
+        let mut pools = PoolPlan::beside(view, view.running().iter().map(|job| (job.end, job.id)));
         let Backfill { choices, queue, starvation, .. } = &mut *self;
         let mut planned = 0;
         let mut starting: Vec<Waiting> = Vec::new();
         let mut plan = |job: &Waiting| {
             let span = job.prediction.max(Span(1));
-            if let Some(start) = profile.earliest(job.procs, span, now) {
+            let asked = view.job(job.id).demand;
+            if let Some(start) = pools.earliest(&profile, asked, job.procs, span, now) {
                 profile.reserve(start, start.saturating_add(span), job.procs);
-                if start == now && job.procs <= free {
+                if start == now && job.procs <= free && pools.are_left(asked) {
+                    pools.start(asked, start, start.saturating_add(span));
                     free -= job.procs;
                     let why = if planned == 0 { Why::Head } else { Why::Backfilled };
                     actions.start(job.id, why);
                     starting.push(*job);
                 } else {
+                    pools.reserve(asked, start, start.saturating_add(span));
                     planned += 1;
                     actions.reserve(job.id, start);
                 }
@@ -52,8 +57,11 @@ impl Backfill {
                 let candidates = self.candidates.as_ref().unwrap_or(&self.queue).sorted(order, view);
                 for job in &candidates {
                     let span = job.prediction.max(Span(1));
-                    if job.procs <= free && profile.least_free(now, span) >= job.procs {
+                    let asked = view.job(job.id).demand;
+                    let fits = job.procs <= free && profile.least_free(now, span) >= job.procs;
+                    if fits && pools.admits(asked, span, now) {
                         profile.reserve(now, now.saturating_add(span), job.procs);
+                        pools.start(asked, now, now.saturating_add(span));
                         free -= job.procs;
                         self.dequeue(job, view);
                         actions.start(job.id, Why::Backfilled);
@@ -67,7 +75,12 @@ impl Backfill {
                     self.candidates.as_mut().unwrap_or(&mut self.queue).queue().next_admitted(after, &stairs)
                 {
                     after = Some(job.place());
-                    profile.reserve(now, now.saturating_add(job.prediction.max(Span(1))), job.procs);
+                    let (asked, span) = (view.job(job.id).demand, job.prediction.max(Span(1)));
+                    if !pools.admits(asked, span, now) {
+                        continue;
+                    }
+                    profile.reserve(now, now.saturating_add(span), job.procs);
+                    pools.start(asked, now, now.saturating_add(span));
                     free -= job.procs;
                     self.dequeue(&job, view);
                     actions.start(job.id, Why::Backfilled);

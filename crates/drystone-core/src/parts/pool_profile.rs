@@ -1,0 +1,210 @@
+//! Further resources over time: what is free of each beside running and planned jobs.
+
+use crate::model::{ResourceId, Span, Time};
+use serde::{Deserialize, Serialize};
+
+/// What is free of several resources as one step function: [`Profile`](super::Profile) for all that
+/// is not a processor. A level may be below 0 where somebody else has started more than there is.
+///
+/// The last step lasts for ever. Cost: O(steps · resources asked for) for everything but
+/// [`PoolProfile::reset`].
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct PoolProfile {
+    /// Resources of each step.
+    width: usize,
+    /// When each step begins, ascending; at least one.
+    times: Vec<Time>,
+    /// The levels of each step, one after the other.
+    levels: Vec<i64>,
+}
+
+/// Amounts of resources, ascending by resource.
+pub type Amounts = [(ResourceId, u64)];
+
+impl PoolProfile {
+    /// Makes it that of running jobs: `free` now, more as each of `ends`, in ascending order of
+    /// time, gives back what it holds. Ends that are past count as now.
+    pub fn reset<'a>(&mut self, now: Time, free: &[i64], ends: impl Iterator<Item = (Time, &'a Amounts)>) {
+        self.width = free.len();
+        self.times.clear();
+        self.levels.clear();
+        self.times.push(now);
+        self.levels.extend_from_slice(free);
+        for (end, amounts) in ends {
+            if amounts.is_empty() {
+                continue;
+            }
+            let last = self.times.len() - 1;
+            if end > self.times[last] {
+                self.times.push(end);
+                self.levels.extend_from_within(last * self.width..);
+            }
+            let row = self.levels.len() - self.width;
+            for &(id, amount) in amounts {
+                self.levels[row + id.index()] += amount as i64;
+            }
+        }
+    }
+
+    fn row(&self, step: usize) -> &[i64] {
+        &self.levels[step * self.width..(step + 1) * self.width]
+    }
+
+    /// The step that `time` lies in; the first where it lies before all.
+    fn step_at(&self, time: Time) -> usize {
+        self.times.partition_point(|&begin| begin <= time).saturating_sub(1)
+    }
+
+    fn covers(&self, step: usize, amounts: &Amounts) -> bool {
+        let row = self.row(step);
+        amounts.iter().all(|&(id, amount)| row[id.index()] >= amount as i64)
+    }
+
+    /// Whether so much is free from `from` on for so long, an instant at least.
+    #[must_use]
+    pub fn fits(&self, from: Time, span: Span, amounts: &Amounts) -> bool {
+        let end = from.saturating_add(span.max(Span(1)));
+        amounts.is_empty()
+            || (self.step_at(from)..self.times.len())
+                .take_while(|&step| step == 0 || self.times[step] < end)
+                .all(|step| self.covers(step, amounts))
+    }
+
+    /// The earliest time from `from` on at which so much is free for so long, an instant at least;
+    /// `None` for never.
+    #[must_use]
+    pub fn earliest(&self, amounts: &Amounts, span: Span, from: Time) -> Option<Time> {
+        if amounts.is_empty() {
+            return Some(from);
+        }
+        let span = span.max(Span(1));
+        let mut start = from;
+        let mut step = self.step_at(from);
+        while step < self.times.len() {
+            if step > 0 && self.times[step] >= start.saturating_add(span) {
+                return Some(start);
+            }
+            step += 1;
+            if !self.covers(step - 1, amounts) {
+                // It begins behind this step at the earliest.
+                start = *self.times.get(step)?;
+            }
+        }
+        Some(start)
+    }
+
+    /// Takes amounts from `from` until `to`.
+    pub fn reserve(&mut self, from: Time, to: Time, amounts: &Amounts) {
+        self.change(from, to, amounts, -1);
+    }
+
+    /// Gives them back.
+    pub fn release(&mut self, from: Time, to: Time, amounts: &Amounts) {
+        self.change(from, to, amounts, 1);
+    }
+
+    fn change(&mut self, from: Time, to: Time, amounts: &Amounts, sign: i64) {
+        let from = from.max(self.times[0]);
+        if amounts.is_empty() || to <= from {
+            return;
+        }
+        let (first, last) = (self.split(from), self.split(to));
+        for step in first..last {
+            for &(id, amount) in amounts {
+                self.levels[step * self.width + id.index()] += sign * amount as i64;
+            }
+        }
+    }
+
+    /// Makes a step begin at this time, which is not before the first one, and answers which. The
+    /// end of all times begins none.
+    fn split(&mut self, time: Time) -> usize {
+        let step = self.times.partition_point(|&begin| begin < time);
+        if time < Time::MAX && self.times.get(step) != Some(&time) {
+            self.times.insert(step, time);
+            let at = (step - 1) * self.width;
+            let row: Vec<i64> = self.levels[at..at + self.width].to_vec();
+            self.levels.splice(step * self.width..step * self.width, row);
+        }
+        step
+    }
+
+    /// Forgets what lies before the present.
+    pub fn advance(&mut self, now: Time) {
+        let step = self.step_at(now);
+        self.times.drain(..step);
+        self.levels.drain(..step * self.width);
+        self.times[0] = self.times[0].max(now);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const HORIZON: i64 = 400;
+    const POOLS: usize = 3;
+
+    /// Every second by itself.
+    type Seconds = Vec<[i64; POOLS]>;
+
+    fn fits(seconds: &Seconds, from: i64, span: i64, amounts: &Amounts) -> bool {
+        let until = (from + span.max(1)).min(HORIZON);
+        (from..until).all(|t| amounts.iter().all(|&(id, n)| seconds[t as usize][id.index()] >= n as i64))
+    }
+
+    fn change(seconds: &mut Seconds, from: i64, to: i64, amounts: &Amounts, sign: i64) {
+        for t in from..to.min(HORIZON) {
+            amounts.iter().for_each(|&(id, n)| seconds[t as usize][id.index()] += sign * n as i64);
+        }
+    }
+
+    proptest! {
+        /// Any mix of running jobs, reservations, releases and passing time agrees with an array of
+        /// seconds.
+        #[test]
+        fn agrees_with_an_array_of_seconds(
+            ends in prop::collection::vec((0i64..60, prop::collection::vec(0u64..4, POOLS)), 0..8),
+            ops in prop::collection::vec((0u8..6, 0i64..100, 0i64..30, prop::collection::vec(0u64..6, POOLS)), 1..60),
+        ) {
+            let amounts = |list: &[u64]| -> Vec<(ResourceId, u64)> {
+                let all = list.iter().enumerate().map(|(at, &n)| (ResourceId(at as u16), n));
+                all.filter(|&(_, n)| n > 0).collect()
+            };
+            let mut ends: Vec<_> = ends.iter().map(|(end, list)| (Time(*end), amounts(list))).collect();
+            ends.sort_by_key(|end| end.0);
+            let mut profile = PoolProfile::default();
+            profile.reset(Time(20), &[5, 4, 3], ends.iter().map(|(end, list)| (*end, &list[..])));
+            let mut seconds: Seconds = vec![[5, 4, 3]; HORIZON as usize];
+            for (end, list) in &ends {
+                change(&mut seconds, end.0.max(20), HORIZON, list, 1);
+            }
+            let (mut now, mut held) = (20, Vec::new());
+            for (op, at, span, list) in ops {
+                let (at, list) = (at.max(now), amounts(&list));
+                match op {
+                    0..=2 => {
+                        let expected = (at..HORIZON).find(|&t| fits(&seconds, t, span, &list)).map(Time);
+                        prop_assert_eq!(profile.earliest(&list, Span(span), Time(at)), expected);
+                        if let Some(start) = expected {
+                            let end = start.0 + span;
+                            profile.reserve(start, Time(end), &list);
+                            change(&mut seconds, start.0, end, &list, -1);
+                            held.push((start.0, end, list));
+                        }
+                    }
+                    3 => if let Some((from, to, list)) = held.pop() {
+                        profile.release(Time(from), Time(to), &list);
+                        change(&mut seconds, from.max(now), to, &list, 1);
+                    },
+                    4 => prop_assert_eq!(profile.fits(Time(at), Span(span), &list), fits(&seconds, at, span, &list)),
+                    _ => {
+                        now = at.min(now + 7);
+                        profile.advance(Time(now));
+                    }
+                }
+            }
+        }
+    }
+}
