@@ -6,6 +6,7 @@ mod given;
 mod limits;
 mod read;
 mod recorded;
+mod resources;
 #[cfg_attr(not(feature = "sites"), path = "input/scene_absent.rs")]
 mod scene;
 mod synthetic;

@@ -1,9 +1,10 @@
 //! Does a policy hold what every policy must, and what it guarantees itself, on one case?
 
 use crate::case::Case;
+use crate::resources;
 use crate::subject::{Guarantee, Subject};
 use crate::watch::{Fate, Watch};
-use drystone::engine::{Replay, Scheduler, Simulation};
+use drystone::engine::{Replay, Scheduler, Simulation, Unfit};
 use drystone::model::{Time, Workload};
 use drystone::policy::{Actions, Event, Pass, Policy, PolicySpec, Requirement, Snapshot, SnapshotError, View};
 use drystone_reference::{JobIn, checker};
@@ -37,7 +38,41 @@ fn check_all(subject: &Subject, case: &Case) -> Result<(), String> {
     }
     resumed(subject, case, &workload, &whole)?;
     told_at_once(subject, case, &workload, &whole)?;
-    foresight(subject, case, &whole)
+    foresight(subject, case, &whole)?;
+    counts_resources(subject, case, &whole)
+}
+
+/// With resources that bind no job the schedule is the same, call by call; with scarce ones it is
+/// sound, saves and restores, and keeps what the policy guarantees.
+fn counts_resources(subject: &Subject, case: &Case, whole: &Watch) -> Result<(), String> {
+    let scarce = resources::scarce(case);
+    if !(subject.make)().policy.counts_resources() {
+        return match (subject.make)().fits(&scarce.workload) {
+            Err(Unfit::Uncounted) => Ok(()),
+            _ => Err("counts processors only, and is not refused".to_string()),
+        };
+    }
+    let harmless = simulate((subject.make)(), case, &resources::harmless(case))?;
+    // A policy may want to hear of more corrections, which settle nothing that was not before.
+    let seen = |w: &Watch| w.trace.iter().filter(|t| t.1 != "settled").copied().collect::<Vec<_>>();
+    let (harmless, whole) = (seen(&harmless), seen(whole));
+    let different = harmless.iter().zip(&whole).find(|(a, b)| a != b);
+    if different.is_some() || harmless.len() != whole.len() {
+        return Err(format!("with resources that bind no job it goes on otherwise: {different:?}"));
+    }
+    let told = |error: String| format!("with scarce resources: {error}");
+    let seen = simulate((subject.make)(), case, &scarce.workload).map_err(told)?;
+    invariants(subject, case, &seen).map_err(told)?;
+    checker::check_resources(&scarce.totals, &scarce.asks, &seen.segments)
+        .map_err(|wrong| told(format!("{wrong:?}")))?;
+    for guarantee in &subject.guarantees {
+        // Whether a job fits is asked there of processors alone.
+        if *guarantee != Guarantee::WorkConserving {
+            kept(guarantee, subject, case, &scarce.workload, &seen).map_err(|e| told(format!("{guarantee:?}: {e}")))?;
+        }
+    }
+    resumed(subject, case, &scarce.workload, &seen).map_err(told)?;
+    told_at_once(subject, case, &scarce.workload, &seen).map_err(told)
 }
 
 /// A simulation of a case with everything that can be seen of it.
@@ -241,6 +276,9 @@ impl Policy for Impatient {
     }
     fn requires(&self) -> Requirement {
         self.0.requires()
+    }
+    fn counts_resources(&self) -> bool {
+        self.0.counts_resources()
     }
 }
 

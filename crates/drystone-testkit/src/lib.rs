@@ -28,6 +28,7 @@ mod change;
 mod check;
 mod parameters;
 mod real;
+mod resources;
 mod shrink;
 mod subject;
 mod trial;

@@ -27,6 +27,15 @@ pub enum Violation {
         /// Processors in use then.
         used: i64,
     },
+    /// More of a resource in use than the machine has, from this time on.
+    OverResource {
+        /// Which resource, by its place.
+        resource: usize,
+        /// Since when.
+        at: i64,
+        /// Amount in use then.
+        used: i64,
+    },
     /// Two jobs on one processor.
     SharedProcessor {
         /// The processor.
@@ -202,6 +211,25 @@ fn check_processors<'a>(segments: impl Iterator<Item = &'a Segment>, wrong: &mut
             wrong.push(Violation::SharedProcessor { processor, first, second });
         }
     }
+}
+
+/// Checks every resource at every instant: `asks` has what each job holds of each resource while it
+/// runs, `machine` how much there is.
+///
+/// # Errors
+/// One violation per resource that is overdrawn, with the first time.
+pub fn check_resources(machine: &[i64], asks: &[Vec<i64>], segments: &[Segment]) -> Result<(), Vec<Violation>> {
+    let mut wrong = Vec::new();
+    for (resource, &has) in machine.iter().enumerate() {
+        // What is in use grows only where a job starts.
+        let over = segments.iter().filter(|new| new.start < new.end).find_map(|new| {
+            let there = segments.iter().filter(|s| s.start <= new.start && new.start < s.end);
+            let used: i64 = there.map(|s| asks[s.job][resource]).sum();
+            (used > has).then_some((new.start, used))
+        });
+        wrong.extend(over.map(|(at, used)| Violation::OverResource { resource, at, used }));
+    }
+    if wrong.is_empty() { Ok(()) } else { Err(wrong) }
 }
 
 /// Jobs that resume elsewhere than they were suspended; segments without processors are not looked

@@ -17,6 +17,7 @@
 //! | [`multiqueue`] | queues by run time with promised starts | Lawson, Smirni & Puiu 2002 |
 //! | [`search`] | goal-oriented scheduling by exhaustive search | Chiang & Vasupongayya 2008 |
 //! | [`suspension`] | selective suspension (SS, TSS) and immediate service (IS) | Kettimuthu et al. 2005 |
+//! | [`vectors`] | EASY and conservative backfilling with several resources | [`vectors`] says it |
 //! | [`outages`] | FCFS, greedy, EASY, conservative backfilling and multiple queues on a machine that loses processors | [`outages`] says it |
 //! | [`capacity`] | schedules on a machine that loses processors | the same |
 //! | [`checker`] | capacity, arrival, completion, run time received, promises | the model every policy shares |
@@ -39,5 +40,6 @@ pub mod statistics;
 pub mod suspension;
 pub mod talby;
 pub mod tsafrir;
+pub mod vectors;
 
 pub use job::{JobIn, JobOut, jobs_of};

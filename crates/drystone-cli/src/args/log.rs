@@ -6,9 +6,11 @@ use clap::Args;
 use drystone::log::clean::{
     Duplicates, Keep, MissingEstimate, NegativeRun, Options, Overrun, SizeField, Study, TooWide,
 };
+use drystone::log::resources::ResourceSpec;
 use drystone::log::transform::{self, Factor};
 use drystone::model::{Procs, Workload};
 use std::path::PathBuf;
+use std::str::FromStr;
 
 /// Rules by which records become jobs. An option that is not given is the study's, else Drystone's
 /// own.
@@ -76,6 +78,12 @@ pub(crate) struct LogArgs {
     /// Shift times so that the first submit is 0.
     #[arg(long)]
     pub(crate) shift: bool,
+
+    /// Resources beyond processors, which every job holds while it runs: mem=SIZE or mem=SIZE/proc
+    /// (the log's memory per processor), partition:N=PROCS, queue:N=PROCS, a table FILE.csv with any
+    /// resource, none. Sizes have a unit: 32GB, 512MB.
+    #[arg(long, value_name = "SPEC,...", value_delimiter = ',', value_parser = ResourceSpec::from_str)]
+    pub(crate) resources: Vec<ResourceSpec>,
 
     /// Skip and count malformed lines instead of failing.
     #[arg(long)]

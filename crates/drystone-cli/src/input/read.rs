@@ -54,7 +54,7 @@ impl Input {
         if path.is_some() {
             input.say_what_is_odd(args);
         }
-        Ok(input)
+        input.with_resources(&args.resources)
     }
 
     /// Reads the input of `run` and `compare`.

@@ -8,8 +8,9 @@ use super::number::{NONE, TimeUnit, count, duration, fixed, fixed_or, in_unit, m
 use crate::meta::{ExperimentMeta, PolicyMeta, VERSION, WorkloadMeta};
 use drystone::metrics::{
     Categorised, Disruptions, EXACT_LIMIT, Fairness, Measure, Metric, Needs, Precision, PromisesKept, Report,
-    SearchEffort, Stalls, Summary, Unit,
+    ResourceUse, SearchEffort, Stalls, Summary, Unit,
 };
+use drystone::model::ResourceUnit;
 use drystone_report::{PoolResult, Timing};
 use std::fmt::Write;
 
@@ -48,6 +49,9 @@ pub(crate) fn determined(workload: &WorkloadMeta, policy: &PolicyMeta, experimen
 pub(crate) fn figures(row: &mut Row, report: &Report, promises: PromisesKept) {
     row.text("jobs", report.trimmed.seen);
     row.text("jobs_counted", report.trimmed.kept);
+    for resource in &report.resources {
+        row.number(format!("utilisation_{}", resource.name), resource.utilisation);
+    }
     let found = (report, &promises);
     let add = |row: &mut Row, metric: Metric| {
         if let Some(column) = metric.column() {
@@ -234,7 +238,22 @@ pub(crate) fn facts(
     }
     let mut facts: Vec<_> = facts.into_iter().map(|(name, value)| (name.to_string(), value)).collect();
     facts.splice(told..told, others(report, promises));
+    // Beside that of processors.
+    facts.splice(2..2, report.resources.iter().map(|one| (format!("utilisation of {}", one.name), used(one))));
     facts
+}
+
+/// The use of a resource beyond processors, for people.
+fn used(resource: &ResourceUse) -> String {
+    let total = match resource.unit {
+        ResourceUnit::Count => count(resource.total),
+        ResourceUnit::Kilobytes => resource.unit.show(resource.total),
+    };
+    format!(
+        "{} of {total}; {} for some of it",
+        percent(resource.utilisation, 1),
+        plural(resource.jobs, "job") + if resource.jobs == 1 { " asks" } else { " ask" }
+    )
 }
 
 /// Metrics that [`facts`] puts into words, or leaves to CSV and JSON.

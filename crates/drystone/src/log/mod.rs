@@ -21,6 +21,7 @@ mod load;
 pub mod outages;
 pub mod recorded;
 mod records;
+pub mod resources;
 pub mod source;
 pub mod swf;
 mod table;

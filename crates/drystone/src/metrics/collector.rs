@@ -11,11 +11,13 @@ use super::measures::{self, MEASURES, Measure, Measures};
 use super::payers::{self, JobClass};
 use super::predictability::Promises;
 use super::report::{Categorised, Category, JobRow, Report, Suspensions, Week, WorstCase};
+use super::resources::ResourceMeter;
 use super::selection::{Selection, Selector};
 use super::summary::Distribution;
 use crate::engine::{Levels, Observer};
-use crate::model::{Ended, JobId, Machine, Procs, Provenance, Span, Time, Workload};
+use crate::model::{Ended, JobId, Machine, Procs, Provenance, ResourceTable, Span, Time, Workload};
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// Choice of measurements.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -110,6 +112,8 @@ pub struct Scope {
     /// Jobs that never count
     /// ([`Circumstances::uncounted`](crate::model::Circumstances::uncounted)).
     pub uncounted: BTreeSet<JobId>,
+    /// What the machine has beyond processors.
+    pub resources: Option<Arc<ResourceTable>>,
 }
 
 impl Scope {
@@ -117,7 +121,8 @@ impl Scope {
     /// tells the calendar.
     #[must_use]
     pub fn new(machine: Machine, jobs: u64, submits: (Time, Time), provenance: &Provenance) -> Scope {
-        Scope { machine, jobs, submits, calendar: Calendar::new(submits.0, provenance), uncounted: BTreeSet::new() }
+        let calendar = Calendar::new(submits.0, provenance);
+        Scope { machine, jobs, submits, calendar, uncounted: BTreeSet::new(), resources: None }
     }
 
     /// The scope of a simulation of a whole workload.
@@ -126,7 +131,8 @@ impl Scope {
         let submits = workload.submits().unwrap_or_default();
         let scope = Scope::new(workload.machine(), workload.len() as u64, submits, &workload.provenance);
         let uncounted = workload.circumstances().map(|known| known.uncounted.clone()).unwrap_or_default();
-        Scope { submits: Scope::submits(workload), uncounted, ..scope }
+        let resources = workload.resources().cloned();
+        Scope { submits: Scope::submits(workload), uncounted, resources, ..scope }
     }
 
     /// First and last submit of a workload. Where jobs are here before its first instant, that
@@ -152,6 +158,7 @@ pub struct Collector {
     calendar: Calendar,
     selector: Selector,
     machine: MachineMeter,
+    resources: Option<ResourceMeter>,
     queue: QueueMeter,
     overall: Group,
     worst: Worst,
@@ -192,6 +199,7 @@ impl Collector {
         Collector {
             selector: Selector::new(config.selection, scope.jobs, scope.submits).without(scope.uncounted),
             machine: MachineMeter::new(procs, scope.submits.0),
+            resources: scope.resources.as_ref().map(ResourceMeter::new),
             queue: QueueMeter::new(procs, scope.submits.1),
             overall: Group::new(config.percentiles),
             worst: Worst::default(),
@@ -230,6 +238,9 @@ impl Collector {
         let ended = &Ended { id: self.whole(ended.id), ..*ended };
         let counted = self.selector.keeps(ended);
         self.machine.take(ended, self.selector.period());
+        if let Some(resources) = &mut self.resources {
+            resources.take(ended);
+        }
         if let Some(rows) = &mut self.rows {
             rows.push(JobRow::new(ended, counted));
         }
@@ -337,6 +348,7 @@ impl Collector {
             selection: self.config.selection,
             trimmed,
             worst: self.worst.finish(),
+            resources: self.resources.map_or_else(Vec::new, |meter| meter.finish(machine.busy())),
             machine,
             disruptions: self.disruptions.map(|meter| meter.finish(up, machine.down)),
             queue: self.queue.finish(),

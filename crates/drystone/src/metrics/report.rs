@@ -8,6 +8,7 @@ use super::machine::{MachineUse, QueueUse};
 use super::measures::{Defined, MEASURES, Measure, Measures};
 use super::payers::JobClass;
 use super::predictability::Predictability;
+use super::resources::ResourceUse;
 use super::selection::{Selection, Trimmed};
 use crate::model::{Ended, How, JobId, Procs, Span, Time};
 use serde::{Deserialize, Serialize};
@@ -27,6 +28,9 @@ pub struct Report {
     pub worst: Vec<WorstCase>,
     /// Utilisation, makespan, throughput.
     pub machine: MachineUse,
+    /// Use of resources beyond processors; empty where none are counted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub resources: Vec<ResourceUse>,
     /// Queue length and loss of capacity; `None` where the collector saw no instants.
     pub queue: Option<QueueUse>,
     /// Suspensions.

@@ -13,6 +13,7 @@ mod multiqueue_drystone;
 mod multiqueue_golden;
 mod outages_drystone;
 mod planned_drystone;
+mod resources_drystone;
 mod suspension_drystone;
 mod suspension_golden;
 mod talby_golden;

@@ -71,6 +71,10 @@ pub(super) fn document(result: &CompareResult) -> Document {
 
 /// The sections that an option asks for, whatever else is printed.
 pub(super) fn asked_for(result: &CompareResult, document: &mut Document) {
+    if let Some(table) = resources(result) {
+        document.heading("Use of resources");
+        document.table(table);
+    }
     let reports: Vec<(&str, &Report)> = result.results.iter().map(|r| (r.policy.text.as_str(), &r.report)).collect();
     for (heading, table) in excess::tables(&reports) {
         document.heading(heading);
@@ -105,6 +109,19 @@ pub(super) fn asked_for(result: &CompareResult, document: &mut Document) {
         document.heading("Speed");
         document.table(speeds(result));
     }
+}
+
+/// The use of each resource beyond processors under each policy; `None` where there is none.
+fn resources(result: &CompareResult) -> Option<Table> {
+    let first = &result.results.first()?.report.resources;
+    let heads = first.iter().map(|one| format!("{} of {}", one.name, one.unit.show(one.total)));
+    let mut table = Table::new(std::iter::once("policy".to_string()).chain(heads));
+    for one in &result.results {
+        let mut row: Vec<Value> = vec![one.name().into()];
+        row.extend(one.report.resources.iter().map(|used| percent(used.utilisation, 1).into()));
+        table.row(row);
+    }
+    (!first.is_empty()).then_some(table)
 }
 
 /// Simulated jobs per second.

@@ -232,6 +232,7 @@ pub(crate) fn judged(args: &CompareArgs, input: &Input, stop: &AtomicBool) -> Re
     let specs = policies::asked(args)?;
     let as_logged = input.site.is_none() && !common.log.moves() && common.real.warm_start.is_none();
     let records = input.records.as_deref().filter(|_| as_logged);
+    let specs = policies::able(args, specs, &input.workload);
     input.fits(&specs)?;
     let mut experiment = input.experiment(common);
     let files = read_files(common, &specs, input, &mut experiment)?;

@@ -76,7 +76,8 @@ impl Printable for RunResult {
         report::say_if_inexact(&mut document, report::summaries(&self.report));
         let shown = |name: &str| {
             let main = ["utilisation", "waiting jobs", "suspensions", "promises", "simulation", "capacity up"];
-            main.contains(&name) || self.stalls.is_some() || self.report.disruptions.is_some()
+            let resource = name.starts_with("utilisation of ");
+            main.contains(&name) || resource || self.stalls.is_some() || self.report.disruptions.is_some()
         };
         let mut facts = excess::facts(&self.report);
         let all = report::facts(&self.report, self.promises, self.stalls.as_ref(), self.timing);

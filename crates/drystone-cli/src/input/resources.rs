@@ -1,0 +1,45 @@
+//! Resources beyond processors, as `--resources` says.
+
+use super::Input;
+use crate::exit::Failure;
+use crate::output::{message, number};
+use crate::real::read;
+use drystone::log::resources::{ResourceSpec, give, read_table};
+use std::path::Path;
+
+impl Input {
+    /// The same jobs with these resources. Says what is odd about them.
+    pub(super) fn with_resources(mut self, specs: &[ResourceSpec]) -> Result<Input, Failure> {
+        if specs.is_empty() {
+            return Ok(self);
+        }
+        if specs.len() > 1 && specs.contains(&ResourceSpec::None) {
+            return Err(Failure::usage("--resources none does not go with other resources"));
+        }
+        let mut tables = Vec::new();
+        for spec in specs {
+            if let ResourceSpec::Table(file) = spec {
+                let (name, text) = read(Path::new(file))?;
+                tables.push(read_table(&name, &text).map_err(Failure::usage)?);
+            }
+        }
+        let (workload, notes) = give(self.workload, specs, &tables)
+            .map_err(|error| Failure::usage(format_args!("--resources: {error}")))?;
+        self.workload = workload;
+        let jobs = self.workload.len() as u64;
+        if notes.without_memory > 0 {
+            message::note(&format!(
+                "{} of {} jobs do not say how much memory they need and ask for none",
+                number::count(notes.without_memory as u64),
+                number::count(jobs)
+            ));
+        }
+        if let Some(first) = notes.unknown.first() {
+            message::warning(&format!(
+                "--resources: {} lines name jobs that are not simulated, the first job {first}",
+                number::count(notes.unknown.len() as u64)
+            ));
+        }
+        Ok(self)
+    }
+}

@@ -1,0 +1,253 @@
+//! EASY and conservative backfilling where jobs ask for several resources, by definition.
+//!
+//! A demand is a list of amounts, one for each resource; the first one is processors. A job fits
+//! where every amount is free. Time is walked from event to event, and what is free at a time is
+//! summed up from scratch each time it is asked for.
+//!
+//! - EASY: jobs start from the head of the queue while they fit. The first that does not has the
+//!   shadow time: the first predicted end by which everything that it asks for is free. What is
+//!   free then beyond its demand is extra, for each resource. Another job starts if it fits now and
+//!   either ends by the shadow time or takes no more than the extra amount of every resource; what
+//!   outlasts the shadow time takes its demand out of the extra amounts.
+//! - With several reservations, and in conservative backfilling, a job is planned at the first time
+//!   from which on everything that it asks for is free for as long as it is predicted to run.
+
+use crate::JobOut;
+
+/// A job with its demands.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct VectorJob {
+    /// Arrival, in seconds.
+    pub submit: i64,
+    /// Predicted run time, in seconds, at least 1.
+    pub estimate: i64,
+    /// Run time, in seconds, at least 1.
+    pub run: i64,
+    /// What it asks for of each resource; the first one is processors.
+    pub asks: Vec<i64>,
+}
+
+/// A policy.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum VectorRule {
+    /// EASY with these choices.
+    Easy {
+        /// Shortest prediction first, else first come first served: queue and backfilling.
+        shortest: (bool, bool),
+        /// Number of reservations.
+        reservations: usize,
+        /// The walk over predicted ends stops at the first sufficient job.
+        first: bool,
+        /// An overdue job's predicted end stays in the past.
+        stale: bool,
+    },
+    /// Conservative backfilling. No job may outlive its prediction.
+    Conservative,
+}
+
+/// A time during which something is taken.
+#[derive(Clone, Copy)]
+struct Taken<'a> {
+    from: i64,
+    to: i64,
+    asks: &'a [i64],
+}
+
+struct World<'a> {
+    jobs: &'a [VectorJob],
+    machine: &'a [i64],
+    now: i64,
+    waiting: Vec<usize>,
+    running: Vec<usize>,
+    /// Planned starts of waiting jobs.
+    planned: Vec<Option<i64>>,
+    out: Vec<JobOut>,
+}
+
+/// Runs a policy over jobs in order of arrival on a machine with so much of each resource.
+///
+/// # Panics
+/// If a job asks for more than there is.
+#[must_use]
+pub fn run(rule: VectorRule, jobs: &[VectorJob], machine: &[i64]) -> Vec<JobOut> {
+    for (at, job) in jobs.iter().enumerate() {
+        assert!(job.asks.iter().zip(machine).all(|(ask, has)| ask <= has), "job {at} asks for too much");
+    }
+    let never = JobOut { start: -1, end: -1 };
+    let mut world = World {
+        jobs,
+        machine,
+        now: i64::MIN,
+        waiting: Vec::new(),
+        running: Vec::new(),
+        planned: vec![None; jobs.len()],
+        out: vec![never; jobs.len()],
+    };
+    let mut arrived = 0;
+    loop {
+        let ends = world.running.iter().map(|&j| world.out[j].end);
+        let starts = world.waiting.iter().filter_map(|&j| world.planned[j]);
+        let arrival = jobs.get(arrived).map(|job| job.submit);
+        let Some(next) = ends.chain(starts.filter(|&start| start > world.now)).chain(arrival).min() else {
+            assert!(world.waiting.is_empty(), "jobs wait for ever");
+            return world.out;
+        };
+        world.now = next;
+        let out = &world.out;
+        world.running.retain(|&j| out[j].end != next);
+        while jobs.get(arrived).is_some_and(|job| job.submit == next) {
+            world.waiting.push(arrived);
+            arrived += 1;
+        }
+        match rule {
+            VectorRule::Conservative => world.conservative(),
+            VectorRule::Easy { shortest, reservations, first, stale } => {
+                if reservations > 1 {
+                    world.several(shortest, reservations);
+                } else {
+                    world.easy(shortest, reservations, (first, stale));
+                }
+            }
+        }
+    }
+}
+
+fn covers(free: &[i64], asks: &[i64]) -> bool {
+    free.iter().zip(asks).all(|(free, ask)| free >= ask)
+}
+
+impl<'a> World<'a> {
+    fn predicted_end(&self, j: usize) -> i64 {
+        self.out[j].start + self.jobs[j].estimate
+    }
+
+    fn free(&self) -> Vec<i64> {
+        let used = |r: usize| self.running.iter().map(|&j| self.jobs[j].asks[r]).sum::<i64>();
+        self.machine.iter().enumerate().map(|(r, has)| has - used(r)).collect()
+    }
+
+    fn start(&mut self, j: usize) {
+        assert!(covers(&self.free(), &self.jobs[j].asks), "job {j} does not fit");
+        self.waiting.retain(|&w| w != j);
+        self.running.push(j);
+        self.out[j] = JobOut { start: self.now, end: self.now + self.jobs[j].run };
+    }
+
+    fn sorted(&self, shortest: bool) -> Vec<usize> {
+        let mut list = self.waiting.clone();
+        list.sort_by_key(|&j| (if shortest { self.jobs[j].estimate } else { 0 }, j));
+        list
+    }
+
+    fn easy(&mut self, shortest: (bool, bool), reservations: usize, (first, stale): (bool, bool)) {
+        for j in self.sorted(shortest.0) {
+            if !covers(&self.free(), &self.jobs[j].asks) {
+                break;
+            }
+            self.start(j);
+        }
+        let Some(&head) = self.sorted(shortest.0).first() else { return };
+        let (shadow, mut extra) =
+            if reservations == 0 { (i64::MAX, vec![0; self.machine.len()]) } else { self.shadow(head, first, stale) };
+        for j in self.sorted(shortest.1) {
+            let asks = &self.jobs[j].asks;
+            let in_time = shadow == i64::MAX || self.now + self.jobs[j].estimate <= shadow;
+            if j == head || !covers(&self.free(), asks) || !(in_time || covers(&extra, asks)) {
+                continue;
+            }
+            if !in_time {
+                extra.iter_mut().zip(asks).for_each(|(extra, ask)| *extra -= ask);
+            }
+            self.start(j);
+        }
+    }
+
+    fn shadow(&self, head: usize, first: bool, stale: bool) -> (i64, Vec<i64>) {
+        let mut ends: Vec<(i64, usize)> = self.running.iter().map(|&j| (self.predicted_end(j), j)).collect();
+        ends.sort_unstable();
+        let mut free = self.free();
+        let mut shadow = None;
+        for (end, j) in ends {
+            let end = if stale { end } else { end.max(self.now) };
+            if shadow.is_some_and(|shadow| first || end > shadow) {
+                break;
+            }
+            free.iter_mut().zip(&self.jobs[j].asks).for_each(|(free, ask)| *free += ask);
+            if shadow.is_none() && covers(&free, &self.jobs[head].asks) {
+                shadow = Some(end);
+            }
+        }
+        let shadow = shadow.expect("a job that fits the machine fits when all others have ended");
+        free.iter_mut().zip(&self.jobs[head].asks).for_each(|(free, ask)| *free -= ask);
+        (shadow, free)
+    }
+
+    /// What running jobs take from now on.
+    fn taken(&self) -> Vec<Taken<'a>> {
+        let jobs = self.jobs;
+        let of = |&j: &usize| Taken { from: self.now, to: self.predicted_end(j), asks: &jobs[j].asks };
+        self.running.iter().map(of).collect()
+    }
+
+    fn fits(&self, taken: &[Taken<'_>], from: i64, span: i64, asks: &[i64]) -> bool {
+        // What is free falls only where something begins.
+        let begins = taken.iter().map(|t| t.from).filter(|&begin| from < begin && begin < from + span);
+        std::iter::once(from).chain(begins).all(|at| {
+            let used = |r: usize| taken.iter().filter(|t| t.from <= at && at < t.to).map(|t| t.asks[r]).sum::<i64>();
+            asks.iter().enumerate().all(|(r, ask)| used(r) + ask <= self.machine[r])
+        })
+    }
+
+    fn earliest(&self, taken: &[Taken<'_>], span: i64, asks: &[i64]) -> i64 {
+        let mut times: Vec<i64> = taken.iter().map(|t| t.to).filter(|&to| to > self.now).collect();
+        times.push(self.now);
+        times.sort_unstable();
+        times.into_iter().find(|&at| self.fits(taken, at, span, asks)).expect("it fits an empty machine")
+    }
+
+    fn several(&mut self, shortest: (bool, bool), reservations: usize) {
+        let jobs = self.jobs;
+        let mut taken = self.taken();
+        let mut reserved = Vec::new();
+        for j in self.sorted(shortest.0) {
+            if reserved.len() == reservations {
+                break;
+            }
+            let (span, asks) = (jobs[j].estimate, &jobs[j].asks[..]);
+            let at = self.earliest(&taken, span, asks);
+            taken.push(Taken { from: at, to: at + span, asks });
+            if at == self.now && covers(&self.free(), asks) {
+                self.start(j);
+            } else {
+                reserved.push(j);
+            }
+        }
+        for j in self.sorted(shortest.1) {
+            let (span, asks) = (jobs[j].estimate, &jobs[j].asks[..]);
+            let waits = !reserved.contains(&j);
+            if waits && covers(&self.free(), asks) && self.fits(&taken, self.now, span, asks) {
+                taken.push(Taken { from: self.now, to: self.now + span, asks });
+                self.start(j);
+            }
+        }
+    }
+
+    /// Takes all waiting jobs out of the plan and puts them back in the order of their planned
+    /// starts, newcomers last: where no job has ended early, each stays where it was.
+    fn conservative(&mut self) {
+        let jobs = self.jobs;
+        let mut taken = self.taken();
+        let mut list = self.waiting.clone();
+        list.sort_by_key(|&j| (self.planned[j].unwrap_or(i64::MAX), j));
+        for &j in &list {
+            let at = self.earliest(&taken, jobs[j].estimate, &jobs[j].asks);
+            taken.push(Taken { from: at, to: at + jobs[j].estimate, asks: &jobs[j].asks });
+            self.planned[j] = Some(at);
+        }
+        for j in list {
+            if self.planned[j] == Some(self.now) {
+                self.start(j);
+            }
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! Several resources: the product against the naive definitions, start by start.
+
+use drystone::engine::{Replay, Schedule, Simulation};
+use drystone::model::{
+    Demand, Job, Machine, Provenance, Resource, ResourceId, ResourceTableBuilder, ResourceUnit, Span, Status, Time,
+    Truth, Workload,
+};
+use drystone::policy::PolicySpec;
+use drystone_reference::vectors::{self, VectorJob, VectorRule};
+use drystone_reference::{JobOut, checker, easy, jobs_of};
+use proptest::prelude::*;
+
+/// Processors, memory, GPUs.
+const MACHINE: [i64; 3] = [8, 20, 3];
+
+fn jobs(overruns: bool) -> impl Strategy<Value = Vec<VectorJob>> {
+    let procs = prop_oneof![3 => 1i64..=2, 2 => 1i64..=8];
+    let memory = prop_oneof![2 => Just(0i64), 3 => 1i64..=6, 1 => 1i64..=20];
+    let gpus = prop_oneof![3 => Just(0i64), 2 => 1i64..=3];
+    let time = prop_oneof![2 => 1i64..20, 1 => 1i64..200, 1 => Just(10i64)];
+    let job = (prop_oneof![Just(0i64), 0i64..20], procs, memory, gpus, time.clone(), time);
+    prop::collection::vec(job, 1..60).prop_map(move |jobs| {
+        let mut now = 0;
+        let each = |(gap, procs, memory, gpus, estimate, run): (i64, i64, i64, i64, i64, i64)| {
+            now += gap;
+            let run = if overruns { run } else { run.min(estimate) };
+            VectorJob { submit: now, estimate, run, asks: vec![procs, memory, gpus] }
+        };
+        jobs.into_iter().map(each).collect()
+    })
+}
+
+/// The jobs as a workload of the product, with all but the first resource in its table.
+fn workload(jobs: &[VectorJob], machine: &[i64]) -> Workload {
+    let mut table = ResourceTableBuilder::new();
+    for (at, &total) in machine.iter().enumerate().skip(1) {
+        table.resource(Resource::new(format!("r{at}"), ResourceUnit::Count, total as u64)).expect("new");
+    }
+    let (mut list, mut truth) = (Vec::new(), Vec::new());
+    for (at, job) in jobs.iter().enumerate() {
+        let mut own = Job::new(Time(job.submit), job.asks[0] as u32, Span(job.estimate));
+        let totals = job.asks[1..].iter().enumerate().map(|(at, &amount)| (ResourceId(at as u16), amount as u64));
+        own.demand = table.intern(Demand::of(totals)).expect("known resources");
+        list.push(own);
+        truth.push(Truth { run: Span(job.run), number: at as i64 + 1, status: Status::Completed });
+    }
+    let machine = Machine::new(machine[0] as u32);
+    Workload::with_resources(machine, Some(table.finish()), list, truth, Provenance::default()).expect("possible")
+}
+
+fn simulate(workload: &Workload, policy: &str) -> Vec<JobOut> {
+    let spec: PolicySpec = policy.parse().unwrap_or_else(|e| panic!("{e}"));
+    let mut schedule = Schedule::default();
+    Simulation::new(workload.machine(), spec.scheduler(), Replay::new(workload))
+        .run(&mut schedule)
+        .unwrap_or_else(|e| panic!("{policy}: {e}"));
+    let out = |s: &Option<(Time, Time)>| s.map(|(start, end)| JobOut { start: start.0, end: end.0 });
+    schedule.spans.iter().map(|s| out(s).expect("every job ends")).collect()
+}
+
+fn assert_same(policy: &str, rule: VectorRule, jobs: &[VectorJob]) {
+    let ours = simulate(&workload(jobs, &MACHINE), policy);
+    let theirs = vectors::run(rule, jobs, &MACHINE);
+    let asks: Vec<Vec<i64>> = jobs.iter().map(|job| job.asks.clone()).collect();
+    assert_eq!(checker::check_resources(&MACHINE, &asks, &checker::segments(&ours)), Ok(()), "{policy}");
+    let different = (0..jobs.len()).filter(|&i| ours[i] != theirs[i]);
+    if let Some(i) = different.min_by_key(|&i| ours[i].start.min(theirs[i].start)) {
+        panic!("{policy}: job {i}: ours {:?}, by definition {:?}\n{jobs:?}", ours[i], theirs[i]);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+
+    /// EASY with several resources: orders, readings of extra amounts and overdue jobs, 0 to 4
+    /// reservations.
+    #[test]
+    fn easy_with_several_resources(
+        jobs in jobs(true), shortest in any::<(bool, bool)>(), reservations in 0usize..5,
+        first in any::<bool>(), stale in any::<bool>(),
+    ) {
+        let one = reservations == 1;
+        let (first, stale) = (first && one, stale && one);
+        let name = |shortest: bool| if shortest { "sjf" } else { "fcfs" };
+        let policy = format!(
+            "easy(order={},backfill={},reserve={reservations},extra={},overdue={})",
+            name(shortest.0), name(shortest.1), if first { "first" } else { "all" }, if stale { "stale" } else { "now" },
+        );
+        assert_same(&policy, VectorRule::Easy { shortest, reservations, first, stale }, &jobs);
+    }
+
+    /// Conservative backfilling with several resources.
+    #[test]
+    fn conservative_with_several_resources(jobs in jobs(false)) {
+        assert_same("conservative", VectorRule::Conservative, &jobs);
+    }
+
+    /// EASY with books of its own plans as EASY does where its plan is that of the estimates.
+    #[test]
+    fn plans_by_estimates_are_the_same(jobs in jobs(true)) {
+        let w = workload(&jobs, &MACHINE);
+        prop_assert_eq!(simulate(&w, "easy(plan=estimate)"), simulate(&w, "easy"));
+    }
+
+    /// A resource in the place of processors: where each job has one processor and there are enough
+    /// of them, GPUs make the schedule that processors make, by every choice of the family.
+    #[test]
+    fn a_resource_in_the_place_of_processors(
+        w in crate::drawn::workloads(true, 1), order in 0usize..3, backfill in 0usize..3, reserve in 0usize..4,
+        first in any::<bool>(), stale in any::<bool>(),
+    ) {
+        use easy::{Easy, Extra, Order, Overdue, Reservations};
+        const ORDERS: [(&str, Order); 3] = [("fcfs", Order::Fcfs), ("sjf", Order::Shortest), ("lxf", Order::LargestExpansion)];
+        let naive = jobs_of(&w);
+        let place = |job: &drystone_reference::JobIn| VectorJob {
+            submit: job.submit, estimate: job.estimate, run: job.run, asks: vec![1, job.procs],
+        };
+        let vectors: Vec<VectorJob> = naive.iter().map(place).collect();
+        let one = reserve == 1;
+        let (extra_name, extra) = if first && one { ("first", Extra::FirstSufficient) } else { ("all", Extra::All) };
+        let (overdue_name, overdue) = if stale && one { ("stale", Overdue::Stale) } else { ("now", Overdue::EndsNow) };
+        let policy = format!(
+            "easy(order={},backfill={},reserve={reserve},extra={extra_name},overdue={overdue_name})",
+            ORDERS[order].0, ORDERS[backfill].0
+        );
+        let definition = Easy {
+            extra, overdue, queue: ORDERS[order].1, backfill: ORDERS[backfill].1,
+            reservations: Reservations::First(reserve), ..Easy::default()
+        };
+        let theirs = easy::run(&definition, &naive, 16).schedule();
+        let ours = simulate(&workload(&vectors, &[1_000, 16]), &policy);
+        prop_assert_eq!(ours, theirs, "{}", policy);
+    }
+}
+
+/// A job by hand: submit, run time (also its estimate), and what it asks for.
+fn by_hand(rows: &[(i64, i64, [i64; 3])]) -> Vec<VectorJob> {
+    let job =
+        |&(submit, run, asks): &(i64, i64, [i64; 3])| VectorJob { submit, estimate: run, run, asks: asks.to_vec() };
+    rows.iter().map(job).collect()
+}
+
+fn starts(rows: &[(i64, i64, [i64; 3])], machine: &[i64; 3], policy: &str) -> Vec<i64> {
+    simulate(&workload(&by_hand(rows), machine), policy).iter().map(|job| job.start).collect()
+}
+
+/// On 8 processors with 16 GB, job 0 holds 12 GB until 100 and job 1 holds 2 GB until 40. Job 2 asks
+/// for 8 GB: with what is free (2) and what job 1 gives back (4) that is too little, so memory makes
+/// its reservation at 100, while 3 processors idle. At 100 there are 16 − 8 = 8 GB and, job 2 on one
+/// of the processors, 7 processors over. Job 3 (2 GB, until 203) outlasts that and is within both,
+/// so it starts at once; job 4 (1 GB) finds no memory until job 1 has ended.
+#[test]
+fn memory_makes_the_reservation() {
+    let rows = [(0, 100, [3, 12, 0]), (0, 40, [2, 2, 0]), (1, 50, [1, 8, 0]), (3, 200, [1, 2, 0]), (4, 10, [1, 1, 0])];
+    let machine = [8, 16, 0];
+    assert_eq!(starts(&rows, &machine, "easy"), [0, 0, 100, 3, 40]);
+    assert_eq!(starts(&rows, &machine, "conservative"), [0, 0, 100, 3, 40]);
+    // Nothing overtakes.
+    assert_eq!(starts(&rows, &machine, "fcfs"), [0, 0, 100, 100, 100]);
+}
+
+/// Both GPUs are busy until 50. The head waits for one of them while 6 of 8 processors idle; jobs
+/// without GPUs pass, also one that runs beyond 50, for the head needs 2 of the 8 processors only. A
+/// second job with a GPU would take the head's: it waits until the head has ended at 80.
+#[test]
+fn the_head_waits_for_gpus_and_jobs_without_pass() {
+    let rows = [(0, 50, [2, 0, 2]), (1, 30, [2, 0, 2]), (2, 500, [4, 0, 0]), (3, 10, [2, 0, 1]), (4, 20, [2, 0, 0])];
+    let machine = [8, 0, 2];
+    assert_eq!(starts(&rows, &machine, "easy"), [0, 50, 2, 80, 4]);
+    assert_eq!(starts(&rows, &machine, "conservative"), [0, 50, 2, 80, 4]);
+}
+
+/// Two partitions of 4 processors, as pools, share a licence. Job 1 of partition b waits for the
+/// licence that job 0 of partition a holds until 30, though all of b is free; job 2 of b needs none
+/// and runs beside.
+#[test]
+fn a_licence_is_shared_across_partitions() {
+    let job = |submit: i64, run: i64, asks: [i64; 4]| VectorJob { submit, estimate: run, run, asks: asks.to_vec() };
+    // Processors, partition a, partition b, licence.
+    let rows = [job(0, 30, [2, 2, 0, 1]), job(1, 10, [4, 0, 4, 1]), job(2, 20, [3, 0, 3, 0]), job(3, 60, [2, 0, 2, 0])];
+    let w = workload(&rows, &[8, 4, 4, 1]);
+    let starts: Vec<i64> = simulate(&w, "easy").iter().map(|job| job.start).collect();
+    // Job 2 ends at 22, in time for job 1 at 30; job 3 would hold half of b until 63.
+    assert_eq!(starts, [0, 30, 2, 40]);
+    let greedy: Vec<i64> = simulate(&w, "greedy").iter().map(|job| job.start).collect();
+    // Without a reservation job 3 takes what job 2 has given back.
+    assert_eq!(greedy, [0, 82, 2, 22]);
+}
