@@ -202,6 +202,7 @@ impl Desk {
                     group: job.group,
                     queue: job.queue,
                     machine,
+                    ..Facts::default()
                 }
             };
             match &self.base {

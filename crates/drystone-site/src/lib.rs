@@ -14,6 +14,7 @@ mod import;
 mod jobs;
 mod machine;
 mod readers;
+mod resources;
 mod rows;
 mod rules;
 mod scene;
@@ -34,6 +35,7 @@ pub use import::{
 pub use jobs::{Kind, LimitFrom, Marks};
 pub use machine::Unit;
 pub use readers::Carrier;
+pub use resources::{Resourced, SiteResourceError};
 pub use rules::{Count, Effect, Example, Rule, Tally};
 pub use scene::{Scene, Stage};
 pub use site::{

@@ -14,7 +14,7 @@ use drystone::model::{Outages, Time, Workload};
 /// they are several.
 #[derive(Debug)]
 pub struct Scene<'a> {
-    site: &'a Site,
+    pub(crate) site: &'a Site,
     numbering: Numbering,
     pools: Vec<Part>,
 }

@@ -9,6 +9,7 @@ use crate::output::message;
 use crate::site::{SiteInput, folder, largest, open, places};
 use drystone::experiment::Division;
 use drystone::log::clean::{Cleaner, Options};
+use drystone::log::resources::ResourceSpec;
 use drystone::log::swf::Record;
 use drystone::log::transform;
 use drystone::metrics::Selection;
@@ -67,6 +68,9 @@ pub(super) fn input(
     let staged = stage(&scene, path, log, plain)?;
     drop(scene);
     let mut input = staged.into_input(site, folder, pools, plain);
+    if log.resources != [ResourceSpec::Site] {
+        input = input.with_resources(&log.resources)?;
+    }
     if let Some(file) = &real.circumstances {
         message::note(&format!("{} stands in the place of what the site says", file.display()));
     }
@@ -133,6 +137,12 @@ fn stage(scene: &Scene<'_>, path: &Path, log: &LogArgs, plain: bool) -> Result<S
         let stage = scene.stage(workload, &kept).map_err(wrong)?;
         (stage.workload, stage.outages, stage.division, stage.selection)
     };
+    if log.resources == [ResourceSpec::Site] {
+        let counted = scene.with_resources(workload, &places(&kept));
+        let counted = counted.map_err(|error| Failure::usage(format_args!("{}: {error}", path.display())))?;
+        counted.notes.iter().for_each(|text| message::note(text));
+        workload = counted.workload;
+    }
     if let Some(division) = &division {
         let names: Vec<&str> = division.shares().iter().map(|share| share.name.as_str()).collect();
         workload.provenance.settings.push(Setting { name: "pools".to_string(), value: names.join(" ") });

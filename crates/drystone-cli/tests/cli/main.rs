@@ -24,6 +24,7 @@ mod predict;
 mod readers;
 mod report;
 mod reproduce;
+mod resources;
 mod run;
 mod slurm;
 mod suspension;

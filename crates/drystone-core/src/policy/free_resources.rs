@@ -1,6 +1,7 @@
 //! Free resources of a machine beyond processors, as policies see them.
 
 use crate::model::{DemandId, Resource, ResourceId, ResourceTable};
+use crate::parts::formula::Beyond;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::sync::Arc;
 
@@ -66,6 +67,28 @@ impl FreeResources {
     #[must_use]
     pub fn admits(&self, demand: DemandId) -> bool {
         covers(&self.levels, self.table.totals(demand))
+    }
+
+    /// What a formula may ask of a demand.
+    pub(crate) fn facts(&self, demand: DemandId) -> Beyond {
+        let mut facts = Beyond::default();
+        for &(id, amount) in self.table.totals(demand) {
+            let Some(resource) = self.table.resource(id) else { continue };
+            let amount = amount as f64;
+            facts.share = facts.share.max(amount / (resource.total.max(1)) as f64);
+            // Names are `gpu`, `gpu:a100`, `gpu@pool`; a type is counted where not all types are.
+            let is = |kind: &str| {
+                resource.name.strip_prefix(kind).is_some_and(|rest| rest.is_empty() || rest.starts_with('@'))
+            };
+            if is("gpu") {
+                facts.gpus = amount;
+            } else if resource.name.starts_with("gpu:") && self.table.find("gpu").is_none() {
+                facts.gpus += amount;
+            } else if is("mem") {
+                facts.memory = amount / f64::from(1 << 20);
+            }
+        }
+        facts
     }
 
     /// The first resource of which too little is free for this portion of a demand, with what is

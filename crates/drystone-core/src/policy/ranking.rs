@@ -3,7 +3,7 @@
 
 use super::{Args, Form, Param, SpecError, Takes, View};
 use crate::model::{JobId, Span};
-use crate::parts::formula::{Board, Facts, Formula, Moment, Shares, Usage};
+use crate::parts::formula::{Beyond, Board, Facts, Formula, Moment, Shares, Usage};
 use crate::parts::{Fit, Order, Place, WaitQueue, Waiting};
 use serde::{Deserialize, Serialize};
 
@@ -78,6 +78,7 @@ pub(super) fn facts(id: JobId, prediction: Span, view: &View<'_>) -> Facts {
         group: job.group,
         queue: job.queue,
         machine: f64::from(view.machine().procs),
+        beyond: view.resources().map_or_else(Beyond::default, |resources| resources.facts(job.demand)),
     }
 }
 

@@ -26,20 +26,25 @@ pub enum ResourceSpec {
     Queue(i32, u64),
     /// A CSV table: see [`read_table`].
     Table(String),
+    /// `site`: memory and GPUs as the folder of a site has them.
+    Site,
     /// `none`: processors are all that is counted.
     None,
 }
 
 /// The shapes that a specification may have.
-const SHAPES: &str = "expected mem=SIZE, mem=SIZE/proc, partition:N=PROCS, queue:N=PROCS, a table FILE.csv, or none";
+const SHAPES: &str =
+    "expected mem=SIZE, mem=SIZE/proc, partition:N=PROCS, queue:N=PROCS, a table FILE.csv, site, or none";
 
 impl FromStr for ResourceSpec {
     type Err = String;
 
     fn from_str(text: &str) -> Result<ResourceSpec, String> {
         let text = text.trim();
-        if text == "none" {
-            return Ok(ResourceSpec::None);
+        match text {
+            "none" => return Ok(ResourceSpec::None),
+            "site" => return Ok(ResourceSpec::Site),
+            _ => {}
         }
         let Some((name, value)) = text.split_once('=') else {
             return match text.rsplit_once('.') {
@@ -75,6 +80,7 @@ impl fmt::Display for ResourceSpec {
             ResourceSpec::Partition(number, procs) => write!(f, "partition:{number}={procs}"),
             ResourceSpec::Queue(number, procs) => write!(f, "queue:{number}={procs}"),
             ResourceSpec::Table(file) => f.write_str(file),
+            ResourceSpec::Site => f.write_str("site"),
             ResourceSpec::None => f.write_str("none"),
         }
     }
@@ -145,6 +151,11 @@ pub enum ResourcesError {
         /// What is wrong, and what was expected.
         problem: String,
     },
+    /// Jobs that are not those of a site.
+    #[error(
+        "`site` counts what the folder of a site says of its machine, and this is none: `drystone import` makes one"
+    )]
+    NoSite,
     /// The workload refuses them.
     #[error(transparent)]
     Workload(#[from] WorkloadError),
@@ -276,6 +287,7 @@ pub fn give(
                 given.pool(&spec.name(), *procs, |job| job.partition == *number)?;
             }
             ResourceSpec::Queue(number, procs) => given.pool(&spec.name(), *procs, |job| job.queue == *number)?,
+            ResourceSpec::Site => return Err(ResourcesError::NoSite),
             ResourceSpec::Table(_) | ResourceSpec::None => tables.next().map_or(Ok(()), |table| given.table(table))?,
         }
     }

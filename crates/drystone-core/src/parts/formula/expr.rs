@@ -29,6 +29,13 @@ pub enum Variable {
     Waiting,
     /// Processors of the machine.
     Machine,
+    /// GPUs of any type that the job asks for.
+    Gpus,
+    /// Memory that the job asks for in all, in gigabytes.
+    Memory,
+    /// Dominant share: the largest part that the job asks for of any resource of the machine,
+    /// processors among them.
+    Share,
 }
 
 /// A variable for people.
@@ -67,6 +74,9 @@ variables! {
     Load "load" "1" "busy processors of the machine as a part of all, before the pass"
     Waiting "waiting" "jobs" "number of waiting jobs"
     Machine "machine" "processors" "processors of the machine"
+    Gpus "gpus" "GPUs" "GPUs that the job asks for; 0 where GPUs are not counted"
+    Memory "mem" "GB" "memory that the job asks for in all; 0 where memory is not counted"
+    Share "share" "1" "dominant share: the largest part that the job asks for of any resource"
 }
 
 impl Variable {

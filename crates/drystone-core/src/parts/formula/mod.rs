@@ -28,7 +28,7 @@ pub use error::FormulaError;
 pub use expr::{Expr, FUNCTIONS, Function, FunctionInfo, Operator, VARIABLES, Variable, VariableInfo};
 pub use named::{FACTORS, NAMED, Named, NamedVariant, VARIANTS};
 pub use shares::{Shares, Usage};
-pub use value::{Facts, Moment};
+pub use value::{Beyond, Facts, Moment};
 
 use program::Program;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};

@@ -8,8 +8,18 @@ fn formula(text: &str) -> Formula {
 }
 
 /// A job of 4 processors, predicted to run 100 s, estimated at 200 s, submitted at 50 s.
-const JOB: Facts =
-    Facts { run: 100.0, estimate: 200.0, procs: 4.0, submit: 50.0, user: 3, group: 2, queue: 1, machine: 16.0 };
+const JOB: Facts = Facts {
+    run: 100.0,
+    estimate: 200.0,
+    procs: 4.0,
+    submit: 50.0,
+    user: 3,
+    group: 2,
+    queue: 1,
+    machine: 16.0,
+    beyond: BEYOND,
+};
+const BEYOND: Beyond = Beyond { gpus: 2.0, memory: 8.0, share: 0.5 };
 
 fn at(now: f64) -> Moment<'static> {
     Moment { now, load: 0.5, waiting: 7.0, shares: None }
@@ -26,6 +36,8 @@ fn values_are_those_computed_by_hand() {
         ("x", 3.5),
         ("user + 10*group + 100*queue", 123.0),
         ("load + waiting + machine", 23.5),
+        // Two GPUs, 8 GB; half of some resource is more than 4 of 16 processors.
+        ("gpus * 100 + mem + share", 208.5),
         ("log10(r)*n", 8.0),
         ("sqrt(r) * log2(n)", 20.0),
         ("-2^2", -4.0),
@@ -203,6 +215,7 @@ fn facts() -> impl Strategy<Value = Facts> {
         group: user,
         queue: user,
         machine: 64.0,
+        beyond: Beyond { gpus: f64::from(user.max(0)), memory: 1.5, share: 0.1 },
     })
 }
 

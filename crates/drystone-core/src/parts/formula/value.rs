@@ -23,6 +23,19 @@ pub struct Facts {
     pub queue: i32,
     /// Processors of the machine.
     pub machine: f64,
+    /// What it asks for beyond processors; 0 where nothing else is counted.
+    pub beyond: Beyond,
+}
+
+/// What a job asks for beyond processors, as a formula may ask for it.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Beyond {
+    /// GPUs of any type.
+    pub gpus: f64,
+    /// Memory in gigabytes.
+    pub memory: f64,
+    /// The largest part of any resource of the machine but processors.
+    pub share: f64,
 }
 
 /// Facts of the moment of a pass available to a formula.
@@ -96,5 +109,8 @@ fn of_variable(variable: Variable, facts: &Facts, moment: &Moment<'_>) -> f64 {
         Variable::Load => moment.load,
         Variable::Waiting => moment.waiting,
         Variable::Machine => facts.machine,
+        Variable::Gpus => facts.beyond.gpus,
+        Variable::Memory => facts.beyond.memory,
+        Variable::Share => max(facts.procs / facts.machine, facts.beyond.share),
     }
 }

@@ -1,0 +1,122 @@
+//! Resources beyond processors on the command line, on schedules computed by hand.
+
+use crate::common::Folder;
+use serde_json::Value;
+
+/// A gigabyte in kilobytes, as SWF has memory.
+const GB: i64 = 1 << 20;
+
+/// A job as a line of a log: number, submit, run time (also its estimate), processors, and gigabytes
+/// for each of them; -1 where it does not say.
+fn job([number, submit, run, procs, memory]: [i64; 5]) -> String {
+    let memory = if memory < 0 { -1 } else { memory * GB };
+    format!("{number} {submit} -1 {run} {procs} -1 -1 {procs} {run} {memory} 1 {number} -1 -1 1 {number} -1 -1\n")
+}
+
+/// Four processors. Job 1 holds 6 GB from 0 to 100. Job 2 asks for 4 GB, job 3 for 2 GB, job 4 does
+/// not say.
+fn folder() -> Folder {
+    let rows = [[1, 0, 100, 2, 3], [2, 10, 50, 1, 4], [3, 20, 30, 1, 2], [4, 30, 200, 1, -1]];
+    let log: String = rows.into_iter().map(job).collect();
+    Folder::with("log.swf", format!("; MaxProcs: 4\n{log}"))
+}
+
+/// The start of each job, in order of their numbers.
+fn starts(folder: &Folder, args: &[&str]) -> Vec<i64> {
+    let mut all = vec!["run", "--workload", "log.swf", "--jobs", "out.csv", "--quiet"];
+    all.extend(args);
+    folder.run(&all).ok();
+    let of = |line: &str| -> Vec<i64> { line.split(',').take(3).map(|cell| cell.parse().unwrap_or(-1)).collect() };
+    let mut rows: Vec<Vec<i64>> = folder.read("out.csv").lines().skip(1).map(of).collect();
+    rows.sort();
+    rows.into_iter().map(|row| row[2]).collect()
+}
+
+/// Of 8 GB job 1 leaves 2: job 2 waits for its end at 100, though two processors are idle, and job 3
+/// passes. Job 4 needs no memory and one of the three processors that job 2 leaves over. Processors
+/// alone keep job 4 back until job 3 has ended.
+#[test]
+fn memory_keeps_a_job_back() {
+    let folder = folder();
+    for policy in ["easy", "conservative", "easy(reserve=2)", "easy(plan=estimate)"] {
+        assert_eq!(starts(&folder, &["--policy", policy]), [0, 10, 20, 50], "{policy}");
+        let counted = ["--policy", policy, "--resources", "mem=8GB"];
+        assert_eq!(starts(&folder, &counted), [0, 100, 20, 30], "{policy}");
+        let each = ["--policy", policy, "--resources", "mem=2GiB/proc"];
+        assert_eq!(starts(&folder, &each), [0, 100, 20, 30], "{policy}");
+        // It never binds.
+        let ample = ["--policy", policy, "--resources", "mem=12288MB"];
+        assert_eq!(starts(&folder, &ample), [0, 10, 20, 50], "{policy}");
+    }
+}
+
+/// 860 GB·s of 8 GB until job 4 ends at 230.
+#[test]
+fn the_use_of_each_resource_is_told() {
+    let folder = folder();
+    let args = ["run", "--workload", "log.swf", "--policy", "easy", "--resources", "mem=8GB"];
+    let json = folder.run(&[&args[..], &["--quiet", "--format", "json"]].concat()).json();
+    let memory = &json["report"]["resources"][0];
+    assert_eq!((&memory["name"], &memory["jobs"]), (&Value::from("mem"), &Value::from(3)));
+    assert_eq!(memory["utilisation"], 860.0 / 1_840.0);
+    let ran = folder.run(&args);
+    assert!(ran.err.contains("1 of 4 jobs do not say how much memory they need"), "{}", ran.err);
+    assert!(ran.ok().contains("46.7 % of 8 GB; 3 jobs ask for some of it"));
+    let compared = folder.run(&["compare", "--workload", "log.swf", "--resources", "mem=8GB"]);
+    assert!(compared.err.contains("left out, for they count processors only: slack"), "{}", compared.err);
+    assert!(compared.ok().contains("mem of 8 GB"));
+}
+
+/// Two partitions would have two processors each; job 1 takes all of its own until 100.
+#[test]
+fn partitions_are_pools() {
+    let folder = folder();
+    let log = folder.read("log.swf").replace("1 3 -1 -1 1 3 -1 -1", "1 3 -1 -1 1 1 -1 -1");
+    folder.write("log.swf", log);
+    // Jobs 1 and 3 are of partition 1.
+    assert_eq!(starts(&folder, &["--policy", "easy", "--resources", "partition:1=2"]), [0, 10, 100, 30]);
+}
+
+/// Both GPUs are job 1's until 100; job 3 wants one of them. The licence goes from job 2 to job 4.
+#[test]
+fn a_table_names_any_resource() {
+    let folder = folder();
+    folder.write("demands.csv", "job,gpu,license:solver\ntotal,2,1\n1,2,\n2,,1\n3,1,\n4,,1\n9,1,\n");
+    let args = ["--policy", "greedy", "--resources", "demands.csv"];
+    assert_eq!(starts(&folder, &args), [0, 10, 100, 60]);
+    let all = ["run", "--workload", "log.swf", "--resources", "demands.csv"];
+    let told = folder.run(&all).err;
+    assert!(told.contains("name jobs that are not simulated, the first job 9"), "{told}");
+    // Orders may ask for them.
+    let order = ["--policy", "greedy(order=gpus)", "--resources", "demands.csv"];
+    assert_eq!(starts(&folder, &order), [0, 10, 100, 60]);
+}
+
+#[test]
+fn what_cannot_be_is_told() {
+    let folder = folder();
+    folder.write("short.csv", "job,gpu\ntotal,2\n1\n");
+    for (args, told) in [
+        (["--resources", "mem=8"], "`8` has no unit"),
+        (["--resources", "mem=8QB"], "`QB` in `8QB` is no unit of memory"),
+        (["--resources", "gpu=2"], "a log says nothing of `gpu`"),
+        (["--resources", "mem=5GB"], "1 of 4 jobs ask for more than the machine has, first job 1, which asks for 6 GB of `mem`"),
+        (["--resources", "short.csv"], "short.csv, line 3: 0 amounts for 1 resources (gpu)"),
+        (["--resources", "site"], "`drystone import` makes one"),
+        (["--resources", "absent.csv"], "absent.csv: cannot be read"),
+    ] {
+        let error = folder.run(&[&["run", "--workload", "log.swf", "--policy", "easy"][..], &args].concat()).fails(2);
+        assert!(error.contains(told), "{args:?}: {error}");
+    }
+    let unported = ["run", "--workload", "log.swf", "--policy", "slack", "--resources", "mem=8GB"];
+    let error = folder.run(&unported).fails(2);
+    assert!(error.contains("policy slack: the workload has resources beyond processors"), "{error}");
+}
+
+/// The jobs of the built-in example do not say how much memory they need.
+#[test]
+fn a_log_without_memory_is_told() {
+    let folder = Folder::with("log.swf", crate::common::four());
+    let error = folder.run(&["run", "--workload", "log.swf", "--resources", "mem=8GB"]).fails(2);
+    assert!(error.contains("no job of the log says how much memory it needs"), "{error}");
+}

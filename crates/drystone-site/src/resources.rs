@@ -1,0 +1,164 @@
+//! Memory and GPUs of a site as resources beside its processors, in the place of dominant shares.
+//!
+//! Where processors are what a pool counts, a job's size in units may be its dominant share: the
+//! processors that its memory or its GPUs stand for. With resources a job's size is the processors
+//! that it holds, and its memory and its GPUs are counted by themselves. A pool that counts nodes or
+//! GPUs stays as it is: what its jobs hold goes with these. A resource is counted where the
+//! description says of every node of the pool how much it has.
+
+use crate::machine::Unit;
+use crate::scene::Scene;
+use crate::site::SiteJob;
+use drystone::model::{
+    Demand, DemandId, Resource, ResourceError, ResourceId, ResourceTableBuilder, ResourceUnit, Setting, Workload,
+    WorkloadError,
+};
+
+/// The resources of a scene's pools, and what is odd about them.
+#[derive(Clone, Debug)]
+pub struct Resourced {
+    /// The jobs with their processors as sizes, and with their demands.
+    pub workload: Workload,
+    /// Sentences for people.
+    pub notes: Vec<String>,
+}
+
+/// Why a site has no resources that can be counted.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SiteResourceError {
+    /// No pool counts processors of nodes whose memory or GPUs are known.
+    #[error(
+        "no pool counts processors and has nodes whose memory or GPUs are described; import it with a description of the machine \
+         (--machine slurm.conf) and --count cpus"
+    )]
+    None,
+    /// A resource that cannot be.
+    #[error(transparent)]
+    Resource(#[from] ResourceError),
+    /// Jobs that form no workload.
+    #[error(transparent)]
+    Workload(#[from] WorkloadError),
+}
+
+/// What a pool has.
+#[derive(Clone, Copy, Debug, Default)]
+struct PoolResources {
+    memory: Option<(ResourceId, u64)>,
+    gpus: Option<(ResourceId, u64)>,
+    units: u32,
+    nodes: u64,
+}
+
+impl Scene<'_> {
+    /// The same jobs with memory and GPUs of their pools as resources. `places` are their places
+    /// among the jobs of the site.
+    ///
+    /// # Errors
+    /// No pool of which anything can be counted.
+    pub fn with_resources(&self, workload: Workload, places: &[u32]) -> Result<Resourced, SiteResourceError> {
+        let mut builder = ResourceTableBuilder::new();
+        let pools = self.pool_resources(&mut builder)?;
+        if builder.table().resources().is_empty() {
+            return Err(SiteResourceError::None);
+        }
+        let circumstances = workload.circumstances().cloned();
+        let (machine, mut jobs, truth, mut provenance) = workload.into_parts();
+        let (mut silent, mut cut) = (0_u64, 0_u64);
+        for (job, &place) in jobs.iter_mut().zip(places) {
+            let known = self.site.job(place as usize);
+            let pool = pools.get(usize::from(known.pool)).copied().unwrap_or_default();
+            if pool.units == 0 {
+                continue;
+            }
+            if let Some(cpus) = known.cpus.filter(|&cpus| cpus > 0) {
+                job.procs = cpus.min(pool.units);
+            }
+            let (totals, odd) = demand(&known, &pool);
+            silent += u64::from(odd.silent);
+            cut += u64::from(odd.cut);
+            job.demand = if totals.is_empty() { DemandId::NONE } else { builder.intern(Demand::of(totals))? };
+        }
+        let mut notes = Vec::new();
+        if silent > 0 {
+            notes.push(format!("{silent} jobs do not say how much memory they hold and ask for none"));
+        }
+        if cut > 0 {
+            notes.push(format!(
+                "{cut} jobs record more memory or GPUs than their pool has and are taken to hold all of it"
+            ));
+        }
+        provenance.settings.push(Setting { name: "resources".to_string(), value: "site".to_string() });
+        let workload = Workload::with_resources(machine, Some(builder.finish()), jobs, truth, provenance)?;
+        let workload = match circumstances {
+            None => workload,
+            Some(circumstances) => workload.with(circumstances)?,
+        };
+        Ok(Resourced { workload, notes })
+    }
+
+    /// The resources of each pool, by its number in the site; none for a pool that counts something
+    /// else.
+    fn pool_resources(&self, builder: &mut ResourceTableBuilder) -> Result<Vec<PoolResources>, ResourceError> {
+        let site = self.site;
+        let mut all = vec![PoolResources::default(); site.manifest.pools.len()];
+        let several = self.pools().len() > 1;
+        for pool in self.pools() {
+            let summary = &site.manifest.pools[usize::from(pool)];
+            if summary.unit != Unit::Cpu || !summary.described {
+                continue;
+            }
+            let nodes = || site.nodes.iter().filter(|node| node.pool.as_ref() == Some(&summary.name));
+            let name = |what: &str| if several { format!("{what}@{}", word(&summary.name)) } else { what.to_string() };
+            let own = &mut all[usize::from(pool)];
+            own.units = summary.units;
+            own.nodes = nodes().count() as u64;
+            if nodes().next().is_some() && nodes().all(|node| node.memory_kb > 0) {
+                let total = nodes().map(|node| node.memory_kb).sum();
+                let resource = Resource::new(name("mem"), ResourceUnit::Kilobytes, total);
+                own.memory = Some((builder.resource(resource)?, total));
+            }
+            let gpus: u64 = nodes().map(|node| u64::from(node.gpus)).sum();
+            if gpus > 0 {
+                own.gpus = Some((builder.resource(Resource::new(name("gpu"), ResourceUnit::Count, gpus))?, gpus));
+            }
+        }
+        Ok(all)
+    }
+}
+
+/// A name of a pool as a part of a resource's name.
+fn word(name: &str) -> String {
+    name.chars().map(|c| if c.is_alphanumeric() || "_-.+".contains(c) { c } else { '+' }).collect()
+}
+
+/// What is odd about a job.
+#[derive(Clone, Copy, Default)]
+struct Odd {
+    /// It does not say how much memory it holds.
+    silent: bool,
+    /// It holds more than there is.
+    cut: bool,
+}
+
+fn demand(job: &SiteJob<'_>, pool: &PoolResources) -> (Vec<(ResourceId, u64)>, Odd) {
+    let (mut totals, mut odd) = (Vec::new(), Odd::default());
+    let mut ask = |id: ResourceId, amount: u64, total: u64| {
+        odd.cut |= amount > total;
+        totals.push((id, amount.min(total)));
+    };
+    if let (Some((id, total)), Some(gpus)) = (pool.gpus, job.gpus) {
+        ask(id, u64::from(gpus), total);
+    }
+    if let Some((id, total)) = pool.memory {
+        match (job.memory_kb, job.nodes) {
+            // All memory of its nodes: as much as nodes have on average.
+            (Some(u64::MAX), Some(nodes)) => {
+                ask(id, (total / pool.nodes.max(1)).saturating_mul(u64::from(nodes)), total)
+            }
+            (Some(u64::MAX), None) | (None, _) => odd.silent = true,
+            (Some(kilobytes), _) => ask(id, kilobytes, total),
+        }
+    }
+    (totals, odd)
+}
