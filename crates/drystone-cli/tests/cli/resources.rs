@@ -100,7 +100,10 @@ fn what_cannot_be_is_told() {
         (["--resources", "mem=8"], "`8` has no unit"),
         (["--resources", "mem=8QB"], "`QB` in `8QB` is no unit of memory"),
         (["--resources", "gpu=2"], "a log says nothing of `gpu`"),
-        (["--resources", "mem=5GB"], "1 of 4 jobs ask for more than the machine has, first job 1, which asks for 6 GB of `mem`"),
+        (
+            ["--resources", "mem=5GB"],
+            "1 of 4 jobs ask for more than the machine has, first job 1, which asks for 6 GB of `mem`",
+        ),
         (["--resources", "short.csv"], "short.csv, line 3: 0 amounts for 1 resources (gpu)"),
         (["--resources", "site"], "`drystone import` makes one"),
         (["--resources", "absent.csv"], "absent.csv: cannot be read"),
