@@ -1,7 +1,7 @@
 //! What a file is, from its beginning.
 
 use crate::readers::Carrier;
-use crate::readers::sacct::{FirstLine, Header, Layout, guess, is_column};
+use crate::readers::sacct::{FirstLine, Header, Layout, guess, is_column, known_table, suggest};
 use crate::text::Id;
 
 /// A description of a machine.
@@ -175,6 +175,10 @@ fn text(head: &[u8], first: &[u8], layout: &Layout) -> FileKind {
     }
     if is_pbsnodes(head) {
         return FileKind::Machine(Description::PbsNodes);
+    }
+    let raw: Vec<String> = line.split(['|', ',', '\t', ';']).map(|name| name.trim().to_string()).collect();
+    if known_table(&raw, &[]).is_some() || suggest(first).is_some() {
+        return FileKind::Jobs(Carrier::Sacct);
     }
     let guessed = names.iter().filter(|name| guess(name).is_some()).count();
     if names.len() > 3 && guessed > 2 && names.iter().all(|name| name.starts_with(|c: char| c.is_alphabetic())) {

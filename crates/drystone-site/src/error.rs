@@ -83,6 +83,21 @@ pub enum SiteError {
         /// File and line.
         place: String,
     },
+    /// A file whose first line names no columns, while its values tell what they could be.
+    #[error(
+        "{place}: {found}: --columns '{columns}'. {unnamed}. Names are those of sacct, whose own first line needs no --columns (without \
+         --noheader)"
+    )]
+    NamelessColumns {
+        /// File and line.
+        place: String,
+        /// How they were found.
+        found: &'static str,
+        /// What each could be, or the name of a table.
+        columns: String,
+        /// What is known of the others.
+        unnamed: String,
+    },
     /// A column that cannot be without.
     #[error("{file}: no column says {what}; at the site: sacct -a -D -X --parsable2 --format={columns},…")]
     NoColumn {
@@ -251,6 +266,7 @@ impl SiteError {
             | SiteError::TimeForm { place, .. }
             | SiteError::Padded { place, .. }
             | SiteError::NoHeader { place }
+            | SiteError::NamelessColumns { place, .. }
             | SiteError::CutOff { place, .. }
             | SiteError::BadJson { place, .. }
             | SiteError::Machine { place, .. } => split(place),

@@ -50,8 +50,9 @@ pub fn report(manifest: &Manifest) -> String {
             "{:>10} {:>10} {:>16}  {:<8} {:<16} {}",
             rule.rows, rule.jobs, rule.core_seconds, rule.effect, rule.name, rule.meaning
         );
-        let bad = rule.effect == crate::rules::Effect::Bad;
-        for example in rule.examples.iter().filter(|e| bad && !e.place.is_empty()) {
+        // What was lost, and what may have been misread, is named.
+        let named = rule.effect == crate::rules::Effect::Bad || NAMED.contains(&rule.name.as_str());
+        for example in rule.examples.iter().filter(|e| named && !e.place.is_empty()) {
             let _ = writeln!(text, "{:>39}{}: {}", "", example.place, example.text);
         }
     }
@@ -74,6 +75,9 @@ const BESIDE_SLURM: &[&str] = &[
     "changes of limits while a job runs (the recorded limit is the last one)",
     "users that react to waits",
 ];
+
+/// Rules whose rows are no loss, but may have been misread.
+const NAMED: &[&str] = &["field", "realigned", "same-id", "overdue", "wide", "no-pool", "partition-list"];
 
 /// What no import can give a simulation yet.
 const UNMODELLED: &[&str] = &[

@@ -3,6 +3,7 @@
 use super::lost::losses;
 use super::machine::{Placed, by_symbol, place};
 use super::packing::packing;
+use super::runaways::runaways;
 use super::summary::{nodes, order_pools, out, partitions, summary};
 use super::warnings::warnings;
 use super::window::Window;
@@ -117,7 +118,7 @@ impl<'a> Making<'a> {
         let Intake { table, mut tally, orphans, hour_off, read, .. } = intake_parts(intake);
         let Found { mut jobs, amounts, throttles } = jobs::find(&table, &mut tally, &choices, &orphans);
         watch.check()?;
-        runaways(&mut jobs, &table, &mut tally);
+        runaways(&mut jobs, &table, &beside.machine, amounts.items(), &mut tally);
         if options.withdraw == Withdraw::Drop {
             drop_withdrawn(&mut jobs, &table, &mut tally);
         }
@@ -235,62 +236,6 @@ pub(crate) fn edge(text: &str, option: &str, zone: Option<&Zone>) -> Result<i64,
     }
 }
 
-/// A record that was never closed: it runs a day beyond its limit and longer. Where another job
-/// started on one of its nodes since, or it names none, it is no job that can be told of; else it
-/// ended at its limit, as far as is known.
-fn runaways(jobs: &mut Vec<Job>, table: &Table, tally: &mut Tally) {
-    const DAY: u32 = 86_400;
-    let last = jobs.iter().map(|job| job.start.max(job.end).max(job.submit)).max().unwrap_or(0);
-    let suspects: Vec<usize> = (0..jobs.len())
-        .filter(|&at| {
-            let (job, row) = (&jobs[at], table.rows.get(jobs[at].row));
-            let limit = if let crate::text::Limit::Seconds(limit) = row.limit() { limit } else { return false };
-            job.kind == Kind::Running
-                && row.state != crate::text::State::Suspended
-                && job.start.saturating_add(limit).saturating_add(DAY) < last
-        })
-        .collect();
-    if suspects.is_empty() {
-        return;
-    }
-    let expand = |job: &Job| -> BTreeSet<String> {
-        let list = table.node_lists.text(table.rows.get(job.row).nodes);
-        drystone_slurm::conf::expand_hostlist(&list).unwrap_or_default().into_iter().collect()
-    };
-    // When another job was started last on each of their nodes.
-    let wanted: BTreeSet<String> = suspects.iter().flat_map(|&at| expand(&jobs[at])).collect();
-    let mut latest: BTreeMap<String, u32> = BTreeMap::new();
-    for job in jobs.iter().filter(|job| job.kind.started()) {
-        for node in expand(job).into_iter().filter(|node| wanted.contains(node)) {
-            let known = latest.entry(node).or_default();
-            *known = (*known).max(job.start);
-        }
-    }
-    let mut gone = BTreeSet::new();
-    for at in suspects {
-        let (start, nodes) = (jobs[at].start, expand(&jobs[at]));
-        let row = table.rows.get(jobs[at].row);
-        let limit = if let crate::text::Limit::Seconds(limit) = row.limit() { limit } else { 0 };
-        let over = start + limit + DAY;
-        let given_away = nodes.iter().any(|node| latest.get(node).is_some_and(|&start| start > over));
-        if given_away || (nodes.is_empty() && over + 6 * DAY < last) {
-            tally.row(Rule::Runaway, 0, || jobs::example(table, row));
-            gone.insert(at);
-            continue;
-        }
-        count(tally, table, Rule::Overdue, row, 0);
-        count(tally, table, Rule::Over, row, 0);
-        let job = &mut jobs[at];
-        (job.kind, job.end, job.run) = (Kind::Ran, job.start + limit, limit);
-        job.marks.set(Marks::OVER);
-    }
-    let mut at = 0;
-    jobs.retain(|_| {
-        at += 1;
-        !gone.contains(&(at - 1))
-    });
-}
-
 fn drop_withdrawn(jobs: &mut Vec<Job>, table: &Table, tally: &mut Tally) {
     jobs.retain(|job| {
         let never = job.kind == Kind::Withdrawn;
@@ -386,7 +331,6 @@ fn sort(jobs: &mut [Job], table: &Table) {
     }
 }
 
-/// How many different users jobs have.
 /// Distinct users; 0 where no job names one.
 fn users(jobs: &[Job], table: &Table) -> u64 {
     let mut seen = vec![false; table.names.len()];

@@ -6,6 +6,7 @@ mod lost;
 mod machine;
 mod options;
 mod packing;
+mod runaways;
 mod summary;
 mod swf;
 mod warnings;
@@ -286,10 +287,17 @@ pub(crate) fn nothing_left(
         }
         _ => "No record says how many processors. ".to_string(),
     };
+    // What is wrong with the first of them.
+    let seen = [Rule::Field, Rule::Time, Rule::TimeOrder, Rule::NoTimes, Rule::NoStart, Rule::NoEnd, Rule::JobId];
+    let first = seen.iter().find_map(|rule| Some((rule, tally.get(*rule).examples.first()?)));
+    let first = first.map_or(String::new(), |(rule, example)| match rule {
+        Rule::Field => format!("; {}: a value that cannot be read, {}", example.place, example.text),
+        _ => format!("; {}: {}: {}", example.place, rule.meaning(), example.text),
+    });
     let states: Vec<&str> = tally.get(Rule::State).examples.iter().map(|example| example.text.as_str()).collect();
     let states =
         if states.is_empty() { String::new() } else { format!("; states that are not known: {}", states.join("; ")) };
-    SiteError::NothingLeft { rows, rules: rules.join(", ") + &states, advice: sizes + &advice(carriers) }
+    SiteError::NothingLeft { rows, rules: rules.join(", ") + &states + &first, advice: sizes + &advice(carriers) }
 }
 
 /// What to do, for the kind of accounting that was read.

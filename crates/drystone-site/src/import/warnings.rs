@@ -42,9 +42,15 @@ pub(super) fn warnings(
         ));
     }
     if let Some(states) = manifest.rule(Rule::State) {
-        let words: Vec<&str> = states.examples.iter().filter_map(|e| e.text.rsplit(", ").next()).collect();
+        let mut words: Vec<&str> = Vec::new();
+        for word in states.examples.iter().filter_map(|e| e.text.rsplit(", ").next()) {
+            if !words.contains(&word) {
+                words.push(word);
+            }
+        }
+        let more = if states.jobs > states.examples.len() as u64 { ", …" } else { "" };
         warnings.push(format!(
-            "{} jobs have a state that is not known ({}, …): their times tell what became of them",
+            "{} jobs have a state that is not known ({}{more}): their times tell what became of them",
             states.jobs,
             words.join(", ")
         ));

@@ -250,12 +250,15 @@ impl Finder<'_> {
         let row = |seen: &Seen| self.table.rows.get(seen.key.row);
         let (a, b) = (row(one), row(other));
         let unlike = |x: u32, y: u32, unknown: u32| x != y && x != unknown && y != unknown;
+        let partitions = (self.table.at(a).partition.0, self.table.at(b).partition.0);
         let (held, also) = (self.table.shape(a).held, self.table.shape(b).held);
         unlike(one.times.end, other.times.end, 0)
             || unlike(one.times.run, other.times.run, NOTHING)
             || unlike(held.cpus, also.cpus, UNKNOWN)
             || unlike(held.nodes, also.nodes, UNKNOWN)
             || unlike(a.name, b.name, 0)
+            || unlike(self.table.who(a).user.0, self.table.who(b).user.0, 0)
+            || unlike(partitions.0, partitions.1, 0)
             || (a.state != b.state && [a.state, b.state].iter().all(|s| s.is_over() && *s != State::Other))
             || (unlike(a.nodes.0, b.nodes.0, 0) && self.nodes_of(a) != self.nodes_of(b))
     }
@@ -334,7 +337,7 @@ impl Finder<'_> {
     fn push(&mut self, seen: &Seen, attempt: u16, marks: Marks) {
         let Seen { key, times } = *seen;
         let row = self.table.rows.get(key.row);
-        if row.state == State::Revoked && !self.table.has_nodes(row) {
+        if row.state == State::Revoked && !(times.kind.started() && self.table.has_nodes(row)) {
             count(self.tally, self.table, Rule::Revoked, row, 0);
             return;
         }
@@ -438,8 +441,8 @@ impl Finder<'_> {
         let rule = match job.kind {
             Kind::Withdrawn => Some(Rule::Withdraw),
             Kind::Waiting => Some(Rule::Pending),
-            Kind::Running => Some(Rule::Running),
-            Kind::Ran => None,
+            // Counted once it is known which of these records were never closed.
+            Kind::Running | Kind::Ran => None,
         };
         if let Some(rule) = rule {
             count(self.tally, self.table, rule, row, seconds);

@@ -64,9 +64,14 @@ fn has_nodes(table: &Table, row: &Row, lists: bool) -> bool {
 }
 
 /// Of a job without run time: an allocation proves no start, since old versions show the request
-/// there; a list of nodes does. Where no row has a list, how it ended has to do.
+/// there; a list of nodes does. Where no row has a list, an end behind the start or, of a job that
+/// ended as it started, how it ended has to do.
 fn named_or_held(table: &Table, row: &Row, lists: bool) -> bool {
     if table.has_nodes(row) {
+        return true;
+    }
+    let held = table.shape(row).held;
+    if !lists && row.start > 0 && row.end > row.start && held.nodes != 0 && held.cpus != 0 {
         return true;
     }
     let ends_run =

@@ -227,7 +227,11 @@ pub(crate) fn example(table: &Table, row: &Row) -> Example {
     let at = table.names.text(table.at(row).partition).into_owned();
     let word = table.names.text(table.note(row).word);
     let state = if row.state == crate::text::State::Other { word.as_ref() } else { row.state.word() };
-    let text = format!("{} of {who} in {at}, {state}", name(row));
+    let mut text = name(row);
+    for (word, name) in [("of", who), ("in", at)].into_iter().filter(|(_, name)| !name.is_empty()) {
+        text.push_str(&format!(" {word} {name}"));
+    }
+    let text = format!("{text}, {}", if state.is_empty() { "without a state" } else { state });
     Example::new(table.files.text(row.place()), text.as_bytes())
 }
 

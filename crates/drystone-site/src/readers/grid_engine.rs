@@ -44,6 +44,7 @@ pub(crate) fn read(input: impl Read, reading: &mut Reading<'_>) -> Result<(), Si
         }
         let mut fields: Vec<&[u8]> = text.split(|&b| b == b':').collect();
         rejoin(text, &mut fields);
+        rejoin_category(text, &mut fields);
         if fields.len() < FEWEST {
             if !line.whole {
                 reading.intake.bad(Rule::Cut, place, text, 0);
@@ -129,6 +130,24 @@ fn rejoin<'a>(line: &'a [u8], fields: &mut Vec<&'a [u8]>) {
     let from: usize = fields[..4].iter().map(|field| field.len() + 1).sum();
     let to: usize = fields[..at].iter().map(|field| field.len() + 1).sum::<usize>() - 1;
     fields.splice(4..at, [&line[from..to]]);
+}
+
+/// Puts a category with colons together again, such as `-l h_rt=1:00:00`: behind it come seconds of
+/// waiting for I/O, the number of a parallel task or `NONE`, and memory.
+fn rejoin_category<'a>(line: &'a [u8], fields: &mut Vec<&'a [u8]>) {
+    const CATEGORY: usize = 39;
+    let number = |at: usize| fields.get(at).is_some_and(|f| !f.is_empty() && crate::text::decimal(f).is_some());
+    let task = |at: usize| {
+        fields.get(at).is_some_and(|f| *f == b"NONE" || (f.contains(&b'.') && f.first().is_some_and(u8::is_ascii_digit)))
+    };
+    let behind = |at: usize| number(at) && task(at + 1) && number(at + 2);
+    if behind(CATEGORY + 1) {
+        return;
+    }
+    let Some(at) = (CATEGORY + 2..fields.len().saturating_sub(2)).find(|&at| behind(at)) else { return };
+    let from: usize = fields[..CATEGORY].iter().map(|field| field.len() + 1).sum();
+    let to: usize = fields[..at].iter().map(|field| field.len() + 1).sum::<usize>() - 1;
+    fields.splice(CATEGORY..at, [&line[from..to]]);
 }
 
 fn job<'a>(line: &'a [u8], fields: &[&'a [u8]], place: Place) -> Option<Draft<'a>> {
@@ -252,6 +271,18 @@ mod tests {
             rejoin(line.as_bytes(), &mut fields);
             assert_eq!((fields[4], fields[5], fields.len()), (name.as_bytes(), &b"7"[..], 15), "{name}");
         }
+    }
+
+    #[test]
+    fn categories_may_have_colons() {
+        let behind = "0.0:NONE:104.0:0:0";
+        for category in ["NONE", "-l h_rt=1:00:00", "-l h=a:b,h_rt=0:30:0 -pe smp 4", "-l t=0.5:NONE"] {
+            let line = format!("{}{category}:{behind}", "x:".repeat(39));
+            let mut fields: Vec<&[u8]> = line.as_bytes().split(|&b| b == b':').collect();
+            rejoin_category(line.as_bytes(), &mut fields);
+            assert_eq!((fields[39], fields[41], fields.len()), (category.as_bytes(), &b"NONE"[..], 45), "{category}");
+        }
+        assert_eq!(limit(b"-l h=a:b,h_rt=1:30:00"), Limit::Seconds(5_400));
     }
 
     #[test]

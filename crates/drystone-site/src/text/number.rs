@@ -40,9 +40,16 @@ pub(crate) fn whole(text: &[u8]) -> Option<u64> {
 /// Beyond this number not every whole one is a float.
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
-/// A decimal number without a sign, perhaps with an exponent.
+/// A decimal number without a sign, perhaps with an exponent. A comma may stand for the point,
+/// unless three digits follow: `1,440` is 1440 to some and 1.44 to others.
 pub(crate) fn decimal(text: &[u8]) -> Option<f64> {
     let plain = |b: &u8| b.is_ascii_digit() || matches!(b, b'.' | b'e' | b'E' | b'+' | b'-');
+    if let Some(comma) = memchr::memchr(b',', text) {
+        let (whole, rest) = (&text[..comma], &text[comma + 1..]);
+        digits(whole)?;
+        digits(rest).filter(|_| rest.len() != 3)?;
+        return std::str::from_utf8(&[whole, b".", rest].concat()).ok()?.parse().ok();
+    }
     if !text.first()?.is_ascii_digit() || !text.iter().all(plain) {
         return None;
     }
@@ -90,7 +97,7 @@ fn any_span(text: &[u8]) -> Option<u32> {
     };
     let (days, rest) = match memchr::memchr(b'-', whole) {
         Some(at) => (digits(&whole[..at])?, &whole[at + 1..]),
-        None => (0, whole),
+        None => in_days(whole).unwrap_or((0, whole)),
     };
     let mut seconds: u64 = 0;
     let mut parts = 0;
@@ -107,6 +114,15 @@ fn any_span(text: &[u8]) -> Option<u32> {
     };
     let seconds = days.checked_mul(86_400)?.checked_add(seconds)?;
     u32::try_from(seconds).ok().filter(|&s| s < u32::MAX - 8)
+}
+
+/// `0 days 01:00:00` of data frames, `1 day, 2:00:00` of Python: the days, and what follows them.
+fn in_days(text: &[u8]) -> Option<(u64, &[u8])> {
+    let (days, rest) = leading(text)?;
+    let rest = rest.strip_prefix(b" day")?;
+    let rest = rest.strip_prefix(b"s").unwrap_or(rest);
+    let rest = rest.strip_prefix(b",").unwrap_or(rest).trim_ascii_start();
+    Some((days, if rest.is_empty() { b"0" } else { rest }))
 }
 
 /// A limit in words, if it is one.
@@ -197,6 +213,11 @@ mod tests {
             ("01:00.003", Some(60)),
             ("100:00:00", Some(360_000)),
             ("77", Some(77)),
+            ("0 days 01:00:00", Some(3_600)),
+            ("2 days 00:30:00.5", Some(2 * 86_400 + 1_800)),
+            ("1 day, 2:00:00", Some(86_400 + 7_200)),
+            ("3 days", Some(3 * 86_400)),
+            ("3 dogs", None),
             ("", None),
             ("INVALID", None),
             ("1:2:3:4", None),
@@ -239,6 +260,13 @@ mod tests {
             ("0x10", None),
             ("inf", None),
             ("1e300", None),
+            ("4,0", Some(4)),
+            ("1024,00", Some(1_024)),
+            ("1,024", None),
+            ("4,5", None),
+            ("4,,0", None),
+            (",0", None),
+            ("4,", None),
             ("", None),
         ] {
             assert_eq!(whole(text.as_bytes()), expected, "{text}");

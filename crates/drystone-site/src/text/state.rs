@@ -102,6 +102,10 @@ pub(crate) fn state(text: &[u8]) -> (State, Option<&[u8]>) {
 }
 
 pub(crate) fn state_word(word: &[u8]) -> State {
+    // As Americans write it.
+    if word.eq_ignore_ascii_case(b"canceled") {
+        return State::Cancelled;
+    }
     std::str::from_utf8(word).ok().and_then(State::named).unwrap_or_default()
 }
 
@@ -159,6 +163,7 @@ mod tests {
         assert_eq!(state(b"CANCELLED by 380693"), (State::Cancelled, Some(&b"380693"[..])));
         assert_eq!(state(b"CA"), (State::Cancelled, None));
         assert_eq!(state(b"out_of_memory"), (State::OutOfMemory, None));
+        assert_eq!(state(b"Canceled"), (State::Cancelled, None));
         assert_eq!(state(b"STAGE_OUT"), (State::Other, None));
         assert_eq!(state(b""), (State::Other, None));
         assert_eq!(state(b"CANCELLED by "), (State::Cancelled, None));

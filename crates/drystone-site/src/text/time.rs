@@ -54,24 +54,37 @@ impl Form {
     }
 }
 
-/// Seconds since 1970; a fraction is cut.
+/// Seconds since 1970; a fraction is cut. What lies beyond the year 5000 is in thousandths,
+/// millionths or thousand-millionths of a second, as data frames and JavaScript count.
 fn epoch(text: &[u8]) -> Option<i64> {
+    let seconds = |count: i64| match count {
+        ..100_000_000_000 => count,
+        ..100_000_000_000_000 => count / 1_000,
+        ..100_000_000_000_000_000 => count / 1_000_000,
+        _ => count / 1_000_000_000,
+    };
     // `1.7561088e+09`, as data frames write columns with gaps.
-    if text.contains(&b'e') {
-        return super::number::decimal(text).filter(|&s| s < 1e15).map(|seconds| seconds as i64);
+    if text.contains(&b'e') || text.contains(&b'E') {
+        return super::number::decimal(text).filter(|&s| s < 9e18).map(|count| seconds(count as i64));
     }
     let whole = match memchr::memchr(b'.', text) {
         Some(dot) if text[dot + 1..].iter().all(u8::is_ascii_digit) => &text[..dot],
         Some(_) => return None,
         None => text,
     };
-    super::number::digits(whole).and_then(|seconds| i64::try_from(seconds).ok())
+    super::number::digits(whole).and_then(|count| i64::try_from(count).ok()).map(seconds)
 }
 
-/// `2026-01-31T12:00:00.5+01:00`, with any part behind the seconds.
+/// `2026-01-31T12:00:00.5+01:00`, with any part behind the minutes.
 fn zoned(text: &[u8]) -> Option<When> {
-    let (head, mut rest) = text.split_at_checked(19)?;
-    let civil = civil_bytes(head)?;
+    let (civil, mut rest) = match text.split_at_checked(19).and_then(|(head, rest)| Some((civil_bytes(head)?, rest))) {
+        Some(known) => known,
+        // `2026-01-31T12:00`.
+        None => {
+            let (head, rest) = text.split_at_checked(16)?;
+            (civil_bytes(&[head, b":00"].concat())?, rest)
+        }
+    };
     if let Some(fraction) = rest.strip_prefix(b".") {
         let end = fraction.iter().position(|b| !b.is_ascii_digit()).unwrap_or(fraction.len());
         rest = &fraction[end..];
@@ -79,9 +92,9 @@ fn zoned(text: &[u8]) -> Option<When> {
             return None;
         }
     }
-    let (sign, offset) = match rest {
-        b"" => return Some(When::Civil(civil)),
-        b"Z" | b"z" => return Some(When::Epoch(civil)),
+    let (sign, offset) = match rest.trim_ascii_start() {
+        b"" if rest.is_empty() => return Some(When::Civil(civil)),
+        b"Z" | b"z" | b"UTC" | b"GMT" => return Some(When::Epoch(civil)),
         [b'+', offset @ ..] => (1, offset),
         [b'-', offset @ ..] => (-1, offset),
         _ => return None,
@@ -174,6 +187,13 @@ mod tests {
         assert_eq!(read("2026-01-31T12:00:00-0330"), Ok(When::Epoch(noon + 12_600)));
         assert_eq!(read("1769860800"), Ok(When::Epoch(noon)));
         assert_eq!(read("1769860800.75"), Ok(When::Epoch(noon)));
+        assert_eq!(read("2026-01-31T12:00"), Ok(When::Civil(noon)));
+        assert_eq!(read("2026-01-31 12:00+01:00"), Ok(When::Epoch(noon - 3_600)));
+        assert_eq!(read("2026-01-31 12:00:00 UTC"), Ok(When::Epoch(noon)));
+        assert_eq!(read("2026-01-31 12:00:00.25 +0100"), Ok(When::Epoch(noon - 3_600)));
+        for parts in ["1769860800123", "1769860800123456", "1769860800123456789", "1.7698608e+18"] {
+            assert_eq!(read(parts), Ok(When::Epoch(noon)), "{parts}");
+        }
         for text in ["", "Unknown", "None", "0", "unknown"] {
             assert_eq!(read(text), Ok(When::Unknown), "{text}");
         }

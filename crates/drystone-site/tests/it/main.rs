@@ -7,6 +7,7 @@ mod folder;
 mod generated;
 mod kinds;
 mod machine;
+mod neighbours;
 mod random;
 mod replayed;
 mod samples;

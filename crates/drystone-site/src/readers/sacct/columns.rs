@@ -51,8 +51,8 @@ columns! {
     Constraints = "constraints";
     ReqNodes = "reqnodes" | "numnodesreq" | "nodesreq";
     AllocNodes = "nnodes" | "allocnodes" | "numnodesalloc" | "nodesalloc";
-    ReqCpus = "reqcpus" | "numcoresreq" | "numcpusreq" | "processorsreq" | "coresreq" | "cpusreq";
-    AllocCpus = "alloccpus" | "ncpus" | "numcoresalloc" | "numcpusalloc" | "coresalloc" | "cpusalloc";
+    ReqCpus = "reqcpus" | "numcoresreq" | "numcpusreq" | "processorsreq" | "coresreq" | "cpusreq" | "reqcores";
+    AllocCpus = "alloccpus" | "ncpus" | "numcoresalloc" | "numcpusalloc" | "coresalloc" | "cpusalloc" | "alloccores";
     ReqGpus = "reqgpus" | "numgpusreq" | "gpusreq";
     AllocGpus = "allocgpus" | "ngpus" | "numgpusalloc" | "gpusalloc";
     ReqMem = "reqmem";
@@ -62,7 +62,8 @@ columns! {
     ReqGres = "reqgres";
     AllocGres = "allocgres";
     Licenses = "licenses";
-    NodeList = "nodelist" | "nodes";
+    NodeList = "nodelist" | "hostlist";
+    Nodes = "nodes";
     JobName = "jobname" | "name";
     SubmitLine = "submitline";
 }
@@ -176,22 +177,24 @@ pub(crate) enum Change {
     Keep,
     /// It is divided and rounded up.
     Over(u32),
+    /// It is multiplied: minutes and hours become seconds.
+    Times(u32),
     /// So much is added.
     Plus(u32),
     /// A number stands for it.
     Key,
 }
 
-/// What a name of `--columns` says: `AllocCPUS`, `AllocCPUS/1000`, `Start+1672531200`.
+/// What a name of `--columns` says: `AllocCPUS`, `AllocCPUS/1000`, `ElapsedRaw*60`,
+/// `Start+1672531200`.
 pub(crate) fn said(name: &str) -> (Option<Column>, Change) {
     let number = |text: &str| text.parse::<u32>().ok().filter(|&n| n > 0);
-    let (name, change) = match name.split_once(['/', '+']) {
-        Some((base, by)) => match (number(by), name.contains('/')) {
-            (Some(by), true) => (base, Change::Over(by)),
-            (Some(by), false) => (base, Change::Plus(by)),
-            (None, _) => (name, Change::Keep),
-        },
-        None => (name, Change::Keep),
+    let sign = name.find(['/', '+', '*']);
+    let (name, change) = match sign.map(|at| (&name[..at], &name[at..=at], number(&name[at + 1..]))) {
+        Some((base, "/", Some(by))) => (base, Change::Over(by)),
+        Some((base, "*", Some(by))) => (base, Change::Times(by)),
+        Some((base, _, Some(by))) => (base, Change::Plus(by)),
+        _ => (name, Change::Keep),
     };
     match column(name) {
         Some(Column::JobKey) => (Some(Column::JobId), Change::Key),
@@ -205,15 +208,27 @@ pub(crate) fn guess(name: &str) -> Option<&'static str> {
     let has = |words: &[&str]| words.iter().any(|word| plain.contains(word));
     let asked = has(&["req", "ask", "plan", "want"]);
     let pick = |asked_for: &'static str, held: &'static str| Some(if asked { asked_for } else { held });
+    // The unit that a name ends in: what is said in another than seconds is converted.
+    let ends = |words: &[&str]| words.iter().any(|word| plain.ends_with(word));
+    let unit = |seconds, minutes, hours, thousandths| match () {
+        () if ends(&["minutes", "minute", "mins", "min"]) => Some(minutes),
+        () if ends(&["hours", "hour", "hrs", "inh"]) => Some(hours),
+        () if ends(&["millis", "milliseconds", "ms", "msec"]) => Some(thousandths),
+        () => Some(seconds),
+    };
     match () {
         () if has(&["gpu", "accelerator"]) => pick("ReqGPUS", "AllocGPUS"),
         () if has(&["cpu", "core", "proc", "slot"]) => pick("ReqCPUS", "AllocCPUS"),
-        () if has(&["limit", "walltime", "wallclock", "elpl", "timereq", "reqtime"]) => Some("TimelimitSeconds"),
+        () if has(&["limit", "walltime", "wallclock", "elpl", "timereq", "reqtime", "requestedtime", "timerequested"]) => {
+            unit("TimelimitSeconds", "TimelimitRaw", "TimelimitSeconds*3600", "TimelimitSeconds/1000")
+        }
         () if has(&["submi", "queued", "qtime", "creat", "arriv", "enqueue"]) => Some("Submit"),
         () if has(&["eligib"]) => Some("Eligible"),
         () if has(&["start", "begin", "launch", "dispatch", "scheduledtime"]) => Some("Start"),
         () if has(&["endtime", "finish", "complet", "stoptime", "deletion"]) || plain == "end" => Some("End"),
-        () if has(&["runtime", "elapsed", "duration"]) => Some("ElapsedRaw"),
+        () if has(&["runtime", "elapsed", "duration"]) => {
+            unit("ElapsedRaw", "ElapsedRaw*60", "ElapsedRaw*3600", "ElapsedRaw/1000")
+        }
         () if has(&["node"]) => pick("ReqNodes", "NNodes"),
         () if has(&["state", "status"]) => Some("State"),
         () if has(&["user", "owner"]) => Some("User"),
@@ -285,6 +300,7 @@ mod tests {
     fn values_may_be_changed_on_the_way() {
         assert_eq!(said("AllocCPUS/100"), (Some(Column::AllocCpus), Change::Over(100)));
         assert_eq!(said("Start+60"), (Some(Column::Start), Change::Plus(60)));
+        assert_eq!(said("ElapsedRaw*60"), (Some(Column::ElapsedRaw), Change::Times(60)));
         assert_eq!(said("JobKey"), (Some(Column::JobId), Change::Key));
         assert_eq!(said("Colour/7"), (None, Change::Over(7)));
         for preset in super::super::presets::PRESETS {
@@ -301,6 +317,11 @@ mod tests {
             ("requested_gpus", Some("ReqGPUS")),
             ("walltime", Some("TimelimitSeconds")),
             ("queued_at", Some("Submit")),
+            ("elapsed_minutes", Some("ElapsedRaw*60")),
+            ("walltime_hours", Some("TimelimitSeconds*3600")),
+            ("limit_min", Some("TimelimitRaw")),
+            ("runtime_ms", Some("ElapsedRaw/1000")),
+            ("requestedTime", Some("TimelimitSeconds")),
             ("colour", None),
         ] {
             assert_eq!(guess(name), ours, "{name}");

@@ -127,8 +127,10 @@ fn limit<'a>(values: &Values<'a>, odd: &mut Odd<'a>) -> Limit {
     };
     // A plain number is minutes, as wherever Slurm takes a time.
     let either = |text: &[u8]| limit_minutes(text).or_else(|| limit_span(text));
-    let seconds =
-        |text: &[u8]| decimal(text).filter(|&s| s < f64::from(u32::MAX - 8)).map(|s| Limit::Seconds(s.ceil() as u32));
+    let seconds = |text: &[u8]| match decimal(text) {
+        Some(seconds) => (seconds < f64::from(u32::MAX - 8)).then(|| Limit::Seconds(seconds.ceil() as u32)),
+        None => limit_span(text),
+    };
     let limit = read("TimelimitRaw", get(Column::TimeLimitRaw), either);
     let limit = limit.or_else(|| read("Timelimit", get(Column::TimeLimit), either));
     limit.or_else(|| read("TimelimitSeconds", get(Column::LimitSeconds), seconds)).unwrap_or(Limit::Unknown)
@@ -145,6 +147,10 @@ fn texts<'a>(draft: &mut Draft<'a>, values: &Values<'a>) {
     draft.reservation = get(Column::Reservation);
     draft.constraints = get(Column::Constraints);
     draft.nodes = get(Column::NodeList);
+    // A column `nodes` is a list to some and a count to others.
+    if draft.nodes.is_empty() && (whole(get(Column::Nodes)).is_none() || !get(Column::AllocNodes).is_empty()) {
+        draft.nodes = get(Column::Nodes);
+    }
     draft.reason = get(Column::Reason);
     draft.name = get(Column::JobName);
 }
@@ -171,7 +177,10 @@ fn amounts<'a>(draft: &mut Draft<'_>, values: &Values<'a>, odd: &mut Odd<'a>, ca
     };
     let held = Amount {
         cpus: count("AllocCPUS", Column::AllocCpus),
-        nodes: count("NNodes", Column::AllocNodes),
+        nodes: match count("NNodes", Column::AllocNodes) {
+            UNKNOWN => number(get(Column::Nodes)).unwrap_or(UNKNOWN),
+            nodes => nodes,
+        },
         gpus: count("AllocGPUS", Column::AllocGpus),
         ..Amount::UNKNOWN
     };

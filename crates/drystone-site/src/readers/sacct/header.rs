@@ -62,7 +62,11 @@ impl Header {
             names.pop();
         }
         let known = names.iter().filter(|name| is_column(name)).count();
-        if known * 2 <= names.len() || names.is_empty() || known < 2.min(names.len()) {
+        // A table of another kind, some of whose names are known.
+        let words = names.iter().all(|name| name.is_empty() || name.starts_with(|c: char| c.is_alphabetic()));
+        let alike = || known + names.iter().filter(|name| !is_column(name) && name_here(name).is_some()).count();
+        let named = known * 2 > names.len() || (known > 2 && words && alike() * 2 > names.len());
+        if !named || known < 2.min(names.len()) {
             return FirstLine::Row;
         }
         FirstLine::Header(Header { trailing, ..Header::new(&names, delimiter.into_bytes()) })
@@ -137,10 +141,10 @@ impl Header {
                 &["ReqCPUS", "AllocCPUS", "ReqNodes", "NNodes"],
                 &[ReqCpus, AllocCpus, ReqTres, AllocTres, ReqNodes, AllocNodes],
             ),
-            (&["TimelimitSeconds"], &[TimeLimit, TimeLimitRaw, LimitSeconds]),
+            (&["TimelimitSeconds", "TimelimitRaw", "TimelimitSeconds*3600"], &[TimeLimit, TimeLimitRaw, LimitSeconds]),
             (&["Submit"], &[Submit, Eligible]),
             (&["Start"], &[Start]),
-            (&["End", "ElapsedRaw"], &[End, Elapsed, ElapsedRaw]),
+            (&["End", "ElapsedRaw", "ElapsedRaw*60", "ElapsedRaw*3600", "ElapsedRaw/1000"], &[End, Elapsed, ElapsedRaw]),
         ];
         let missing = |ours: &str| covers.iter().any(|(kind, columns)| kind.contains(&ours) && !self.has(columns));
         let unread = names.iter().zip(&self.columns).filter(|(name, column)| column.is_none() && !is_column(name));
@@ -170,7 +174,8 @@ impl Header {
         let quoted = matches!(delimiter.as_slice(), b"," | b";");
         let free = names.last().is_some_and(|name| is_free(name));
         let flexible = names.iter().zip(&columns).map(|(name, column)| {
-            let lists = matches!(column, Some(Column::NodeList | Column::ReqTres | Column::AllocTres));
+            let lists =
+                matches!(column, Some(Column::NodeList | Column::Nodes | Column::ReqTres | Column::AllocTres));
             is_free(name) || *column == Some(Column::Constraints) || (lists && quoted)
         });
         let flexible = flexible.collect();
@@ -216,8 +221,22 @@ pub(crate) fn names_of(line: &[u8]) -> Vec<String> {
     text.split(delimiter.as_str()).map(|name| name.trim().trim_matches('"').to_string()).collect()
 }
 
-/// What stands between the first two names of columns.
+/// What stands between the first two names of columns, or parts most of a line whose names have
+/// blanks and colons.
 fn guess(text: &str) -> Option<String> {
+    let between = between(text);
+    let usual = ["|", ",", "\t", ";", "\u{1f}"];
+    if between.as_deref().is_some_and(|own| own.trim_matches([' ', ':', '.', '(', ')', '[', ']']).is_empty()) {
+        let most = usual.into_iter().map(|part| (text.matches(part).count(), part)).max_by_key(|(count, _)| *count);
+        if let Some((2.., part)) = most {
+            return Some(part.to_string());
+        }
+    }
+    between
+}
+
+/// What stands between the first two names of columns.
+fn between(text: &str) -> Option<String> {
     let letter = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '"';
     let first = text.find(|c| !letter(c))?;
     let rest = &text[first..];

@@ -7,11 +7,13 @@ mod parts;
 mod presets;
 mod realign;
 mod split;
+mod suggest;
 
 pub(crate) use columns::guess;
 pub(crate) use columns::is_column;
 pub(crate) use header::{FirstLine, Header};
 pub(crate) use presets::preset_names;
+pub(crate) use suggest::{known_table, suggest};
 
 use self::columns::{COLUMNS, Change, Column};
 use self::decode::{Caches, decode};
@@ -100,20 +102,12 @@ fn begin(line: &[u8], layout: &Layout, job: &mut Reading<'_>) -> Result<(Splitte
             let text = String::from_utf8_lossy(line).trim().to_string();
             return Err(SiteError::Padded { place: place(), example: format!("`{text}`") });
         }
-        (FirstLine::Row, None) => {
-            let (names, empty) = (header::names_of(line), Header::empty(header::names_of(line).len()));
-            return Err(match empty.unread(&names) {
-                Some((lost, columns)) if lost.len() > 2 => {
-                    SiteError::UnreadColumns { file: job.name.to_string(), names: lost.join(", "), columns }
-                }
-                _ => SiteError::NoHeader { place: place() },
-            });
-        }
+        (FirstLine::Row, None) => return Err(nameless(line, job.name, place())),
     };
     if let (true, None) = (is_header, &layout.columns)
         && let Some((lost, columns)) = header.unread(&header::names_of(line))
     {
-        return Err(SiteError::UnreadColumns { file: job.name.to_string(), names: lost.join(", "), columns });
+        return Err(unread(&header::names_of(line), &lost, columns, job.name));
     }
     let needs: [(&[Column], &'static str, &'static str); 2] = [
         (&[Column::JobId, Column::JobIdRaw], "which job a row is about", "JobIDRaw,JobID"),
@@ -126,6 +120,36 @@ fn begin(line: &[u8], layout: &Layout, job: &mut Reading<'_>) -> Result<(Splitte
     }
     job.ignored(&header.ignored);
     Ok((Splitter::new(header), is_header))
+}
+
+/// Columns that are not known: the table by its name, where it is a public one.
+fn unread(names: &[String], lost: &[String], columns: String, file: &str) -> SiteError {
+    let columns = known_table(names, lost).map_or(columns, String::from);
+    SiteError::UnreadColumns { file: file.to_string(), names: lost.join(", "), columns }
+}
+
+/// Why a first line that names no columns of sacct ends the reading, and which `--columns` go on.
+fn nameless(line: &[u8], file: &str, place: String) -> SiteError {
+    let (names, empty) = (header::names_of(line), Header::empty(header::names_of(line).len()));
+    if let Some(table) = known_table(&names, &[]) {
+        return SiteError::NamelessColumns {
+            place,
+            found: "these are the names of a table that is known",
+            columns: table.to_string(),
+            unnamed: "The columns may stand in any order".to_string(),
+        };
+    }
+    if let Some((lost, columns)) = empty.unread(&names).filter(|(lost, _)| lost.len() > 2) {
+        return unread(&names, &lost, columns, file);
+    }
+    let Some(found) = suggest(line) else { return SiteError::NoHeader { place } };
+    let sizes = if suggest::lacks_size(&found.columns) { ", one of them AllocCPUS" } else { "" };
+    let unnamed = match found.unnamed.as_str() {
+        "" => "A hyphen skips a column".to_string(),
+        values => format!("Put names in the place of hyphens where you know them{sizes}: the columns {values}"),
+    };
+    let told = "no header line says what the columns are; by their values they could be";
+    SiteError::NamelessColumns { place, found: told, columns: found.columns, unnamed }
 }
 
 /// Reads rows.
@@ -161,6 +185,7 @@ impl Changed {
             let text = match (change, number) {
                 (Change::Key, _) => crate::rows::key_of(value).to_string(),
                 (Change::Over(by), Some(number)) => (number / f64::from(*by)).ceil().to_string(),
+                (Change::Times(by), Some(number)) => (number * f64::from(*by)).round().to_string(),
                 (Change::Plus(by), Some(number)) => (number + f64::from(*by)).floor().to_string(),
                 _ => continue,
             };

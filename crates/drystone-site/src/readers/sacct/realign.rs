@@ -134,7 +134,7 @@ impl<'a> Search<'a> {
         }
         match column {
             // Commas part nodes and resources, and columns, too.
-            Column::NodeList if more > 0 => balanced(text) && !text.contains(&b'='),
+            Column::NodeList | Column::Nodes if more > 0 => balanced(text) && !text.contains(&b'='),
             Column::ReqTres | Column::AllocTres if more > 0 => text.split(|&b| b == b',').all(|e| e.contains(&b'=')),
             _ => holds(column, text, self.form),
         }
@@ -167,7 +167,7 @@ pub(super) fn holds(column: Column, text: &[u8], form: &Form) -> bool {
         Column::ExitCode => text.iter().all(|b| b.is_ascii_digit() || *b == b':'),
         Column::ReqMem => memory_request(text).is_some(),
         Column::ReqTres | Column::AllocTres => tres(text).is_some(),
-        Column::NodeList => !text.contains(&b'='),
+        Column::NodeList | Column::Nodes => !text.contains(&b'='),
         Column::User | Column::Account | Column::Partition | Column::Qos => !text.contains(&b' '),
         _ => true,
     }

@@ -1,0 +1,135 @@
+//! Records that were never closed.
+
+use crate::jobs::{self, Job, Kind, Marks, count};
+use crate::machine::Machine;
+use crate::rows::{Symbol, Table};
+use crate::rules::{Rule, Tally};
+use crate::text::{Amount, Limit, State};
+use std::collections::{BTreeMap, BTreeSet};
+
+const DAY: u32 = 86_400;
+
+/// Settles records that were never closed, and counts the jobs that still run.
+///
+/// Such a record runs a day beyond its limit and longer. Where another job started on one of its
+/// nodes since, or it names none, it is no job that can be told of; else it ended at its limit, as
+/// far as is known.
+pub(super) fn runaways(jobs: &mut Vec<Job>, table: &Table, machine: &Machine, amounts: &[Amount], tally: &mut Tally) {
+    let last = jobs.iter().map(|job| job.start.max(job.end).max(job.submit)).max().unwrap_or(0);
+    let running = |job: &Job| job.kind == Kind::Running;
+    if jobs.iter().any(running) {
+        let limits = Limits::of(jobs, table, machine);
+        let over = |job: &Job| {
+            let row = table.rows.get(job.row);
+            let ends = limits.of_job(job, table).map(|limit| job.start.saturating_add(limit).saturating_add(DAY));
+            row.state != State::Suspended && ends.is_some_and(|ends| ends < last)
+        };
+        let suspects: Vec<usize> = (0..jobs.len()).filter(|&at| running(&jobs[at]) && over(&jobs[at])).collect();
+        if !suspects.is_empty() {
+            close(jobs, table, &suspects, &limits, last, tally);
+        }
+    }
+    for job in jobs.iter().filter(|job| running(job)) {
+        count(tally, table, Rule::Running, table.rows.get(job.row), job.core_seconds(&amounts[job.amount as usize]));
+    }
+}
+
+/// Ends the jobs of these records at their limits, or drops them.
+fn close(
+    jobs: &mut Vec<Job>,
+    table: &Table,
+    suspects: &[usize],
+    limits: &Limits,
+    last: u32,
+    tally: &mut Tally,
+) {
+    let expand = |job: &Job| -> BTreeSet<String> {
+        let list = table.node_lists.text(table.rows.get(job.row).nodes);
+        drystone_slurm::conf::expand_hostlist(&list).unwrap_or_default().into_iter().collect()
+    };
+    // When another job was started last on each of their nodes.
+    let wanted: BTreeSet<String> = suspects.iter().flat_map(|&at| expand(&jobs[at])).collect();
+    let mut latest: BTreeMap<String, u32> = BTreeMap::new();
+    let mut of_lists: BTreeMap<Symbol, Vec<String>> = BTreeMap::new();
+    for job in jobs.iter().filter(|job| job.kind.started()) {
+        let list = table.rows.get(job.row).nodes;
+        let nodes = of_lists
+            .entry(list)
+            .or_insert_with(|| expand(job).into_iter().filter(|node| wanted.contains(node)).collect());
+        for node in nodes {
+            let known = latest.entry(node.clone()).or_default();
+            *known = (*known).max(job.start);
+        }
+    }
+    let mut gone = BTreeSet::new();
+    for &at in suspects {
+        let (start, nodes) = (jobs[at].start, expand(&jobs[at]));
+        let row = table.rows.get(jobs[at].row);
+        let limit = limits.of_job(&jobs[at], table).unwrap_or(0);
+        let over = start + limit + DAY;
+        let given_away = nodes.iter().any(|node| latest.get(node).is_some_and(|&start| start > over));
+        if given_away || (nodes.is_empty() && over + 6 * DAY < last) {
+            tally.row(Rule::Runaway, 0, || jobs::example(table, row));
+            gone.insert(at);
+            continue;
+        }
+        count(tally, table, Rule::Overdue, row, 0);
+        count(tally, table, Rule::Over, row, 0);
+        let job = &mut jobs[at];
+        (job.kind, job.end, job.run) = (Kind::Ran, job.start + limit, limit);
+        job.marks.set(Marks::OVER);
+    }
+    let mut at = 0;
+    jobs.retain(|_| {
+        at += 1;
+        !gone.contains(&(at - 1))
+    });
+}
+
+/// Limits of jobs that run: their own, else those of their partition.
+struct Limits {
+    of: BTreeMap<Symbol, u32>,
+}
+
+impl Limits {
+    /// By partition what the description says, else the longest that records of it say.
+    fn of(jobs: &[Job], table: &Table, machine: &Machine) -> Limits {
+        let mut of: BTreeMap<Symbol, u32> = BTreeMap::new();
+        let lacking: BTreeSet<Symbol> = jobs
+            .iter()
+            .filter(|job| job.kind == Kind::Running)
+            .map(|job| table.rows.get(job.row))
+            .filter(|row| matches!(row.limit(), Limit::Partition | Limit::Unknown))
+            .map(|row| table.at(row).partition)
+            .collect();
+        if lacking.is_empty() {
+            return Limits { of };
+        }
+        for job in jobs {
+            let row = table.rows.get(job.row);
+            let partition = table.at(row).partition;
+            if let Limit::Seconds(limit) = row.limit()
+                && lacking.contains(&partition)
+            {
+                let known = of.entry(partition).or_default();
+                *known = (*known).max(limit);
+            }
+        }
+        for partition in &machine.partitions {
+            let Some(symbol) = table.names.find(partition.name.as_bytes()) else { continue };
+            if let Some(limit) = partition.max_limit.or(partition.default_limit) {
+                of.insert(symbol, limit);
+            }
+        }
+        Limits { of }
+    }
+
+    fn of_job(&self, job: &Job, table: &Table) -> Option<u32> {
+        let row = table.rows.get(job.row);
+        match row.limit() {
+            Limit::Seconds(limit) => Some(limit),
+            Limit::Partition | Limit::Unknown => self.of.get(&table.at(row).partition).copied(),
+            Limit::Unlimited => None,
+        }
+    }
+}
