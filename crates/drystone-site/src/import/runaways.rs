@@ -35,14 +35,7 @@ pub(super) fn runaways(jobs: &mut Vec<Job>, table: &Table, machine: &Machine, am
 }
 
 /// Ends the jobs of these records at their limits, or drops them.
-fn close(
-    jobs: &mut Vec<Job>,
-    table: &Table,
-    suspects: &[usize],
-    limits: &Limits,
-    last: u32,
-    tally: &mut Tally,
-) {
+fn close(jobs: &mut Vec<Job>, table: &Table, suspects: &[usize], limits: &Limits, last: u32, tally: &mut Tally) {
     let expand = |job: &Job| -> BTreeSet<String> {
         let list = table.node_lists.text(table.rows.get(job.row).nodes);
         drystone_slurm::conf::expand_hostlist(&list).unwrap_or_default().into_iter().collect()

@@ -138,7 +138,9 @@ fn rejoin_category<'a>(line: &'a [u8], fields: &mut Vec<&'a [u8]>) {
     const CATEGORY: usize = 39;
     let number = |at: usize| fields.get(at).is_some_and(|f| !f.is_empty() && crate::text::decimal(f).is_some());
     let task = |at: usize| {
-        fields.get(at).is_some_and(|f| *f == b"NONE" || (f.contains(&b'.') && f.first().is_some_and(u8::is_ascii_digit)))
+        fields
+            .get(at)
+            .is_some_and(|f| *f == b"NONE" || (f.contains(&b'.') && f.first().is_some_and(u8::is_ascii_digit)))
     };
     let behind = |at: usize| number(at) && task(at + 1) && number(at + 2);
     if behind(CATEGORY + 1) {

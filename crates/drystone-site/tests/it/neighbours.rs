@@ -54,7 +54,8 @@ fn one_job_is_the_same_in_every_spelling() {
 #[test]
 fn a_number_with_three_digits_behind_a_comma_is_none() {
     // 1,440 is 1440 to some and 1.44 to others.
-    let text = "JobID|Submit|Start|End|State|AllocCPUS|TimelimitRaw\n1|1740787200|1740787800|1740791400|COMPLETED|4|1,440\n";
+    let text =
+        "JobID|Submit|Start|End|State|AllocCPUS|TimelimitRaw\n1|1740787200|1740787800|1740791400|COMPLETED|4|1,440\n";
     let site = of_text(text, &utc());
     let field = site.manifest.rules.iter().find(|rule| rule.name == "field").expect("counted");
     assert_eq!((field.rows, field.core_seconds), (1, 4 * 3_600));

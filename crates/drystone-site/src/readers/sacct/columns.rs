@@ -219,7 +219,17 @@ pub(crate) fn guess(name: &str) -> Option<&'static str> {
     match () {
         () if has(&["gpu", "accelerator"]) => pick("ReqGPUS", "AllocGPUS"),
         () if has(&["cpu", "core", "proc", "slot"]) => pick("ReqCPUS", "AllocCPUS"),
-        () if has(&["limit", "walltime", "wallclock", "elpl", "timereq", "reqtime", "requestedtime", "timerequested"]) => {
+        () if has(&[
+            "limit",
+            "walltime",
+            "wallclock",
+            "elpl",
+            "timereq",
+            "reqtime",
+            "requestedtime",
+            "timerequested",
+        ]) =>
+        {
             unit("TimelimitSeconds", "TimelimitRaw", "TimelimitSeconds*3600", "TimelimitSeconds/1000")
         }
         () if has(&["submi", "queued", "qtime", "creat", "arriv", "enqueue"]) => Some("Submit"),

@@ -144,7 +144,10 @@ impl Header {
             (&["TimelimitSeconds", "TimelimitRaw", "TimelimitSeconds*3600"], &[TimeLimit, TimeLimitRaw, LimitSeconds]),
             (&["Submit"], &[Submit, Eligible]),
             (&["Start"], &[Start]),
-            (&["End", "ElapsedRaw", "ElapsedRaw*60", "ElapsedRaw*3600", "ElapsedRaw/1000"], &[End, Elapsed, ElapsedRaw]),
+            (
+                &["End", "ElapsedRaw", "ElapsedRaw*60", "ElapsedRaw*3600", "ElapsedRaw/1000"],
+                &[End, Elapsed, ElapsedRaw],
+            ),
         ];
         let missing = |ours: &str| covers.iter().any(|(kind, columns)| kind.contains(&ours) && !self.has(columns));
         let unread = names.iter().zip(&self.columns).filter(|(name, column)| column.is_none() && !is_column(name));
@@ -174,8 +177,7 @@ impl Header {
         let quoted = matches!(delimiter.as_slice(), b"," | b";");
         let free = names.last().is_some_and(|name| is_free(name));
         let flexible = names.iter().zip(&columns).map(|(name, column)| {
-            let lists =
-                matches!(column, Some(Column::NodeList | Column::Nodes | Column::ReqTres | Column::AllocTres));
+            let lists = matches!(column, Some(Column::NodeList | Column::Nodes | Column::ReqTres | Column::AllocTres));
             is_free(name) || *column == Some(Column::Constraints) || (lists && quoted)
         });
         let flexible = flexible.collect();

@@ -135,9 +135,7 @@ pub(crate) fn known_table(names: &[String], lost: &[String]) -> Option<&'static 
     let fits = |preset: &&super::presets::Preset| {
         let count = count(preset);
         let knows = |name: &String| preset.columns.iter().any(|(theirs, _)| theirs.eq_ignore_ascii_case(name));
-        own(preset) > 2
-            && (count * 2 > preset.columns.len() || count * 2 > names.len())
-            && lost.iter().all(knows)
+        own(preset) > 2 && (count * 2 > preset.columns.len() || count * 2 > names.len()) && lost.iter().all(knows)
     };
     let best = PRESETS.iter().filter(fits).max_by_key(|preset| count(preset));
     best.and_then(|preset| preset.names.first().copied())
@@ -172,7 +170,9 @@ mod tests {
     #[test]
     fn values_tell_what_their_columns_are() {
         assert_eq!(
-            columns("1001|ada|p|2025-03-01T00:00:00|2025-03-01T00:10:00|2025-03-01T01:10:00|COMPLETED|4|02:00:00|n[1-2]"),
+            columns(
+                "1001|ada|p|2025-03-01T00:00:00|2025-03-01T00:10:00|2025-03-01T01:10:00|COMPLETED|4|02:00:00|n[1-2]"
+            ),
             Some("JobID,-,-,Submit,Start,End,State,-,Timelimit,NodeList".to_string())
         );
         // In any order, with the run time beside the moments.
