@@ -1,7 +1,8 @@
-//! Walks over starts and ends in the order of time.
+//! Walks over many jobs: in parts side by side, and over their starts and ends in the order of time.
 
+use crate::import::Effort;
 use crate::jobs::Job;
-use crate::watch::threads;
+use std::ops::Range;
 
 /// What happens to a job.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -11,45 +12,292 @@ pub(crate) enum Moves {
 }
 
 /// So many jobs are worth a second thread.
-pub(crate) const MANY: usize = 1 << 17;
+const MANY: usize = 1 << 17;
 
-/// Does two things that know nothing of each other, side by side where it is worth a thread.
-pub(crate) fn both<A, B: Send>(side_by_side: bool, a: impl FnOnce() -> A, b: impl FnOnce() -> B + Send) -> (A, B) {
-    if !side_by_side || threads() == 1 {
-        return (a(), b());
+/// The threads that walks are divided among. What comes of a walk is the same for any number.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Crew {
+    threads: usize,
+    /// Fewer jobs than this are walked over by one thread.
+    many: usize,
+}
+
+impl Crew {
+    /// As many threads as an import may have; with blocks of text of a given size also few jobs are
+    /// divided, so that tests see it.
+    pub(crate) fn of(effort: Effort) -> Crew {
+        Crew { threads: effort.threads(), many: if effort.block == 0 { MANY } else { 2 } }
     }
-    std::thread::scope(|scope| {
-        let b = scope.spawn(b);
-        let a = a();
-        match b.join() {
-            Ok(b) => (a, b),
-            Err(panic) => std::panic::resume_unwind(panic),
+
+    /// One part for each thread. Neighbours that are `joined` stay together.
+    fn cuts<T>(self, all: &[T], joined: impl Fn(&T, &T) -> bool) -> Vec<Range<usize>> {
+        let threads = if all.len() < self.many { 1 } else { self.threads.max(1) };
+        let mut cuts = Vec::with_capacity(threads);
+        let mut from = 0;
+        for part in 1..=threads {
+            let mut to = all.len() * part / threads;
+            while to > from && to < all.len() && joined(&all[to - 1], &all[to]) {
+                to += 1;
+            }
+            if to > from {
+                cuts.push(from..to);
+                from = to;
+            }
         }
+        cuts
+    }
+
+    /// Does `work` on parts side by side; returns what each gives, in order.
+    pub(crate) fn each<T: Sync, R: Send>(self, all: &[T], work: impl Fn(&[T]) -> R + Sync) -> Vec<R> {
+        self.joined(all, |_, _| false, work)
+    }
+
+    /// As [`Crew::each`], with neighbours that are `joined` in one part.
+    pub(crate) fn joined<T: Sync, R: Send>(
+        self,
+        all: &[T],
+        joined: impl Fn(&T, &T) -> bool,
+        work: impl Fn(&[T]) -> R + Sync,
+    ) -> Vec<R> {
+        let tasks = self.cuts(all, joined).into_iter().map(|part| {
+            let (work, part) = (&work, &all[part]);
+            move || work(part)
+        });
+        side_by_side(tasks.collect())
+    }
+
+    /// As [`Crew::each`], on parts that may be changed.
+    pub(crate) fn change<T: Send, R: Send>(self, all: &mut [T], work: impl Fn(&mut [T]) -> R + Sync) -> Vec<R> {
+        let mut tasks = Vec::new();
+        let mut rest = all;
+        for part in self.cuts(rest, |_, _| false) {
+            let (first, others) = rest.split_at_mut(part.len());
+            let work = &work;
+            tasks.push(move || work(first));
+            rest = others;
+        }
+        side_by_side(tasks)
+    }
+
+    /// Returns true where `is` holds for any job.
+    pub(crate) fn any(self, jobs: &[Job], is: impl Fn(&Job) -> bool + Sync) -> bool {
+        self.each(jobs, |jobs| jobs.iter().any(&is)).contains(&true)
+    }
+
+    /// Lets one sweep for each thread go through a span of time of its own, so that each has as many
+    /// starts as the others; returns what each gives, in the order of time.
+    pub(crate) fn sweeps<R: Send>(self, jobs: &[Job], sweep: impl Fn(Span) -> R + Sync) -> Vec<R> {
+        let threads = if jobs.len() < self.many { 1 } else { self.threads.max(1) };
+        let step = (jobs.len() / 1_024).max(1);
+        let mut starts: Vec<u32> =
+            jobs.iter().step_by(step).filter(|job| job.kind.started()).map(|job| job.start).collect();
+        starts.sort_unstable();
+        let mut spans = Vec::with_capacity(threads);
+        let mut from = 0;
+        for part in 1..threads {
+            let until = starts.get(starts.len() * part / threads).copied().unwrap_or(0);
+            if until > from {
+                spans.push(Span { from, until });
+                from = until;
+            }
+        }
+        spans.push(Span { from, until: u32::MAX });
+        let tasks = spans.into_iter().map(|span| {
+            let sweep = &sweep;
+            move || sweep(span)
+        });
+        side_by_side(tasks.collect())
+    }
+}
+
+/// Does all of these at once, each on a thread of its own but the first.
+fn side_by_side<R: Send>(tasks: Vec<impl FnOnce() -> R + Send>) -> Vec<R> {
+    let mut tasks = tasks.into_iter();
+    let Some(first) = tasks.next() else { return Vec::new() };
+    std::thread::scope(|scope| {
+        let others: Vec<_> = tasks.map(|task| scope.spawn(task)).collect();
+        let mut all = vec![first()];
+        for other in others {
+            match other.join() {
+                Ok(done) => all.push(done),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+        all
     })
 }
 
-/// Calls `visit` for each start and each end of those jobs of `which` that ran or run, in the order
-/// of time; at one instant ends come first. A job that still runs never ends, and one that ends at
-/// its start takes nothing from anyone and is left out.
-pub(crate) fn moves<'a>(jobs: &'a [Job], which: impl Fn(&Job) -> bool + Sync, mut visit: impl FnMut(&'a Job, Moves)) {
-    let takes = |job: &Job| job.kind.started() && (job.end == 0 || job.end > job.start) && which(job);
-    // A moment and a place in one number: what is sorted is small, and of equal moments the first
-    // job comes first.
-    let in_order = |moment: fn(&Job) -> u32| {
-        let of = |(job, at): (&Job, u32)| u64::from(moment(job)) << 32 | u64::from(at);
-        let mut order: Vec<u64> = jobs.iter().zip(0..).filter(|(job, _)| takes(job)).map(of).collect();
-        order.sort_unstable();
-        order
-    };
-    // Sorting is most of the work of many jobs, and the two orders know nothing of each other.
-    let (starts, ends) = both(jobs.len() >= MANY, || in_order(|job| job.start), || in_order(|job| job.end));
+/// A span of time: from a moment on, until before another.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Span {
+    from: u32,
+    until: u32,
+}
+
+impl Span {
+    /// All of it.
+    pub(crate) const ALL: Span = Span { from: 0, until: u32::MAX };
+}
+
+/// Calls `visit` for each start and each end in a span of those jobs of `which` that ran or run, in
+/// the order of time; at one instant ends come first. Jobs that run at the beginning of the span
+/// start before all others. A job that still runs never ends, and one that ends at its start takes
+/// nothing from anyone and is left out.
+pub(crate) fn moves<'a>(
+    jobs: &'a [Job],
+    span: Span,
+    which: impl Fn(&Job) -> bool,
+    mut visit: impl FnMut(&'a Job, Moves),
+) {
+    let (mut starts, mut ends): (Vec<u64>, Vec<u64>) = (Vec::new(), Vec::new());
+    for (job, at) in jobs.iter().zip(0_u64..) {
+        if !job.kind.started() || (job.end != 0 && job.end <= job.start) || job.start >= span.until || !which(job) {
+            continue;
+        }
+        // What ended before is no part of it.
+        if job.end != 0 && job.end < span.from {
+            continue;
+        }
+        if job.start < span.from {
+            visit(job, Moves::Starts);
+        } else {
+            starts.push(u64::from(job.start) << 32 | at);
+        }
+        if job.end != 0 && job.end < span.until {
+            ends.push(u64::from(job.end) << 32 | at);
+        }
+    }
     let job = |of: u64| &jobs[of as u32 as usize];
-    let mut ends = ends.into_iter().map(job).skip_while(|job| job.end == 0).peekable();
-    for job in starts.into_iter().map(job) {
+    let mut ends = by_moment(ends).into_iter().map(job).peekable();
+    for job in by_moment(starts).into_iter().map(job) {
         while let Some(over) = ends.next_if(|next| next.end <= job.start) {
             visit(over, Moves::Ends);
         }
         visit(job, Moves::Starts);
     }
     ends.for_each(|over| visit(over, Moves::Ends));
+}
+
+/// Bits of a moment that are looked at together.
+const BITS: u32 = 11;
+
+/// Sorts numbers made of a moment and, below it, a place. The places ascend already, so that equal
+/// moments keep their order.
+///
+/// Cost: three passes at most, whatever the order.
+pub(crate) fn by_moment(mut all: Vec<u64>) -> Vec<u64> {
+    let moment = |of: u64| (of >> 32) as u32;
+    if all.len() < 1 << BITS {
+        all.sort_unstable();
+        return all;
+    }
+    let (low, high) = all.iter().fold((u32::MAX, 0), |(low, high), &of| (low.min(moment(of)), high.max(moment(of))));
+    let mut other = vec![0_u64; all.len()];
+    let mut shift = 0;
+    while shift < 32 && (high - low) >> shift > 0 {
+        let digit = |of: u64| ((moment(of) - low) >> shift) as usize & ((1 << BITS) - 1);
+        let mut place = [0_usize; 1 << BITS];
+        all.iter().for_each(|&of| place[digit(of)] += 1);
+        let mut before = 0;
+        for count in &mut place {
+            before += std::mem::replace(count, before);
+        }
+        for &of in &all {
+            let to = &mut place[digit(of)];
+            other[*to] = of;
+            *to += 1;
+        }
+        std::mem::swap(&mut all, &mut other);
+        shift += BITS;
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::jobs::{Kind, LimitFrom, Marks, NOTHING};
+    use proptest::prelude::*;
+
+    fn job((start, run, open): (u32, u32, bool)) -> Job {
+        Job {
+            row: 0,
+            task: NOTHING,
+            submit: start,
+            eligible: start,
+            arrive: start,
+            start,
+            end: if open { 0 } else { start + run },
+            run,
+            limit: run,
+            units: 1,
+            amount: 0,
+            marks: Marks::default(),
+            pool: 0,
+            attempt: 1,
+            kind: if open { Kind::Running } else { Kind::Ran },
+            limit_from: LimitFrom::Record,
+        }
+    }
+
+    /// The most jobs at once: after each start, those that started and have not ended by then.
+    fn defined(jobs: &[Job]) -> usize {
+        let runs = |job: &&Job| job.end == 0 || job.end > job.start;
+        let at = |moment: u32| {
+            jobs.iter().filter(runs).filter(|job| job.start <= moment && (job.end == 0 || job.end > moment)).count()
+        };
+        jobs.iter().filter(runs).map(|job| at(job.start)).max().unwrap_or(0)
+    }
+
+    proptest! {
+        #[test]
+        fn moments_are_sorted_as_numbers_are(
+            moments in prop::collection::vec(any::<u32>(), 0..3_000),
+            narrow in 1..40_u32,
+        ) {
+            let all: Vec<u64> =
+                moments.iter().zip(0_u64..).map(|(m, at)| u64::from(m % (1 << (narrow % 32).max(1))) << 32 | at).collect();
+            let mut expected = all.clone();
+            expected.sort_unstable();
+            prop_assert_eq!(by_moment(all), expected);
+        }
+
+        #[test]
+        fn sweeps_side_by_side_find_what_one_does(
+            jobs in prop::collection::vec((1..300_u32, 0..90_u32, prop::bool::weighted(0.1)), 0..200),
+            threads in 1..5_usize,
+        ) {
+            let jobs: Vec<Job> = jobs.into_iter().map(job).collect();
+            let crew = Crew { threads, many: 2 };
+            let most = crew.sweeps(&jobs, |span| {
+                let (mut now, mut most) = (0_usize, 0_usize);
+                moves(&jobs, span, |_| true, |_, what| {
+                    if what == Moves::Starts { now += 1 } else { now -= 1 }
+                    most = most.max(now);
+                });
+                most
+            });
+            prop_assert_eq!(most.into_iter().max().unwrap_or(0), defined(&jobs));
+        }
+
+        #[test]
+        fn parts_are_all_and_in_order(
+            all in prop::collection::vec(0..5_u32, 0..60),
+            threads in 1..6_usize,
+        ) {
+            let crew = Crew { threads, many: 2 };
+            let parts = crew.joined(&all, |a, b| a == b, <[u32]>::to_vec);
+            for pair in parts.windows(2) {
+                prop_assert_ne!(pair[0].last(), pair[1].first());
+            }
+            prop_assert_eq!(parts.concat(), all.clone());
+            let mut changed = all.clone();
+            let sums = crew.change(&mut changed, |part| {
+                part.iter_mut().for_each(|n| *n += 1);
+                part.len()
+            });
+            prop_assert_eq!(sums.iter().sum::<usize>(), all.len());
+            prop_assert!(changed.iter().zip(&all).all(|(new, old)| *new == old + 1));
+        }
+    }
 }

@@ -4,7 +4,7 @@ use super::lost::losses;
 use super::machine::{Placed, by_symbol, place};
 use super::packing::packing;
 use super::runaways::runaways;
-use super::summary::{nodes, order_pools, out, partitions, summary};
+use super::summary::{nodes, order_pools, out, partitions, summary, work};
 use super::warnings::warnings;
 use super::window::Window;
 use super::{Arrive, Beside, Choices, Het, Options, Preempted, Size, Throttle, Wide, Withdraw, nothing_left};
@@ -17,6 +17,7 @@ use crate::readers::{Carrier, Memory};
 use crate::rows::{Intake, Interner, Table};
 use crate::rules::{Rule, Tally};
 use crate::site::{FileRead, Imported, Jobs, Manifest, PoolSummary, SCHEMA, Setting, Site};
+use crate::sweep::{Crew, by_moment};
 use crate::text::{Amount, Form, When};
 use crate::watch::Watch;
 use std::collections::{BTreeMap, BTreeSet};
@@ -91,6 +92,8 @@ struct Making<'a> {
     tally: Tally,
     /// Tasks of each array that run at once at most, where a row says so.
     throttles: BTreeMap<u64, u32>,
+    /// Set where a job is a component of a heterogeneous job.
+    components: bool,
     /// Rows that were read.
     read: u64,
     /// Rows whose end minus start is an hour off their run time, and all rows that have these three.
@@ -116,13 +119,16 @@ impl<'a> Making<'a> {
             arrive_at_submit: options.arrive == Arrive::Submit,
         };
         let Intake { table, mut tally, orphans, hour_off, read, .. } = intake_parts(intake);
-        let Found { mut jobs, amounts, throttles } = jobs::find(&table, &mut tally, &choices, &orphans);
+        let crew = Crew::of(options.effort);
+        let Found { mut jobs, amounts, throttles, components } =
+            jobs::find(&table, &mut tally, &choices, &orphans, crew);
         watch.check()?;
-        runaways(&mut jobs, &table, &beside.machine, amounts.items(), &mut tally);
+        runaways(&mut jobs, &table, &beside.machine, amounts.items(), &mut tally, crew);
         if options.withdraw == Withdraw::Drop {
             drop_withdrawn(&mut jobs, &table, &mut tally);
         }
-        let making = Making { beside, table, jobs, amounts, tally, throttles, read, hour_off, carriers, options };
+        let making =
+            Making { beside, table, jobs, amounts, tally, throttles, components, read, hour_off, carriers, options };
         making.has_jobs()?;
         Ok(making)
     }
@@ -134,31 +140,44 @@ impl<'a> Making<'a> {
     /// Gives every job its pool, and marks what kept it from starting.
     fn place(&mut self) -> Result<Placed, SiteError> {
         let Making { beside, table, jobs, amounts, tally, throttles, options, .. } = self;
-        let placed = place(beside, table, jobs, amounts, tally)?;
-        let limits = by_symbol(&beside.machine, table);
-        jobs::set_limits(jobs, table, amounts.items(), &limits, placed.described, tally);
-        jobs::mark_causes(jobs, table, amounts.items(), tally);
+        let crew = Crew::of(options.effort);
+        let placed = place(beside, table, jobs, amounts, tally, crew)?;
+        let partitions = by_symbol(&beside.machine, table);
+        let limits = jobs::Limits::of(jobs, table, &partitions, placed.described, crew);
+        let (causes, table, amounts) = (jobs::causes(table), &*table, amounts.items());
+        let counted = crew.change(jobs, |jobs| {
+            let mut tally = Tally::default();
+            // As many jobs at once as stay at hand.
+            for jobs in jobs.chunks_mut(1 << 10) {
+                jobs::set_limits(jobs, table, amounts, &limits, &mut tally);
+                jobs::mark_causes(jobs, table, amounts, &causes, &mut tally);
+                mark_reserved(jobs, table, amounts, &mut tally);
+            }
+            tally
+        });
+        counted.into_iter().for_each(|counted| tally.absorb(counted));
         if options.throttle != Throttle::Off {
-            jobs::throttle(jobs, table, throttles, options.throttle == Throttle::Infer, amounts.items(), tally);
+            jobs::throttle(jobs, table, throttles, options.throttle == Throttle::Infer, amounts, tally);
         }
-        mark_reserved(jobs, table, amounts.items(), tally);
         Ok(placed)
     }
 
     /// Counts what each job takes of its pool, and leaves out those that are too wide for it.
     fn project(&mut self, placed: &mut Placed) -> Result<Vec<Projection>, SiteError> {
-        let Making { beside, table, jobs, amounts, tally, options, .. } = self;
+        let Making { beside, table, jobs, amounts, tally, components, options, .. } = self;
+        let crew = Crew::of(options.effort);
         let scene = Scene {
             machine: &beside.machine,
             table,
             sets: &placed.sets,
             described: placed.described,
             count: options.count,
+            crew,
         };
-        let pools = placed.pools.pools.iter().zip(0_u16..);
-        let projections: Vec<Projection> =
-            pools.map(|(pool, number)| project(scene, pool, number, jobs, amounts)).collect();
-        jobs::join_components(jobs, table, &mut placed.sets, amounts, options.het == Het::Split, tally);
+        let projections = project(scene, &placed.pools.pools, jobs, amounts, tally);
+        if *components {
+            jobs::join_components(jobs, table, &mut placed.sets, amounts, options.het == Het::Split, tally);
+        }
         too_wide(jobs, table, &projections, options, tally)?;
         self.has_jobs()?;
         Ok(projections)
@@ -167,11 +186,12 @@ impl<'a> Making<'a> {
     /// Leaves out what the window has no part of, and puts the rest in order.
     fn cut(&mut self, zone: Option<&Zone>) -> Result<Window, SiteError> {
         let Making { table, jobs, tally, options, .. } = self;
-        let imputed = jobs::impute_runs(jobs, table);
+        let crew = Crew::of(options.effort);
+        let imputed = jobs::impute_runs(jobs, table, crew);
         tally.jobs(Rule::ImputedRun, imputed, 0, || crate::rules::Example::new(String::new(), b""));
         let edge = |text: &Option<String>, option| text.as_deref().map(|t| edge(t, option, zone)).transpose();
-        let window = Window::of(jobs, edge(&options.from, "--from")?, edge(&options.until, "--until")?)?;
-        outside(jobs, table, &window, tally);
+        let window = Window::of(jobs, edge(&options.from, "--from")?, edge(&options.until, "--until")?, crew)?;
+        outside(jobs, table, &window, tally, crew);
         self.has_jobs()?;
         sort(&mut self.jobs, &self.table);
         Ok(window)
@@ -191,7 +211,7 @@ impl<'a> Making<'a> {
             options: self.options.settings().into_iter().map(|s| Setting { name: s.name, value: s.value }).collect(),
             rows: self.read,
             jobs: self.jobs.len() as u64,
-            users: users(&self.jobs, &self.table),
+            users: users(&self.jobs, &self.table, Crew::of(self.options.effort)),
             grace: machine.grace,
             evidence: machine.evidence.clone(),
             window,
@@ -205,9 +225,10 @@ impl<'a> Making<'a> {
     fn pools(&self, placed: &Placed, projections: &[Projection], losses: &[Loss], window: &Window) -> Vec<PoolSummary> {
         let (machine, amounts) = (&self.beside.machine, self.amounts.items());
         let pools = placed.pools.pools.iter().zip(0_u16..).zip(projections);
+        let work = work(&self.jobs, amounts, projections.len(), Crew::of(self.options.effort));
         let say = |((pool, number), projection)| {
             let gaps = packing(pool, number, projection, machine, &self.jobs, &self.table, amounts, &placed.sets);
-            let mut summary = summary(pool, number, projection, machine, &self.jobs, amounts);
+            let mut summary = summary(pool, projection, machine, work[usize::from(number)]);
             (summary.packing_fits, summary.packing_gaps) = (gaps.fits, gaps.gaps);
             summary.out = out(losses, number, projection, window);
             summary
@@ -264,6 +285,9 @@ fn too_wide(
     tally: &mut Tally,
 ) -> Result<(), SiteError> {
     let wide = |job: &Job| job.units > projections[usize::from(job.pool)].units;
+    if !Crew::of(options.effort).any(jobs, wide) {
+        return Ok(());
+    }
     if options.wide == Wide::Error
         && let Some(job) = jobs.iter().find(|job| wide(job))
     {
@@ -288,16 +312,23 @@ fn too_wide(
 }
 
 /// Leaves out jobs that the window has no part of.
-fn outside(jobs: &mut Vec<Job>, table: &Table, window: &Window, tally: &mut Tally) {
-    jobs.retain(|job| {
+fn outside(jobs: &mut Vec<Job>, table: &Table, window: &Window, tally: &mut Tally, crew: Crew) {
+    let is_outside = |job: &Job| {
         let over = job.kind != Kind::Waiting && job.end > 0 && i64::from(job.end) <= window.from;
         // A job of no length that ends as the window begins is in it.
         let over = over && i64::from(job.arrive) < window.from;
         let later = i64::from(job.arrive) > window.until;
-        if over || later {
+        over || later
+    };
+    if !crew.any(jobs, is_outside) {
+        return;
+    }
+    jobs.retain(|job| {
+        let outside = is_outside(job);
+        if outside {
             count(tally, table, Rule::Outside, table.rows.get(job.row), 0);
         }
-        !(over || later)
+        !outside
     });
 }
 
@@ -310,8 +341,7 @@ fn sort(jobs: &mut [Job], table: &Table) {
         let number = if job.task == jobs::NOTHING { row.id } else { row.of };
         (number, job.task, job.submit, job.attempt, job.start)
     };
-    let mut order: Vec<u64> = jobs.iter().zip(0_u64..).map(|(job, at)| u64::from(job.arrive) << 32 | at).collect();
-    order.sort_unstable();
+    let mut order = by_moment(jobs.iter().zip(0_u64..).map(|(job, at)| u64::from(job.arrive) << 32 | at).collect());
     for at_once in order.chunk_by_mut(|a, b| a >> 32 == b >> 32).filter(|some| some.len() > 1) {
         at_once.sort_by_key(key);
     }
@@ -332,11 +362,17 @@ fn sort(jobs: &mut [Job], table: &Table) {
 }
 
 /// Distinct users; 0 where no job names one.
-fn users(jobs: &[Job], table: &Table) -> u64 {
-    let mut seen = vec![false; table.names.len()];
-    jobs.iter().for_each(|job| seen[table.who(table.rows.get(job.row)).user.0 as usize] = true);
+fn users(jobs: &[Job], table: &Table, crew: Crew) -> u64 {
+    let parts = crew.each(jobs, |jobs| {
+        let mut seen = vec![false; table.who.items().len()];
+        jobs.iter().for_each(|job| seen[table.rows.get(job.row).who as usize] = true);
+        seen
+    });
+    let seen = |at: usize| parts.iter().any(|seen| seen[at]);
+    let users: BTreeSet<crate::rows::Symbol> =
+        table.who.items().iter().enumerate().filter(|(at, _)| seen(*at)).map(|(_, who)| who.user).collect();
     // The empty name is none.
-    seen.into_iter().skip(1).filter(|&is| is).count() as u64
+    users.iter().filter(|user| **user != crate::rows::Symbol(0)).count() as u64
 }
 
 fn cluster(table: &Table, machine: &Machine) -> String {

@@ -7,12 +7,16 @@ use crate::jobs::{Job, count};
 use crate::machine::{Machine, Node, NodeSets, Partition, Pool, Pools, divide, infer, partitions_of_jobs};
 use crate::rows::{Interner, Symbol, Table};
 use crate::rules::{Rule, Tally};
+use crate::sweep::Crew;
 use crate::text::Amount;
 use std::collections::BTreeMap;
 
 /// So large a part of core-seconds, in percent, has to be on nodes or in partitions that a
 /// description has.
 const HALF: u64 = 50;
+
+/// No pool.
+const NOWHERE: u16 = u16::MAX;
 
 /// The machine, divided, and each job put into its pool.
 pub(super) struct Placed {
@@ -29,6 +33,7 @@ pub(super) fn place(
     jobs: &mut Vec<Job>,
     amounts: &Interner<Amount>,
     tally: &mut Tally,
+    crew: Crew,
 ) -> Result<Placed, SiteError> {
     let described = beside.described;
     let sets = NodeSets::new(&table.node_lists, &mut beside.machine.nodes);
@@ -40,11 +45,11 @@ pub(super) fn place(
     if described {
         fits(beside, table, jobs, amounts.items(), &sets)?;
     } else {
-        infer(jobs, table, amounts.items(), &sets, &mut beside.machine);
+        infer(jobs, table, amounts.items(), &sets, &mut beside.machine, crew);
     }
     let placeless = described && beside.machine.partitions.iter().all(|partition| partition.nodes.is_empty());
     if placeless {
-        queues(&mut beside.machine, table, jobs, &sets);
+        queues(&mut beside.machine, table, jobs, &sets, crew);
     }
     let mut pools = divide(&beside.machine, &table.names, !described);
     beside.machine.evidence.extend(overlaps(&beside.machine, &pools));
@@ -54,24 +59,34 @@ pub(super) fn place(
         drop_idle(&mut beside.machine, &mut pools, table, jobs, &sets, &mut beside.warnings);
     }
     let fallback = (pools.pools.len() == 1).then_some(0);
-    let mut foreign: BTreeMap<Symbol, u64> = BTreeMap::new();
     let of_lists: Vec<Option<u16>> = table.node_lists.all().map(|list| pools.of_list(list, &sets)).collect();
-    jobs.retain_mut(|job| {
-        let row = table.rows.get(job.row);
-        let partition = table.at(row).partition;
-        let own = of_lists[row.nodes.0 as usize].or_else(|| pools.of_partition(partition));
-        if own.is_none() && fallback.is_some() && described {
-            *foreign.entry(partition).or_default() += 1;
-        }
-        match own.or(fallback) {
-            Some(pool) => job.pool = pool,
-            None => {
-                count(tally, table, Rule::NoPool, row, job.core_seconds(amounts.get(job.amount)));
-                return false;
+    let of_places: Vec<Option<u16>> = table.at.items().iter().map(|at| pools.of_partition(at.partition)).collect();
+    let parts = crew.change(jobs, |jobs| {
+        let (mut counted, mut foreign): (Tally, BTreeMap<Symbol, u64>) = Default::default();
+        let mut lost = false;
+        for job in jobs {
+            let row = table.rows.get(job.row);
+            let own = of_lists[row.nodes.0 as usize].or(of_places[row.at as usize]);
+            if own.is_none() && fallback.is_some() && described {
+                *foreign.entry(table.at(row).partition).or_default() += 1;
+            }
+            job.pool = own.or(fallback).unwrap_or(NOWHERE);
+            if job.pool == NOWHERE {
+                lost = true;
+                count(&mut counted, table, Rule::NoPool, row, job.core_seconds(amounts.get(job.amount)));
             }
         }
-        true
+        (counted, foreign, lost)
     });
+    let mut foreign: BTreeMap<Symbol, u64> = BTreeMap::new();
+    let lost = parts.iter().any(|part| part.2);
+    for (counted, names, _) in parts {
+        tally.absorb(counted);
+        names.into_iter().for_each(|(name, jobs)| *foreign.entry(name).or_default() += jobs);
+    }
+    if lost {
+        jobs.retain(|job| job.pool != NOWHERE);
+    }
     for (name, jobs) in foreign {
         beside.warnings.push(format!(
             "{jobs} jobs are of the partition `{}`, which the description lacks; its only pool takes them",
@@ -83,9 +98,9 @@ pub(super) fn place(
 
 /// Gives partitions nodes where the description names nodes and does not say which belong to which:
 /// those where their jobs ran. Where all ran on some nodes alike, the others are of the same pool.
-fn queues(machine: &mut Machine, table: &Table, jobs: &[Job], sets: &NodeSets) {
+fn queues(machine: &mut Machine, table: &Table, jobs: &[Job], sets: &NodeSets, crew: Crew) {
     let told = std::mem::take(&mut machine.partitions);
-    machine.partitions = partitions_of_jobs(jobs, table, sets);
+    machine.partitions = partitions_of_jobs(jobs, table, sets, crew);
     for partition in &mut machine.partitions {
         if let Some(known) = told.iter().find(|known| known.name == partition.name) {
             *partition = Partition { nodes: std::mem::take(&mut partition.nodes), ..known.clone() };

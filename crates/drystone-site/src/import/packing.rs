@@ -3,7 +3,7 @@
 use crate::jobs::{Job, Kind};
 use crate::machine::{Machine, NodeSets, Pool, Projection, Unit};
 use crate::rows::Table;
-use crate::sweep::{Moves, moves};
+use crate::sweep::{Moves, Span, moves};
 use crate::text::{Amount, UNKNOWN};
 use std::collections::BinaryHeap;
 
@@ -47,7 +47,7 @@ pub(crate) fn packing(
     let (mut found, mut seen, mut next) = (Packing::default(), 0_usize, 0_usize);
     // The oldest waiting job first.
     let mut waiting: BinaryHeap<std::cmp::Reverse<(u32, u32)>> = BinaryHeap::new();
-    moves(jobs, mine, |job, began| {
+    moves(jobs, Span::ALL, mine, |job, began| {
         let now = if began == Moves::Starts { job.start } else { job.end };
         while next < queue.len() && queue[next].arrive <= now {
             waiting.push(std::cmp::Reverse((queue[next].arrive, next as u32)));

@@ -4,6 +4,7 @@ use crate::jobs::{self, Job, Kind, Marks, count};
 use crate::machine::Machine;
 use crate::rows::{Symbol, Table};
 use crate::rules::{Rule, Tally};
+use crate::sweep::Crew;
 use crate::text::{Amount, Limit, State};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,20 +15,28 @@ const DAY: u32 = 86_400;
 /// Such a record runs a day beyond its limit and longer. Where another job started on one of its
 /// nodes since, or it names none, it is no job that can be told of; else it ended at its limit, as
 /// far as is known.
-pub(super) fn runaways(jobs: &mut Vec<Job>, table: &Table, machine: &Machine, amounts: &[Amount], tally: &mut Tally) {
-    let last = jobs.iter().map(|job| job.start.max(job.end).max(job.submit)).max().unwrap_or(0);
+pub(super) fn runaways(
+    jobs: &mut Vec<Job>,
+    table: &Table,
+    machine: &Machine,
+    amounts: &[Amount],
+    tally: &mut Tally,
+    crew: Crew,
+) {
     let running = |job: &Job| job.kind == Kind::Running;
-    if jobs.iter().any(running) {
-        let limits = Limits::of(jobs, table, machine);
-        let over = |job: &Job| {
-            let row = table.rows.get(job.row);
-            let ends = limits.of_job(job, table).map(|limit| job.start.saturating_add(limit).saturating_add(DAY));
-            row.state != State::Suspended && ends.is_some_and(|ends| ends < last)
-        };
-        let suspects: Vec<usize> = (0..jobs.len()).filter(|&at| running(&jobs[at]) && over(&jobs[at])).collect();
-        if !suspects.is_empty() {
-            close(jobs, table, &suspects, &limits, last, tally);
-        }
+    if !crew.any(jobs, running) {
+        return;
+    }
+    let last = jobs.iter().map(|job| job.start.max(job.end).max(job.submit)).max().unwrap_or(0);
+    let limits = Limits::of(jobs, table, machine);
+    let over = |job: &Job| {
+        let row = table.rows.get(job.row);
+        let ends = limits.of_job(job, table).map(|limit| job.start.saturating_add(limit).saturating_add(DAY));
+        row.state != State::Suspended && ends.is_some_and(|ends| ends < last)
+    };
+    let suspects: Vec<usize> = (0..jobs.len()).filter(|&at| running(&jobs[at]) && over(&jobs[at])).collect();
+    if !suspects.is_empty() {
+        close(jobs, table, &suspects, &limits, last, tally);
     }
     for job in jobs.iter().filter(|job| running(job)) {
         count(tally, table, Rule::Running, table.rows.get(job.row), job.core_seconds(&amounts[job.amount as usize]));

@@ -8,17 +8,31 @@ use crate::jobs::{Job, Kind};
 use crate::machine::{Machine, Projection};
 use crate::rows::Table;
 use crate::site::{Manifest, NodeSummary, PartitionSummary, PoolSummary};
+use crate::sweep::Crew;
+
+/// Jobs of each pool, and core-seconds of those that ran and ended.
+pub(super) fn work(jobs: &[Job], amounts: &[crate::text::Amount], pools: usize, crew: Crew) -> Vec<(u64, u64)> {
+    let parts = crew.each(jobs, |jobs| {
+        let mut work = vec![(0_u64, 0_u64); pools];
+        for job in jobs {
+            let (count, seconds) = &mut work[usize::from(job.pool)];
+            *count += 1;
+            *seconds += if job.kind == Kind::Ran { job.core_seconds(&amounts[job.amount as usize]) } else { 0 };
+        }
+        work
+    });
+    let sum =
+        |pool: usize| parts.iter().fold((0, 0), |sum: (u64, u64), part| (sum.0 + part[pool].0, sum.1 + part[pool].1));
+    (0..pools).map(sum).collect()
+}
 
 pub(super) fn summary(
     pool: &crate::machine::Pool,
-    number: u16,
     projection: &Projection,
     machine: &Machine,
-    jobs: &[Job],
-    amounts: &[crate::text::Amount],
+    (jobs, core_seconds): (u64, u64),
 ) -> PoolSummary {
     let percent = |(part, all): (u64, u64)| if all == 0 { 0.0 } else { part as f64 / all as f64 * 100.0 };
-    let mine = || jobs.iter().filter(|job| job.pool == number);
     let (held, stood) = projection.inflated;
     PoolSummary {
         name: pool.name.clone(),
@@ -30,11 +44,8 @@ pub(super) fn summary(
         gpus: projection.gpus,
         described: projection.described,
         partitions: pool.partitions.iter().map(|&p| machine.partitions[p as usize].name.clone()).collect(),
-        jobs: mine().count() as u64,
-        core_seconds: mine()
-            .filter(|job| job.kind == Kind::Ran)
-            .map(|job| job.core_seconds(&amounts[job.amount as usize]))
-            .sum(),
+        jobs,
+        core_seconds,
         whole_nodes: percent(projection.whole),
         with_gpus: percent(projection.with_gpus),
         dominant: projection.dominant,
@@ -119,7 +130,9 @@ pub(super) fn order_pools(
         moved[old] = u16::try_from(new).ok();
     }
     manifest.pools = order.iter().map(|&at| pools[at].clone()).collect();
-    jobs.iter_mut().for_each(|job| job.pool = moved[usize::from(job.pool)].unwrap_or(0));
+    if order.iter().enumerate().any(|(new, &old)| new != old) {
+        jobs.iter_mut().for_each(|job| job.pool = moved[usize::from(job.pool)].unwrap_or(0));
+    }
     let keep = |loss: Loss| moved[usize::from(loss.pool)].map(|pool| Loss { pool, ..loss });
     let mut losses: Vec<Loss> = losses.into_iter().filter_map(keep).collect();
     losses.sort_unstable();

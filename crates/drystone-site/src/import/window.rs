@@ -3,6 +3,7 @@
 use crate::clock;
 use crate::error::SiteError;
 use crate::jobs::{Job, Kind};
+use crate::sweep::Crew;
 use serde::{Deserialize, Serialize};
 
 /// What is simulated, and what of it can be measured. Times are seconds since 1970.
@@ -40,7 +41,7 @@ const WARM_UP: i64 = 7 * DAY;
 
 impl Window {
     /// Finds the window of jobs, with edges that were given.
-    pub(crate) fn of(jobs: &[Job], from: Option<i64>, until: Option<i64>) -> Result<Window, SiteError> {
+    pub(crate) fn of(jobs: &[Job], from: Option<i64>, until: Option<i64>, crew: Crew) -> Result<Window, SiteError> {
         if let (Some(from), Some(until)) = (from, until)
             && from >= until
         {
@@ -50,7 +51,7 @@ impl Window {
                 clock::text(until)
             )));
         }
-        let edges = Edges::of(jobs);
+        let edges = Edges::of(jobs, crew);
         let mut window = Window { long_run: edges.long_run, ..Window::default() };
         let mut evidence = Vec::new();
         window.from = match from {
@@ -73,13 +74,27 @@ impl Window {
         });
         window.until = window.until.max(window.from + 1);
         window.evidence = if evidence.is_empty() { "as given".to_string() } else { evidence.join("; ") };
-        window.count(jobs);
+        window.count(jobs, crew);
         window.ended_only = ended_only(jobs, &edges, until);
         window.measures(jobs);
         Ok(window)
     }
 
-    fn count(&mut self, jobs: &[Job]) {
+    fn count(&mut self, jobs: &[Job], crew: Crew) {
+        let counted = crew.each(jobs, |jobs| {
+            let mut part = Window { from: self.from, until: self.until, ..Window::default() };
+            part.count_part(jobs);
+            part
+        });
+        for part in counted {
+            self.running_at_start += part.running_at_start;
+            self.queued_at_start += part.queued_at_start;
+            self.running_at_end += part.running_at_end;
+            self.queued_at_end += part.queued_at_end;
+        }
+    }
+
+    fn count_part(&mut self, jobs: &[Job]) {
         for job in jobs {
             let (arrive, start) = (i64::from(job.arrive), i64::from(job.start));
             let end = if job.end == 0 { i64::MAX } else { i64::from(job.end) };
@@ -189,10 +204,31 @@ struct Edges {
 }
 
 impl Edges {
-    fn of(jobs: &[Job]) -> Edges {
+    fn of(jobs: &[Job], crew: Crew) -> Edges {
+        let none = Edges { first_arrival: i64::MAX, last_arrival: 0, first_end: 0, last_end: 0, last: 0, long_run: 0 };
+        let mut runs = Vec::new();
+        let mut edges = none;
+        for (part, mut more) in crew.each(jobs, Edges::of_part) {
+            edges.first_arrival = edges.first_arrival.min(part.first_arrival);
+            edges.last_arrival = edges.last_arrival.max(part.last_arrival);
+            let first = [edges.first_end, part.first_end].into_iter().filter(|&end| end > 0).min();
+            edges.first_end = first.unwrap_or(0);
+            edges.last_end = edges.last_end.max(part.last_end);
+            edges.last = edges.last.max(part.last);
+            runs.append(&mut more);
+        }
+        if !runs.is_empty() {
+            let at = (runs.len() - 1) * 99 / 100;
+            edges.long_run = i64::from(*runs.select_nth_unstable(at).1);
+        }
+        edges
+    }
+
+    /// The edges of some jobs, and how long those ran that ended.
+    fn of_part(jobs: &[Job]) -> (Edges, Vec<u32>) {
         let mut edges =
             Edges { first_arrival: i64::MAX, last_arrival: 0, first_end: 0, last_end: 0, last: 0, long_run: 0 };
-        let mut runs = Vec::new();
+        let mut runs = Vec::with_capacity(jobs.len());
         for job in jobs {
             let arrive = i64::from(job.arrive);
             edges.first_arrival = edges.first_arrival.min(arrive);
@@ -205,11 +241,7 @@ impl Edges {
                 runs.push(job.end - job.start);
             }
         }
-        if !runs.is_empty() {
-            let at = (runs.len() - 1) * 99 / 100;
-            edges.long_run = i64::from(*runs.select_nth_unstable(at).1);
-        }
-        edges
+        (edges, runs)
     }
 }
 

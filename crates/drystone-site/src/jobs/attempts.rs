@@ -6,6 +6,7 @@ use super::{Job, Kind, Marks, NOTHING, count, example};
 use crate::import::Choices;
 use crate::rows::{Interner, NONE, Row, RowPart, Table};
 use crate::rules::{Rule, Tally};
+use crate::sweep::Crew;
 use crate::text::{Amount, State, UNKNOWN};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,6 +27,8 @@ pub(crate) struct Found {
     pub(crate) amounts: Interner<Amount>,
     /// Tasks of each array that run at once at most, where a row says so.
     pub(crate) throttles: BTreeMap<u64, u32>,
+    /// Set where a job is a component of a heterogeneous job.
+    pub(crate) components: bool,
 }
 
 /// Finds the jobs of all rows.
@@ -34,33 +37,59 @@ pub(crate) fn find(
     tally: &mut Tally,
     choices: &Choices,
     orphans: &[(crate::rows::Symbol, crate::rows::Place)],
+    crew: Crew,
 ) -> Found {
-    let keys = keys(table, tally);
+    let (keys, components) = keys(table, tally);
     only_steps(table, tally, &keys, orphans);
-    let mut found =
-        Found { jobs: Vec::with_capacity(keys.len()), amounts: Interner::default(), throttles: throttles(table) };
-    let mut finder =
-        Finder { table, tally, choices, lists: table.node_lists.len() > 1, bad: BTreeSet::new(), found: &mut found };
-    for group in keys.chunk_by(|a, b| (a.number, a.task) == (b.number, b.task)) {
-        match group {
-            [one] => finder.single(one),
-            many => finder.several(many),
+    // Rows of a set of tasks have one number: they are in one part.
+    let parts = crew.joined(
+        &keys,
+        |a, b| a.number == b.number,
+        |part| {
+            let mut tally = Tally::default();
+            let capacity = if part.len() * 2 > keys.len() { part.len() } else { keys.len() };
+            let (jobs, amounts) = (Vec::with_capacity(capacity), Interner::default());
+            let lists = table.node_lists.len() > 1;
+            let mut finder = Finder { table, tally: &mut tally, choices, lists, bad: BTreeSet::new(), jobs, amounts };
+            for group in part.chunk_by(|a, b| (a.number, a.task) == (b.number, b.task)) {
+                match group {
+                    [one] => finder.single(one),
+                    many => finder.several(many),
+                }
+            }
+            let Finder { jobs, amounts, .. } = finder;
+            (jobs, amounts, tally)
+        },
+    );
+    drop(keys);
+    let mut found = Found { jobs: Vec::new(), amounts: Interner::default(), throttles: throttles(table), components };
+    for (mut jobs, amounts, counted) in parts {
+        tally.absorb(counted);
+        if found.jobs.is_empty() {
+            (found.jobs, found.amounts) = (jobs, amounts);
+            continue;
         }
+        let here: Vec<u32> = amounts.items().iter().map(|&amount| found.amounts.intern(amount)).collect();
+        jobs.iter_mut().for_each(|job| job.amount = here[job.amount as usize]);
+        found.jobs.append(&mut jobs);
     }
     found
 }
 
-/// A key for each job that a row stands for, in order.
-fn keys(table: &Table, tally: &mut Tally) -> Vec<Key> {
+/// A key for each job that a row stands for, in order; and whether any is a component.
+fn keys(table: &Table, tally: &mut Tally) -> (Vec<Key>, bool) {
     let mut keys: Vec<Key> = Vec::with_capacity(table.rows.len());
+    let mut components = false;
     for (row, at) in table.rows.iter().zip(0..) {
         let key = |number, task| Key { number, task, submit: row.submit, start: row.start, row: at };
         match row.part() {
             RowPart::Whole => keys.push(key(row.id, NOTHING)),
             RowPart::Task(task) => keys.push(key(row.of, task)),
             // Components have numbers of their own, next to the first.
-            RowPart::Component(offset) if row.id == NONE => keys.push(key(row.of + u64::from(offset), NOTHING)),
-            RowPart::Component(_) => keys.push(key(row.id, NOTHING)),
+            RowPart::Component(offset) => {
+                components = true;
+                keys.push(key(if row.id == NONE { row.of + u64::from(offset) } else { row.id }, NOTHING));
+            }
             RowPart::Tasks(set) => {
                 let set = &table.sets[set as usize];
                 keys.extend(set.iter().map(|task| key(row.of, task)));
@@ -75,7 +104,7 @@ fn keys(table: &Table, tally: &mut Tally) -> Vec<Key> {
         }
     }
     keys.sort_unstable();
-    keys
+    (keys, components)
 }
 
 /// Steps whose job has no row.
@@ -125,7 +154,8 @@ struct Finder<'a> {
     lists: bool,
     /// Rows of several tasks that cannot be used.
     bad: BTreeSet<u32>,
-    found: &'a mut Found,
+    jobs: Vec<Job>,
+    amounts: Interner<Amount>,
 }
 
 /// A row with its times.
@@ -363,10 +393,10 @@ impl Finder<'_> {
             self.bad(Rule::NoSize, key.row, 0);
             return;
         };
-        job.amount = self.found.amounts.intern(amount);
+        job.amount = self.amounts.intern(amount);
         self.arrive(&mut job, row, &amount, &times);
         self.notes(&mut job, row, &amount);
-        self.found.jobs.push(job);
+        self.jobs.push(job);
     }
 
     /// What it held if it ran, else what it asked for; `None` where nothing is known.

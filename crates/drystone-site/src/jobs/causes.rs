@@ -40,12 +40,17 @@ fn is_cause(reason: &str) -> bool {
     })
 }
 
-/// Marks jobs whose last reason is one of them.
-pub(crate) fn mark_causes(jobs: &mut [Job], table: &Table, amounts: &[Amount], tally: &mut Tally) {
-    let causes: Vec<bool> = table.names.all().map(|name: Symbol| is_cause(&table.names.text(name))).collect();
+/// Notes whose reason is one of them, by their numbers.
+pub(crate) fn causes(table: &Table) -> Vec<bool> {
+    let reasons: Vec<Symbol> = table.notes.items().iter().map(|note| note.reason).collect();
+    reasons.into_iter().map(|reason| is_cause(&table.names.text(reason))).collect()
+}
+
+/// Marks jobs whose last reason is one of these.
+pub(crate) fn mark_causes(jobs: &mut [Job], table: &Table, amounts: &[Amount], causes: &[bool], tally: &mut Tally) {
     for job in jobs {
         let row = table.rows.get(job.row);
-        if causes[table.note(row).reason.0 as usize] {
+        if causes[row.note as usize] {
             job.marks.set(Marks::CAUSE);
             count(tally, table, Rule::Cause, row, job.core_seconds(&amounts[job.amount as usize]));
         }

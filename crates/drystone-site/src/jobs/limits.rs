@@ -5,40 +5,63 @@ use super::{Job, LimitFrom, Marks, NOTHING, count};
 use crate::machine::Partition;
 use crate::rows::{Symbol, Table};
 use crate::rules::{Rule, Tally};
+use crate::sweep::Crew;
 use crate::text::{Amount, Limit};
 use std::collections::BTreeMap;
 
 /// What backfill plans with where there is no limit at all: 365 days.
 const YEAR: u32 = 365 * 86_400;
 
-/// Gives every job a limit, and counts those that ran longer. A partition that is `described`
-/// without a limit has none.
-pub(crate) fn set_limits(
-    jobs: &mut [Job],
-    table: &Table,
-    amounts: &[Amount],
-    partitions: &BTreeMap<Symbol, &Partition>,
-    described: bool,
-    tally: &mut Tally,
-) {
-    let longest = Longest::of(jobs, table);
+type Stand = (u32, LimitFrom);
+
+/// Limits in the place of those that records lack, by the number of where a job was to run.
+pub(crate) struct Limits(Vec<InPlace>);
+
+struct InPlace {
+    /// For those of the partition, for those without, for those that are unknown.
+    partition: Stand,
+    unlimited: Stand,
+    unknown: Stand,
+}
+
+impl Limits {
+    /// By what partitions say, else by the longest limits of records. A partition that is
+    /// `described` without a limit has none.
+    pub(crate) fn of(
+        jobs: &[Job],
+        table: &Table,
+        partitions: &BTreeMap<Symbol, &Partition>,
+        described: bool,
+        crew: Crew,
+    ) -> Limits {
+        let longest = Longest::of(jobs, table, crew);
+        let of = |at: &crate::rows::Where| {
+            let partition = partitions.get(&at.partition).copied();
+            let default = partition.and_then(|p| p.default_limit).map(|s| (s, LimitFrom::PartitionDefault));
+            let most = partition.and_then(|p| p.max_limit).map(|s| (s, LimitFrom::PartitionMax));
+            let none = (described && partition.is_some()).then_some((YEAR, LimitFrom::Year));
+            let longest = longest.of_partition(at.partition);
+            InPlace {
+                partition: default.or(most).or(none).unwrap_or(longest),
+                unlimited: most.unwrap_or((YEAR, LimitFrom::Year)),
+                unknown: default.or(most).unwrap_or(longest),
+            }
+        };
+        Limits(table.at.items().iter().map(of).collect())
+    }
+}
+
+/// Gives every job a limit, and counts those that ran longer.
+pub(crate) fn set_limits(jobs: &mut [Job], table: &Table, amounts: &[Amount], limits: &Limits, tally: &mut Tally) {
     for job in jobs {
         let row = table.rows.get(job.row);
-        let name = table.at(row).partition;
-        let partition = partitions.get(&name).copied();
-        let default = partition.and_then(|p| p.default_limit).map(|s| (s, LimitFrom::PartitionDefault));
-        let most = partition.and_then(|p| p.max_limit).map(|s| (s, LimitFrom::PartitionMax));
-        let none = (described && partition.is_some()).then_some((YEAR, LimitFrom::Year));
+        let here = &limits.0[row.at as usize];
         let (limit, rule) = match row.limit() {
             Limit::Seconds(seconds) if seconds > 0 => ((seconds, LimitFrom::Record), None),
-            Limit::Partition => {
-                (default.or(most).or(none).unwrap_or(longest.of_partition(name)), Some(Rule::LimitPartition))
-            }
-            Limit::Unlimited => (most.unwrap_or((YEAR, LimitFrom::Year)), Some(Rule::LimitUnlimited)),
+            Limit::Partition => (here.partition, Some(Rule::LimitPartition)),
+            Limit::Unlimited => (here.unlimited, Some(Rule::LimitUnlimited)),
             // A limit of nothing is none.
-            Limit::Unknown | Limit::Seconds(_) => {
-                (default.or(most).unwrap_or(longest.of_partition(name)), Some(Rule::LimitUnknown))
-            }
+            Limit::Unknown | Limit::Seconds(_) => (here.unknown, Some(Rule::LimitUnknown)),
         };
         (job.limit, job.limit_from) = limit;
         let seconds = job.core_seconds(&amounts[job.amount as usize]);
@@ -61,15 +84,25 @@ struct Longest {
 }
 
 impl Longest {
-    fn of(jobs: &[Job], table: &Table) -> Longest {
-        let mut longest = Longest { of: BTreeMap::new(), all: 0 };
-        for job in jobs {
-            let row = table.rows.get(job.row);
-            if let Limit::Seconds(seconds) = row.limit() {
-                let known = longest.of.entry(table.at(row).partition).or_default();
-                *known = (*known).max(seconds);
-                longest.all = longest.all.max(seconds);
+    fn of(jobs: &[Job], table: &Table, crew: Crew) -> Longest {
+        let places = table.at.items();
+        let parts = crew.each(jobs, |jobs| {
+            let mut most: Vec<Option<u32>> = vec![None; places.len()];
+            for job in jobs {
+                let row = table.rows.get(job.row);
+                if let Limit::Seconds(seconds) = row.limit() {
+                    let known = &mut most[row.at as usize];
+                    *known = (*known).max(Some(seconds));
+                }
             }
+            most
+        });
+        let mut longest = Longest { of: BTreeMap::new(), all: 0 };
+        for (at, seconds) in parts.iter().flat_map(|most| places.iter().zip(most)) {
+            let Some(seconds) = *seconds else { continue };
+            let known = longest.of.entry(at.partition).or_default();
+            *known = (*known).max(seconds);
+            longest.all = longest.all.max(seconds);
         }
         longest
     }

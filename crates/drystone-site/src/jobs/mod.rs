@@ -10,9 +10,9 @@ mod runs;
 mod throttle;
 
 pub(crate) use attempts::{Found, find};
-pub(crate) use causes::mark_causes;
+pub(crate) use causes::{causes, mark_causes};
 pub(crate) use het::join_components;
-pub(crate) use limits::set_limits;
+pub(crate) use limits::{Limits, set_limits};
 pub(crate) use runs::impute_runs;
 pub(crate) use throttle::throttle;
 

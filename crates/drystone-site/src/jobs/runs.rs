@@ -2,15 +2,16 @@
 
 use super::{Job, Kind, Marks, NOTHING};
 use crate::rows::Table;
+use crate::sweep::Crew;
 
 /// Parts of the limit are counted in thousandths.
 const PARTS: u64 = 1_000;
 
 /// Imputes a run time: the limit times the median share of their limits that the user's jobs run,
 /// of all users' where the user has none. Returns how many.
-pub(crate) fn impute_runs(jobs: &mut [Job], table: &Table) -> u64 {
+pub(crate) fn impute_runs(jobs: &mut [Job], table: &Table, crew: Crew) -> u64 {
     let lacks = |job: &Job| job.run == NOTHING && matches!(job.kind, Kind::Withdrawn | Kind::Waiting);
-    if !jobs.iter().any(lacks) {
+    if !crew.any(jobs, lacks) {
         return 0;
     }
     let mut shares: Vec<Vec<u16>> = vec![Vec::new(); table.names.len()];

@@ -21,14 +21,18 @@ pub(crate) fn throttle(
     amounts: &[Amount],
     tally: &mut Tally,
 ) {
-    let mut arrays: BTreeMap<(u64, u32), Vec<u32>> = BTreeMap::new();
+    let mut arrays: Vec<(u64, u32, u32)> = Vec::new();
     for (at, job) in jobs.iter().enumerate().filter(|(_, job)| job.marks.has(Marks::ARRAY) && job.start > 0) {
         let row = table.rows.get(job.row);
         if matches!(row.part(), RowPart::Task(_) | RowPart::Tasks(_)) {
-            arrays.entry((row.of, job.submit)).or_default().push(at as u32);
+            arrays.push((row.of, job.submit, at as u32));
         }
     }
-    for ((array, _), mut tasks) in arrays {
+    // Jobs come by number: this is nearly the order already.
+    arrays.sort();
+    for tasks in arrays.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
+        let array = tasks[0].0;
+        let mut tasks: Vec<u32> = tasks.iter().map(|task| task.2).collect();
         tasks.sort_by_key(|&at| (jobs[at as usize].start, jobs[at as usize].task));
         let spans: Vec<(u32, u32)> = tasks.iter().map(|&at| span(&jobs[at as usize])).collect();
         let most = most_at_once(&spans);

@@ -3,16 +3,22 @@
 use super::{Machine, Node, NodeSets, Partition};
 use crate::jobs::Job;
 use crate::rows::{Symbol, Table};
-use crate::sweep::{MANY, Moves, both, moves};
+use crate::sweep::{Crew, Moves, moves};
 use crate::text::{Amount, UNKNOWN};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Nodes with the most that jobs used of each at once, and partitions on the nodes where their jobs
 /// ran. Every number is a lower bound.
-pub(crate) fn infer(jobs: &[Job], table: &Table, amounts: &[Amount], sets: &NodeSets, machine: &mut Machine) {
-    let count = machine.nodes.len();
-    let (uses, partitions) =
-        both(jobs.len() >= MANY, || uses(jobs, table, amounts, sets, count), || partitions_of_jobs(jobs, table, sets));
+pub(crate) fn infer(
+    jobs: &[Job],
+    table: &Table,
+    amounts: &[Amount],
+    sets: &NodeSets,
+    machine: &mut Machine,
+    crew: Crew,
+) {
+    let uses = uses(jobs, table, amounts, sets, machine.nodes.len(), crew);
+    let partitions = partitions_of_jobs(jobs, table, sets, crew);
     for (node, used) in machine.nodes.iter_mut().zip(&uses) {
         fill(node, used);
     }
@@ -34,23 +40,30 @@ pub(crate) fn infer(jobs: &[Job], table: &Table, amounts: &[Amount], sets: &Node
 }
 
 /// What jobs used of each node.
-fn uses(jobs: &[Job], table: &Table, amounts: &[Amount], sets: &NodeSets, nodes: usize) -> Vec<Use> {
-    let mut uses = vec![Use::default(); nodes];
-    moves(
-        jobs,
-        |_| true,
-        |job, began| {
+fn uses(jobs: &[Job], table: &Table, amounts: &[Amount], sets: &NodeSets, nodes: usize, crew: Crew) -> Vec<Use> {
+    let parts = crew.sweeps(jobs, |span| {
+        let mut uses = vec![Use::default(); nodes];
+        let visit = |job: &Job, began: Moves| {
             let list = table.rows.get(job.row).nodes;
-            let count = sets.len(list);
-            if count == 0 {
+            let ranges = sets.ranges(list);
+            if ranges.is_empty() {
                 return;
             }
-            let share = Share::of(&amounts[job.amount as usize], count);
-            for node in sets.nodes(list) {
-                uses[node as usize].change(&share, matches!(began, Moves::Starts));
+            let share = Share::of(&amounts[job.amount as usize], sets.len(list));
+            for range in ranges {
+                for used in &mut uses[range.start as usize..range.end as usize] {
+                    used.change(&share, matches!(began, Moves::Starts));
+                }
             }
-        },
-    );
+        };
+        moves(jobs, span, |_| true, visit);
+        uses
+    });
+    let mut parts = parts.into_iter();
+    let mut uses = parts.next().unwrap_or_default();
+    for (used, also) in parts.flat_map(|part| part.into_iter().enumerate()) {
+        uses[used].widen(&also);
+    }
     uses
 }
 
@@ -92,6 +105,13 @@ struct Use {
 }
 
 impl Use {
+    /// The most of both.
+    fn widen(&mut self, other: &Use) {
+        self.most_cpus = self.most_cpus.max(other.most_cpus);
+        self.most_gpus = self.most_gpus.max(other.most_gpus);
+        self.most_memory = self.most_memory.max(other.most_memory);
+    }
+
     fn change(&mut self, share: &Share, more: bool) {
         let change = |now: &mut u64, most: &mut u64, by: u64| {
             *now = if more { now.saturating_add(by) } else { now.saturating_sub(by) };
@@ -104,16 +124,29 @@ impl Use {
 }
 
 /// Partitions by the nodes of their jobs.
-pub(crate) fn partitions_of_jobs(jobs: &[Job], table: &Table, sets: &NodeSets) -> Vec<Partition> {
+pub(crate) fn partitions_of_jobs(jobs: &[Job], table: &Table, sets: &NodeSets, crew: Crew) -> Vec<Partition> {
     // Equal lists of equal partitions are looked at once.
-    let mut pairs: Vec<u64> = Vec::with_capacity(jobs.len());
-    for job in jobs {
-        let row = table.rows.get(job.row);
-        let pair = u64::from(table.at(row).partition.0) << 32 | u64::from(row.nodes.0);
-        if pairs.last() != Some(&pair) {
-            pairs.push(pair);
+    let parts = crew.each(jobs, |jobs| {
+        let mut pairs: Vec<u64> = Vec::new();
+        let mut sorted = 0;
+        for job in jobs {
+            let row = table.rows.get(job.row);
+            let pair = u64::from(table.at(row).partition.0) << 32 | u64::from(row.nodes.0);
+            if pairs.last() != Some(&pair) {
+                pairs.push(pair);
+            }
+            // Few of them are different.
+            if pairs.len() > 2 * sorted + (1 << 16) {
+                pairs.sort_unstable();
+                pairs.dedup();
+                sorted = pairs.len();
+            }
         }
-    }
+        pairs.sort_unstable();
+        pairs.dedup();
+        pairs
+    });
+    let mut pairs = parts.concat();
     pairs.sort_unstable();
     pairs.dedup();
     let pairs = pairs.into_iter().map(|pair| (Symbol((pair >> 32) as u32), Symbol(pair as u32)));

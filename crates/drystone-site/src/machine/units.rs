@@ -8,9 +8,10 @@
 use super::pools::Pool;
 use super::{Machine, Node, NodeSets, Unit};
 use crate::import::Counting;
-use crate::jobs::{Job, Marks};
+use crate::jobs::{self, Job, Marks};
 use crate::rows::{Interner, Symbol, Table};
-use crate::sweep::{Moves, moves};
+use crate::rules::{Rule, Tally};
+use crate::sweep::{Crew, Moves, moves};
 use crate::text::{Amount, UNKNOWN};
 
 /// So large a part of a pool's core-seconds, in percent, has to be whole nodes for nodes to be its
@@ -69,46 +70,130 @@ pub(crate) struct Scene<'a> {
     pub(crate) described: bool,
     /// What is to be counted.
     pub(crate) count: Counting,
+    /// Threads for walks over the jobs.
+    pub(crate) crew: Crew,
 }
 
-/// Chooses the unit of a pool and gives its jobs their sizes.
+/// Chooses the unit of every pool and gives the jobs their sizes.
 pub(crate) fn project(
     scene: Scene<'_>,
-    pool: &Pool,
-    number: u16,
+    pools: &[Pool],
     jobs: &mut [Job],
     amounts: &mut Interner<Amount>,
-) -> Projection {
-    let Scene { machine, table, sets, described, count } = scene;
-    let typical = typical(pool, machine);
-    let exclusive =
-        |partition: &str| machine.linear || machine.partitions.iter().any(|p| p.exclusive && p.name == partition);
-    let whole_partitions: Vec<bool> = table.names.all().map(|name| exclusive(&table.names.text(name))).collect();
-    let mut found = Projection { described, nodes: pool.nodes.len() as u32, ..Projection::default() };
-    for job in jobs.iter_mut().filter(|job| job.pool == number) {
-        let row = table.rows.get(job.row);
-        if whole_partitions[table.at(row).partition.0 as usize] {
-            job.marks.set(Marks::EXCLUSIVE);
+    tally: &mut Tally,
+) -> Vec<Projection> {
+    let Scene { machine, crew, .. } = scene;
+    let typical: Vec<Typical> = pools.iter().map(|pool| typical(pool, machine)).collect();
+    size_by_nodes(scene, &typical, jobs, amounts, tally);
+    let mut found: Vec<Projection> = pools.iter().map(|pool| begin(scene, pool)).collect();
+    let whole = whole_places(scene);
+    let amounts = amounts.items();
+    let parts = crew.change(jobs, |jobs| {
+        let mut found = vec![Projection::default(); pools.len()];
+        jobs.iter_mut().for_each(|job| survey(scene, job, amounts, &whole, &typical, &mut found));
+        found
+    });
+    for (found, part) in parts.iter().flat_map(|part| found.iter_mut().zip(part).collect::<Vec<_>>()) {
+        let add = |to: &mut (u64, u64), more: (u64, u64)| *to = (to.0 + more.0, to.1 + more.1);
+        add(&mut found.whole, part.whole);
+        add(&mut found.with_gpus, part.with_gpus);
+    }
+    for (found, typical) in found.iter_mut().zip(&typical) {
+        choose(scene, found, typical);
+    }
+    let parts = crew.change(jobs, |jobs| {
+        let mut sizes: Vec<Sizes> = found.iter().map(|_| Sizes::default()).collect();
+        for job in jobs {
+            let pool = usize::from(job.pool);
+            size(scene, &found[pool], job, amounts, &typical[pool], &mut sizes[pool]);
         }
-        let mut amount = *amounts.get(job.amount);
-        if amount.cpus == UNKNOWN {
-            // All processors of its nodes.
-            amount.cpus = amount.nodes.saturating_mul(typical.cpus.max(1)).min(UNKNOWN - 1);
-            job.amount = amounts.intern(amount);
-        }
-        let seconds = job.core_seconds(&amount);
-        found.whole.1 += seconds;
-        found.with_gpus.1 += 1;
-        found.with_gpus.0 += u64::from(amount.gpus != UNKNOWN && amount.gpus > 0);
-        if is_whole(job, &amount, row.nodes, machine, sets, &typical) {
-            found.whole.0 += seconds;
+        sizes
+    });
+    let mut widest = vec![1_u32; pools.len()];
+    for part in &parts {
+        for ((found, widest), sizes) in found.iter_mut().zip(&mut widest).zip(part) {
+            found.dominated.add(sizes.dominated);
+            found.inflated = (found.inflated.0 + sizes.inflated.0, found.inflated.1 + sizes.inflated.1);
+            *widest = (*widest).max(sizes.widest);
         }
     }
+    count_units(scene, &mut found, &widest, jobs);
+    found
+}
+
+/// A pool with what its nodes have.
+fn begin(scene: Scene<'_>, pool: &Pool) -> Projection {
+    let mut found = Projection { described: scene.described, nodes: pool.nodes.len() as u32, ..Projection::default() };
     for &node in &pool.nodes {
-        let node = &machine.nodes[node as usize];
+        let node = &scene.machine.nodes[node as usize];
         found.cpus += u64::from(node.cpus);
         found.gpus += u64::from(node.gpus);
     }
+    found
+}
+
+/// Jobs whose processors are unknown hold all of their nodes'.
+fn size_by_nodes(
+    scene: Scene<'_>,
+    typical: &[Typical],
+    jobs: &mut [Job],
+    amounts: &mut Interner<Amount>,
+    tally: &mut Tally,
+) {
+    if !amounts.items().iter().any(|amount| amount.cpus == UNKNOWN) {
+        return;
+    }
+    for job in jobs {
+        let mut amount = *amounts.get(job.amount);
+        if amount.cpus == UNKNOWN {
+            let each = typical[usize::from(job.pool)].cpus.max(1);
+            amount.cpus = amount.nodes.saturating_mul(each).min(UNKNOWN - 1);
+            job.amount = amounts.intern(amount);
+            let row = scene.table.rows.get(job.row);
+            jobs::count(tally, scene.table, Rule::SizeNodes, row, job.core_seconds(&amount));
+        }
+    }
+}
+
+/// Returns where jobs get whole nodes, by the number of where they are to run.
+fn whole_places(scene: Scene<'_>) -> Vec<bool> {
+    let Scene { machine, table, .. } = scene;
+    let exclusive: Vec<Symbol> = machine
+        .partitions
+        .iter()
+        .filter(|partition| partition.exclusive)
+        .filter_map(|partition| table.names.find(partition.name.as_bytes()))
+        .collect();
+    table.at.items().iter().map(|at| machine.linear || exclusive.contains(&at.partition)).collect()
+}
+
+/// Adds a job to what is known of its pool.
+fn survey(
+    scene: Scene<'_>,
+    job: &mut Job,
+    amounts: &[Amount],
+    whole: &[bool],
+    typical: &[Typical],
+    found: &mut [Projection],
+) {
+    let row = scene.table.rows.get(job.row);
+    if whole[row.at as usize] {
+        job.marks.set(Marks::EXCLUSIVE);
+    }
+    let pool = usize::from(job.pool);
+    let (found, amount) = (&mut found[pool], &amounts[job.amount as usize]);
+    let seconds = job.core_seconds(amount);
+    found.whole.1 += seconds;
+    found.with_gpus.1 += 1;
+    found.with_gpus.0 += u64::from(amount.gpus != UNKNOWN && amount.gpus > 0);
+    if is_whole(job, amount, row.nodes, scene.machine, scene.sets, &typical[pool]) {
+        found.whole.0 += seconds;
+    }
+}
+
+/// Chooses what a pool counts.
+fn choose(scene: Scene<'_>, found: &mut Projection, typical: &Typical) {
+    let Scene { described, count, .. } = scene;
     let nearly = |(part, all): (u64, u64)| all > 0 && part.saturating_mul(100) >= all.saturating_mul(NEARLY_ALL);
     // What jobs show of a node is less than it has, and would make whole nodes of parts.
     let nodes_known = described && typical.cpus > 0;
@@ -126,24 +211,31 @@ pub(crate) fn project(
             Unit::Gpu => count == Counting::Dominant,
             Unit::Node => false,
         };
-    size_jobs(scene, &mut found, number, jobs, amounts.items(), &typical);
-    let total = match found.unit {
+}
+
+/// Counts the units of pools: those of their nodes or, where these are not known, the most that jobs
+/// held at once.
+fn count_units(scene: Scene<'_>, found: &mut [Projection], widest: &[u32], jobs: &[Job]) {
+    let total = |found: &Projection| match found.unit {
         Unit::Cpu => found.cpus,
         Unit::Node => u64::from(found.nodes),
         Unit::Gpu => found.gpus,
     };
-    found.units = u32::try_from(total).unwrap_or(u32::MAX);
-    if !described || found.units == 0 {
-        // A job that waits is no less wide for it.
-        let widest = jobs.iter().filter(|job| job.pool == number).map(|job| job.units).max();
-        found.units = most_at_once(jobs, number).max(widest.unwrap_or(1)).max(1);
-        found.described = false;
+    let unknown: Vec<bool> = found.iter().map(|found| !scene.described || total(found) == 0).collect();
+    let most = if unknown.contains(&true) { most_at_once(jobs, &unknown, scene.crew) } else { vec![0; found.len()] };
+    for (at, found) in found.iter_mut().enumerate() {
+        let total = total(found);
+        found.units = u32::try_from(total).unwrap_or(u32::MAX);
+        if unknown[at] {
+            // A job that waits is no less wide for it.
+            found.units = most[at].max(widest[at]).max(1);
+            found.described = false;
+        }
+        found.cpus_per_unit = match found.unit {
+            Unit::Cpu => 1.0,
+            Unit::Node | Unit::Gpu => (found.cpus as f64 / total.max(1) as f64).max(1.0),
+        };
     }
-    found.cpus_per_unit = match found.unit {
-        Unit::Cpu => 1.0,
-        Unit::Node | Unit::Gpu => (found.cpus as f64 / total.max(1) as f64).max(1.0),
-    };
-    found
 }
 
 fn typical(pool: &Pool, machine: &Machine) -> Typical {
@@ -174,43 +266,42 @@ fn is_whole(job: &Job, amount: &Amount, list: Symbol, machine: &Machine, sets: &
         && cpus >= u64::from(amount.nodes) * u64::from(typical.cpus)
 }
 
-/// Gives each job its size.
-fn size_jobs(
-    scene: Scene<'_>,
-    found: &mut Projection,
-    number: u16,
-    jobs: &mut [Job],
-    amounts: &[Amount],
-    typical: &Typical,
-) {
+/// Sums over the sizes of a pool's jobs.
+#[derive(Default)]
+struct Sizes {
+    dominated: By,
+    inflated: (u64, u64),
+    widest: u32,
+}
+
+/// Gives a job its size.
+fn size(scene: Scene<'_>, found: &Projection, job: &mut Job, amounts: &[Amount], typical: &Typical, sizes: &mut Sizes) {
     let unit = found.unit;
-    for job in jobs.iter_mut().filter(|job| job.pool == number) {
-        let amount = &amounts[job.amount as usize];
-        let known = scene.sets.len(scene.table.rows.get(job.row).nodes);
-        let count = if known > 0 { known } else { nodes_or(amount, 1) };
-        let held = match unit {
-            Unit::Node if known > 0 || amount.nodes != UNKNOWN => count,
-            Unit::Node => amount.cpus.div_ceil(typical.cpus.max(1)),
-            Unit::Gpu if amount.gpus != UNKNOWN && amount.gpus > 0 => amount.gpus,
-            Unit::Gpu => 1,
-            Unit::Cpu => amount.cpus,
-        };
-        job.units = held.max(1);
-        if unit == Unit::Node || !scene.described {
-            continue;
-        }
+    let amount = &amounts[job.amount as usize];
+    let known = scene.sets.len(scene.table.rows.get(job.row).nodes);
+    let count = if known > 0 { known } else { nodes_or(amount, 1) };
+    let held = match unit {
+        Unit::Node if known > 0 || amount.nodes != UNKNOWN => count,
+        Unit::Node => amount.cpus.div_ceil(typical.cpus.max(1)),
+        Unit::Gpu if amount.gpus != UNKNOWN && amount.gpus > 0 => amount.gpus,
+        Unit::Gpu => 1,
+        Unit::Cpu => amount.cpus,
+    };
+    job.units = held.max(1);
+    if unit != Unit::Node && scene.described {
         let share = dominant(scene, job, amount, count, typical, unit);
-        found.dominated.add(share.by);
+        sizes.dominated.add(share.by);
         let units = share.units.max(job.units);
         if job.kind.started() {
             let run = u64::from(job.occupied());
-            found.inflated.0 += u64::from(held) * run;
-            found.inflated.1 += u64::from(units) * run;
+            sizes.inflated.0 += u64::from(held) * run;
+            sizes.inflated.1 += u64::from(units) * run;
         }
         if found.dominant {
             job.units = units;
         }
     }
+    sizes.widest = sizes.widest.max(job.units);
 }
 
 fn nodes_or(amount: &Amount, other: u32) -> u32 {
@@ -292,19 +383,21 @@ fn share_of(job: &Job, amount: &Amount, node: &Node, count: u32, unit: Unit) -> 
     (by_cpus.max(by_memory).max(by_gpus), by)
 }
 
-/// The most units that jobs of a pool held at once.
-fn most_at_once(jobs: &[Job], pool: u16) -> u32 {
-    let (mut now, mut most) = (0_u64, 0_u64);
-    moves(
-        jobs,
-        |job| job.pool == pool,
-        |job, moves| {
+/// The most units that jobs held at once, of each pool that is asked for.
+fn most_at_once(jobs: &[Job], asked: &[bool], crew: Crew) -> Vec<u32> {
+    let parts = crew.sweeps(jobs, |span| {
+        let mut held = vec![(0_u64, 0_u64); asked.len()];
+        let visit = |job: &Job, moves: Moves| {
+            let (now, most) = &mut held[usize::from(job.pool)];
             match moves {
-                Moves::Starts => now += u64::from(job.units),
-                Moves::Ends => now = now.saturating_sub(u64::from(job.units)),
+                Moves::Starts => *now += u64::from(job.units),
+                Moves::Ends => *now = now.saturating_sub(u64::from(job.units)),
             }
-            most = most.max(now);
-        },
-    );
-    u32::try_from(most).unwrap_or(u32::MAX)
+            *most = (*now).max(*most);
+        };
+        moves(jobs, span, |job| asked[usize::from(job.pool)], visit);
+        held
+    });
+    let most = |pool: usize| parts.iter().map(|held| held[pool].1).max().unwrap_or(0);
+    (0..asked.len()).map(|pool| u32::try_from(most(pool)).unwrap_or(u32::MAX)).collect()
 }
