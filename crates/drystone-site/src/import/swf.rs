@@ -75,7 +75,7 @@ impl Log {
         // The records in the order of the log, which is the order in which they are written again.
         let text = |record: &Record| record.values().map(|value| value.to_string()).join(" ");
         imported.swf = order.iter().map(|&at| format!("{at} {}", text(&self.records[at]))).collect();
-        let mut window = Window::of(&imported.jobs, None, None)?;
+        let mut window = Window::of(&imported.jobs, None, None, crate::sweep::Crew::of(options.effort))?;
         // A log of the archive is whole.
         window.ended_only = false;
         window.bias.clear();

@@ -93,10 +93,12 @@ pub(crate) fn project(
         jobs.iter_mut().for_each(|job| survey(scene, job, amounts, &whole, &typical, &mut found));
         found
     });
-    for (found, part) in parts.iter().flat_map(|part| found.iter_mut().zip(part).collect::<Vec<_>>()) {
-        let add = |to: &mut (u64, u64), more: (u64, u64)| *to = (to.0 + more.0, to.1 + more.1);
-        add(&mut found.whole, part.whole);
-        add(&mut found.with_gpus, part.with_gpus);
+    for part in &parts {
+        for (found, part) in found.iter_mut().zip(part) {
+            let add = |to: &mut (u64, u64), more: (u64, u64)| *to = (to.0 + more.0, to.1 + more.1);
+            add(&mut found.whole, part.whole);
+            add(&mut found.with_gpus, part.with_gpus);
+        }
     }
     for (found, typical) in found.iter_mut().zip(&typical) {
         choose(scene, found, typical);

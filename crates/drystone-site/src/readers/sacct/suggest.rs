@@ -3,7 +3,7 @@
 use super::columns::Column;
 use super::presets::PRESETS;
 use super::realign::holds;
-use crate::text::{Form, Id, State, When, span, state, whole};
+use crate::text::{Form, Id, State, When, decimal, is_missing, span, state, whole};
 
 /// Delimiters that are tried.
 const DELIMITERS: [&str; 6] = ["|", "\t", ";", ",", "\u{1f}", "^"];
@@ -55,9 +55,14 @@ fn table(fields: &[&str]) -> Option<&'static str> {
     let form = Form::default();
     let fits = |(field, (_, ours)): (&&str, &(&str, &str))| {
         let (column, change) = super::columns::said(ours);
-        let any = change != super::Change::Keep;
-        // A table may have words of its own for states.
-        column.is_none_or(|column| any || column == Column::State || holds(column, field.as_bytes(), &form))
+        let number = || is_missing(field.as_bytes()) || decimal(field.as_bytes()).is_some();
+        column.is_none_or(|column| match (column, change) {
+            // A table may have words of its own for states.
+            (Column::State, _) | (_, super::Change::Key) => true,
+            (Column::Instances, _) => number(),
+            (column, super::Change::Keep) => holds(column, field.as_bytes(), &form),
+            _ => number(),
+        })
     };
     let of = |preset: &&super::presets::Preset| {
         preset.columns.len() == fields.len() && fields.iter().zip(preset.columns).all(fits)
