@@ -21,6 +21,7 @@ mod sdiag;
 mod search;
 mod study;
 mod watch;
+mod whatif;
 
 pub use advice::{Advice, Answer, Figured, Judgement, Reason, Tried, advise};
 pub use conf::{Edit, edits};
@@ -32,3 +33,8 @@ pub use sdiag::{PassCost, SdiagError};
 pub use search::Plan;
 pub use study::{Bench, Candidate, Study, Sums};
 pub use watch::Watch;
+pub use whatif::{
+    Applied, ApplyError, ArrivalChange, Border, Bordered, ChangeList, ClassChange, Closure, Left, LeftOut, LimitRule,
+    Longer, NodeAmount, PairedChange, PairedWait, PartitionPremises, PoolPremises, Premises, SiteChange,
+    SiteChangeError, apply, paired,
+};

@@ -25,6 +25,7 @@ mod table;
 mod tables;
 mod timeline;
 mod waits;
+mod whatif;
 
 pub use advice::advice_page;
 pub use details::{Bars, Cell, Details, MOST_USERS, Material, Quantiles, Search, Steps, Watcher, Weekly};
@@ -36,3 +37,4 @@ pub use spark::{highest, sparkline};
 pub use summary::{Does, Summary};
 pub use timeline::{MOST_BINS, Timeline, TimelineMeter};
 pub use waits::{draw_waits, waits_page};
+pub use whatif::whatif_page;

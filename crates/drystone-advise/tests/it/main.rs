@@ -1,6 +1,8 @@
 //! Advice on a site whose simulations are made up: what is better, and by how much, is known
 //! beforehand.
 
+mod whatif;
+
 use drystone_advise::{Advice, Bench, Change, Goal, Guard, Live, PassCost, Plan, Reason, Site, Study, Sums, advise};
 use std::collections::BTreeMap;
 use std::convert::Infallible;

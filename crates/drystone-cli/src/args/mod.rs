@@ -38,6 +38,8 @@ mod values;
 #[cfg(feature = "sites")]
 mod waits;
 #[cfg(feature = "sites")]
+mod whatif;
+#[cfg(feature = "sites")]
 mod when;
 mod workload;
 
@@ -84,6 +86,8 @@ pub(crate) use sweep::{
 pub(crate) use tasks::{CancelArgs, DivideArgs, GatherArgs, RecipeArgs, SlurmArgs, TaskArgs};
 #[cfg(feature = "sites")]
 pub(crate) use waits::WaitsArgs;
+#[cfg(feature = "sites")]
+pub(crate) use whatif::WhatifArgs;
 #[cfg(feature = "sites")]
 pub(crate) use when::WhenArgs;
 pub(crate) use workload::{
@@ -155,6 +159,12 @@ pub(crate) enum Command {
     /// Not in this build: it was made without the feature `sites`.
     #[cfg(not(feature = "sites"))]
     Advise(AbsentArgs),
+    /// Simulate a changed site: nodes, limits, partitions, load.
+    #[cfg(feature = "sites")]
+    Whatif(Box<WhatifArgs>),
+    /// Not in this build: it was made without the feature `sites`.
+    #[cfg(not(feature = "sites"))]
+    Whatif(AbsentArgs),
     /// Search for better orders of the queue.
     #[cfg(feature = "evolve")]
     Evolve(Box<EvolveArgs>),

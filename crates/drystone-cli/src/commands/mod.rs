@@ -37,6 +37,8 @@ mod told;
 #[cfg(feature = "sites")]
 mod waits;
 #[cfg(feature = "sites")]
+mod whatif;
+#[cfg(feature = "sites")]
 pub(crate) mod when;
 mod why_not;
 pub(crate) mod workload;
@@ -55,6 +57,10 @@ pub(crate) fn run(cli: Cli) -> Outcome {
         Command::Advise(args) => advise::advise(&args),
         #[cfg(not(feature = "sites"))]
         Command::Advise(_) => Err(crate::output::format::without("drystone advise", "sites")),
+        #[cfg(feature = "sites")]
+        Command::Whatif(args) => whatif::whatif(&args),
+        #[cfg(not(feature = "sites"))]
+        Command::Whatif(_) => Err(crate::output::format::without("drystone whatif", "sites")),
         #[cfg(feature = "evolve")]
         Command::Evolve(args) => evolve::evolve(&args),
         #[cfg(not(feature = "evolve"))]

@@ -79,6 +79,17 @@ impl Input {
         Input::taken(path, args, seed, false, Take { all: true, plain: false })
     }
 
+    /// Reads the whole of a log or a site, and of a site its jobs alone: they are to arrive at
+    /// other times than they did.
+    #[cfg(feature = "sites")]
+    pub(crate) fn whole_plain(
+        path: Option<&Path>,
+        args: (&LogArgs, &CutArgs, &RealArgs),
+        seed: u64,
+    ) -> Result<Input, Failure> {
+        Input::taken(path, args, seed, false, Take { all: true, plain: true })
+    }
+
     /// A part of a log, or the whole; of a site one pool.
     pub(crate) fn part(
         path: Option<&Path>,

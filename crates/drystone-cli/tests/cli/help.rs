@@ -2,13 +2,14 @@
 
 use crate::common::Folder;
 
-const COMMANDS: [&[&str]; 46] = [
+const COMMANDS: [&[&str]; 47] = [
     &[],
     &["compare"],
     &["run"],
     &["report"],
     &["explain"],
     &["advise"],
+    &["whatif"],
     &["evolve"],
     &["gantt"],
     &["predict"],

@@ -31,5 +31,6 @@ mod suspension;
 mod sweep;
 mod terminal;
 mod unfit;
+mod whatif;
 mod when;
 mod workload;

@@ -1,0 +1,405 @@
+//! Changes of the machine: nodes, partitions, limits of QOS, times that nodes are out.
+
+use super::change::{Closure, NodeAmount, SiteChange, length};
+use super::conf_text::{ConfText, processors_of};
+use super::premises::{ApplyError, PartitionPremises, PoolPremises, Premises};
+use super::qos as table;
+use super::state::Applied;
+use drystone::model::{Outage, ProcSet, Span, Time, Which};
+use drystone_slurm::accounts::Accounts;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+
+/// Time between the announcement of a closure and its beginning.
+const NOTICE: Span = Span(14 * 86_400);
+
+/// Adds nodes to a partition or pool, or takes some away.
+pub(super) fn nodes(
+    applied: &mut Applied,
+    change: &SiteChange,
+    of: Option<&str>,
+    amount: NodeAmount,
+) -> Result<(), ApplyError> {
+    let premises = &applied.premises;
+    let (at, partition) = match of {
+        None => (premises.only_pool(change)?, None),
+        Some(name) => match premises.place(change, name)? {
+            (at, true) => (at, Some(name)),
+            (at, false) => (at, None),
+        },
+    };
+    let pool = &premises.pools[at];
+    let wrong = |problem: String| ApplyError::new(change, problem);
+    let now = match (&pool.conf, partition) {
+        (Some(conf), Some(name)) => {
+            let read = ConfText::of(conf).read().map_err(wrong)?;
+            let found = read.partition(name).map(|partition| partition.nodes.len() as u32);
+            found.ok_or_else(|| ApplyError::new(change, format!("slurm.conf has no partition `{name}`")))?
+        }
+        (Some(conf), None) => ConfText::of(conf).read().map_err(wrong)?.nodes.len() as u32,
+        (None, _) => pool.nodes(),
+    };
+    let wanted = amount.of(now).filter(|&wanted| wanted > 0);
+    let wanted = wanted
+        .ok_or_else(|| ApplyError::new(change, format!("there are {now} nodes, and at least one has to stay")))?;
+    if wanted == now {
+        return Ok(());
+    }
+    let mut conf = pool.conf.as_deref().map(ConfText::of);
+    let changed = match &mut conf {
+        Some(text) if wanted > now => text.add_nodes(partition, wanted - now).map_err(wrong)?,
+        Some(text) => text.remove_nodes(partition, now - wanted).map_err(wrong)?,
+        None => (f64::from(wanted.abs_diff(now)) * pool.per_node).round() as u32,
+    };
+    let name = of.unwrap_or(&pool.name).to_string();
+    let procs = if wanted > now { pool.procs.checked_add(changed) } else { pool.procs.checked_sub(changed) };
+    let procs =
+        procs.filter(|&procs| procs > 0).ok_or_else(|| ApplyError::new(change, "no processor would be left"))?;
+    let pool = &mut applied.premises.pools[at];
+    let pool_of_processors = pool.per_node <= 1.0;
+    pool.procs = procs;
+    pool.conf = conf.map(|text| text.text());
+    clip(pool);
+    let more = if wanted > now { "more" } else { "fewer" };
+    applied.note(match pool_of_processors {
+        true => format!("{name} has {wanted} processors instead of {now}"),
+        false => format!("{name} has {wanted} nodes instead of {now}, {changed} processors {more}"),
+    });
+    let drafts = applied.drafts();
+    applied.rebuild(change, drafts)
+}
+
+/// Outages of nodes that are gone take none; what is left of one takes what is left of the machine.
+fn clip(pool: &mut PoolPremises) {
+    let size = pool.procs;
+    for outage in &mut pool.outages {
+        match &mut outage.which {
+            Which::Count(count) => *count = (*count).min(size),
+            Which::Named(set) => *set = set.intersection(&ProcSet::range(0..size)),
+        }
+    }
+    pool.outages.retain(|outage| outage.procs() > 0);
+    // Where all that is out at a time is more than is left, later ones take less.
+    let mut kept: Vec<Outage> = Vec::new();
+    let mut all = std::mem::take(&mut pool.outages);
+    all.sort_by_key(|outage| outage.begin);
+    for mut outage in all {
+        if let Which::Count(count) = &mut outage.which {
+            *count = (*count).min(size - most_out(&kept, outage.begin, outage.end.unwrap_or(Time::MAX)).min(size));
+        }
+        if outage.procs() > 0 {
+            kept.push(outage);
+        }
+    }
+    pool.outages = kept;
+}
+
+/// The most processors that are out at once between two times.
+fn most_out(outages: &[Outage], begin: Time, end: Time) -> u32 {
+    let at = |time: Time| -> u32 {
+        outages.iter().filter(|o| o.begin <= time && time < o.until()).map(Outage::procs).fold(0, u32::saturating_add)
+    };
+    let begins = outages.iter().map(|outage| outage.begin).filter(|&time| begin <= time && time < end);
+    begins.chain([begin]).map(at).max().unwrap_or(0)
+}
+
+/// Makes a log's machine larger or smaller.
+pub(super) fn procs(applied: &mut Applied, change: &SiteChange, amount: NodeAmount) -> Result<(), ApplyError> {
+    let at = applied.premises.only_pool(change)?;
+    let pool = &mut applied.premises.pools[at];
+    let now = pool.procs;
+    let wanted = amount.of(now).filter(|&wanted| wanted > 0);
+    let wanted = wanted.ok_or_else(|| {
+        ApplyError::new(change, format!("the machine has {now} processors, and at least one has to stay"))
+    })?;
+    if wanted == now {
+        return Ok(());
+    }
+    if pool.conf.is_some() && pool.per_node > 1.0 {
+        let problem = format!("the machine has nodes of {} processors; say how many nodes: nodes +8", pool.per_node);
+        return Err(ApplyError::new(change, problem));
+    }
+    if let Some(conf) = &pool.conf {
+        let mut text = ConfText::of(conf);
+        let done = match wanted > now {
+            true => text.add_nodes(None, wanted - now),
+            false => text.remove_nodes(None, now - wanted),
+        };
+        done.map_err(|problem| ApplyError::new(change, problem))?;
+        pool.conf = Some(text.text());
+    }
+    pool.procs = wanted;
+    clip(pool);
+    applied.note(format!("the machine has {wanted} processors instead of {now}"));
+    let drafts = applied.drafts();
+    applied.rebuild(change, drafts)
+}
+
+/// The error of a change that only Slurm's own scheduler knows.
+fn needs_slurm(applied: &Applied, change: &SiteChange, what: &str) -> Result<(), ApplyError> {
+    match applied.premises.is_slurm && applied.premises.pools.iter().all(|pool| pool.conf.is_some()) {
+        true => Ok(()),
+        false => Err(ApplyError::new(
+            change,
+            format!(
+                "this policy knows no {what}; Slurm's own scheduler does: leave --policy out on a site with a slurm.conf, or give --slurm FILE"
+            ),
+        )),
+    }
+}
+
+/// Adds a partition of a higher tier on the same nodes, and moves jobs with short limits there.
+pub(super) fn short_queue(applied: &mut Applied, change: &SiteChange, most: Span) -> Result<(), ApplyError> {
+    needs_slurm(applied, change, "partitions")?;
+    let mut number =
+        applied.premises.pools.iter().flat_map(|p| &p.partitions).map(|p| p.number).max().unwrap_or(0).max(0);
+    let numbers = applied.premises.workload.jobs().iter().map(|job| job.partition.max(job.queue)).max().unwrap_or(0);
+    number = number.max(numbers);
+    let name = "drystone-short".to_string();
+    let mut of_pool = Vec::new();
+    for pool in &mut applied.premises.pools {
+        let Some(conf) = &pool.conf else { continue };
+        let mut text = ConfText::of(conf);
+        let read = text.read().map_err(|problem| ApplyError::new(change, problem))?;
+        let tier = read.partitions.iter().map(|partition| partition.tier).max().unwrap_or(1);
+        let factor = read.partitions.iter().map(|partition| partition.job_factor).max().unwrap_or(1);
+        let own =
+            pool.partitions.iter().map(|p| p.own).max().unwrap_or(0).max(read.partitions.len() as i32).max(numbers) + 1;
+        number += 1;
+        text.add_partition(&[
+            ("PartitionName", name.clone()),
+            ("Nodes", "ALL".to_string()),
+            ("MaxTime", format!("{}", (most.0 + 59) / 60)),
+            ("PriorityTier", (tier + 1).to_string()),
+            ("PriorityJobFactor", factor.to_string()),
+        ]);
+        text.read().map_err(|problem| ApplyError::new(change, problem))?;
+        pool.conf = Some(text.text());
+        let mut names = pool.names.clone().unwrap_or_else(|| "kind,number,name\n".to_string());
+        if !names.lines().any(|line| line.starts_with("partition,")) {
+            for (at, partition) in read.partitions.iter().enumerate() {
+                let _ = writeln!(names, "partition,{},{}", at + 1, partition.name);
+            }
+        }
+        let _ = writeln!(names, "partition,{own},{name}");
+        pool.names = Some(names);
+        pool.partitions.push(PartitionPremises { name: name.clone(), number, own });
+        of_pool.push(number);
+    }
+    let mut drafts = applied.drafts();
+    let mut moved = 0_u64;
+    for draft in &mut drafts {
+        if draft.job.estimate <= most && !draft.place.is_some_and(|place| applied.is_running(place)) {
+            draft.job.partition = of_pool[applied.premises.pool_of(&draft.job)];
+            moved += 1;
+        }
+    }
+    applied.note(format!(
+        "{moved} jobs with limits up to {} go to a partition of a higher tier on the same nodes",
+        length(most)
+    ));
+    applied.rebuild(change, drafts)
+}
+
+/// Gives every user an association: Slurm limits nothing of a job without one.
+fn associate(premises: &Premises, accounts: &mut Accounts) {
+    let by_number = |of: &BTreeMap<String, i32>| -> BTreeMap<i32, String> {
+        of.iter().map(|(name, &number)| (number, name.clone())).collect()
+    };
+    let (users, groups) = (by_number(&premises.users), by_number(&premises.accounts));
+    let name = |of: &BTreeMap<i32, String>, number: i32| of.get(&number).cloned().unwrap_or_else(|| number.to_string());
+    let all: BTreeSet<(i32, i32)> = premises.workload.jobs().iter().map(|job| (job.group, job.user)).collect();
+    for (group, user) in all {
+        accounts.find_or_add(&name(&groups, group), &name(&users, user));
+    }
+}
+
+/// Limits a QOS.
+pub(super) fn qos(
+    applied: &mut Applied,
+    change: &SiteChange,
+    name: &str,
+    limits: &[(String, String)],
+) -> Result<(), ApplyError> {
+    needs_slurm(applied, change, "QOS")?;
+    let premises = &mut applied.premises;
+    let mut accounts = premises.limits.clone().unwrap_or_else(|| {
+        let mut accounts = Accounts::new();
+        for name in premises.qos.iter().map(String::as_str).chain(["normal"]) {
+            if accounts.find_qos(name).is_none() {
+                accounts.qos.push(drystone_slurm::accounts::Qos { name: name.to_string(), ..Default::default() });
+            }
+        }
+        accounts
+    });
+    if accounts.find_qos(name).is_none() {
+        let known: Vec<&str> = accounts.qos.iter().map(|qos| qos.name.as_str()).collect();
+        return Err(ApplyError::unknown(change, "QOS", name, &known));
+    }
+    table::set(&mut accounts, name, limits).map_err(|problem| ApplyError::new(change, problem))?;
+    associate(premises, &mut accounts);
+    premises.limits = Some(accounts);
+    let mut enforced = true;
+    for pool in &mut premises.pools {
+        let Some(conf) = &pool.conf else { continue };
+        let mut text = ConfText::of(conf);
+        let read = text.read().map_err(|problem| ApplyError::new(change, problem))?;
+        if !read.enforces_limits() {
+            enforced = false;
+            let words: Vec<&str> = read.enforce.iter().map(String::as_str).chain(["limits"]).collect();
+            text.set("AccountingStorageEnforce", &words.join(","));
+            pool.conf = Some(text.text());
+        }
+    }
+    if !enforced {
+        applied.note("slurm.conf enforces no limits; AccountingStorageEnforce=limits is set with it".to_string());
+    }
+    Ok(())
+}
+
+/// The text of accounts that Slurm's policy reads.
+impl super::Premises {
+    /// Associations and QOS as tables that `sacctmgr` would print; `None` where nothing is limited.
+    #[must_use]
+    pub fn accounts_text(&self) -> Option<String> {
+        self.limits.as_ref().map(table::table)
+    }
+}
+
+/// Takes nodes out for a time, announced two weeks before.
+pub(super) fn closure(
+    applied: &mut Applied,
+    change: &SiteChange,
+    closure: &Closure,
+    clock: &dyn Fn(&str) -> Result<Time, String>,
+) -> Result<(), ApplyError> {
+    let wrong = |problem: String| ApplyError::new(change, problem);
+    let begin = clock(&closure.begin).map_err(wrong)?;
+    let (begin, moved) = within_the_log(applied, begin, closure.length);
+    let end = begin.saturating_add(closure.length);
+    let premises = &applied.premises;
+    let pools: Vec<(usize, Option<&str>)> = match &closure.of {
+        None if closure.nodes.is_some() => vec![(premises.only_pool(change)?, None)],
+        None => (0..premises.pools.len()).map(|at| (at, None)).collect(),
+        Some(name) => match premises.place(change, name)? {
+            (at, true) => vec![(at, Some(name.as_str()))],
+            (at, false) => vec![(at, None)],
+        },
+    };
+    let mut taken = 0_u32;
+    for (at, partition) in pools {
+        let pool = &mut applied.premises.pools[at];
+        let free = pool.procs - most_out(&pool.outages, begin, end).min(pool.procs);
+        let ranges = partition.and_then(|name| processors_of(pool.conf.as_deref()?, name));
+        let which = match (ranges, closure.nodes) {
+            (Some(ranges), None) => named(pool, &ranges, (begin, end)),
+            (ranges, nodes) => {
+                let room = ranges.map_or(pool.procs, |ranges| ranges.iter().map(|r| r.end - r.start).sum());
+                let asked = nodes.map_or(room, |nodes| (f64::from(nodes) * pool.per_node).round() as u32);
+                if asked > pool.procs {
+                    let problem = format!("{} has {} nodes", pool.name, pool.nodes());
+                    return Err(ApplyError::new(change, problem));
+                }
+                Which::Count(asked.min(room).min(free))
+            }
+        };
+        let outage = Outage::window(which, begin - NOTICE, begin, end);
+        if outage.procs() > 0 {
+            taken += (f64::from(outage.procs()) / pool.per_node).round() as u32;
+            pool.outages.push(outage);
+        }
+    }
+    if let Some(moved) = moved {
+        applied.note(moved);
+    }
+    applied.note(format!(
+        "{taken} nodes are out for {}, announced two weeks before: no job may run into it",
+        length(closure.length)
+    ));
+    Ok(())
+}
+
+/// The processors of these ranges that no other named outage has meanwhile; all of them by count
+/// where others are counted there.
+fn named(pool: &PoolPremises, ranges: &[std::ops::Range<u32>], (begin, end): (Time, Time)) -> Which {
+    let mut set = ProcSet::new();
+    for range in ranges {
+        set = set.union(&ProcSet::range(range.start..range.end.min(pool.procs)));
+    }
+    let meanwhile = |outage: &&Outage| outage.begin < end && begin < outage.until();
+    let mut counted = 0;
+    for outage in pool.outages.iter().filter(meanwhile) {
+        match &outage.which {
+            Which::Named(other) => set = set.difference(other),
+            Which::Count(count) => counted += count,
+        }
+    }
+    match counted {
+        0 => Which::Named(set),
+        counted => Which::Count(set.len().min(pool.procs.saturating_sub(counted))),
+    }
+}
+
+/// A time within the jobs of the log: outside of it the same weekday and hour in its middle stands
+/// for it.
+fn within_the_log(applied: &Applied, begin: Time, span: Span) -> (Time, Option<String>) {
+    let (first, last) = applied.premises.workload.submits().unwrap_or_default();
+    if begin >= first && begin.saturating_add(span) <= last {
+        return (begin, None);
+    }
+    let middle = first + Span((last - first).0 / 2);
+    let weeks = ((middle - begin).0 as f64 / Span::WEEK.0 as f64).round() as i64;
+    let place = Time(begin.0.saturating_add(weeks.saturating_mul(Span::WEEK.0)));
+    let note = format!(
+        "the beginning lies outside the jobs; the same weekday and hour in their middle stands for it, {:.1} days after the first submit",
+        (place - first).as_f64() / 86_400.0
+    );
+    (place, Some(note))
+}
+
+/// Gives each job its nodes for itself, or lets jobs share them.
+pub(super) fn sharing(applied: &mut Applied, change: &SiteChange, whole: bool) -> Result<(), ApplyError> {
+    let single = applied.premises.pools.iter().all(|pool| pool.per_node <= 1.0);
+    if single {
+        let problem = match whole {
+            true => "every node counts as one processor here, so a job has its nodes for itself already",
+            false => {
+                "jobs are counted in whole nodes here; import the accounting with `--count cpu`, so that what they use of a node is known"
+            }
+        };
+        return Err(ApplyError::new(change, problem));
+    }
+    if !applied.premises.is_slurm {
+        if !whole {
+            return Err(ApplyError::new(change, "this policy counts processors: jobs share nodes already"));
+        }
+        let premises = &applied.premises;
+        let mut drafts = applied.drafts();
+        for draft in &mut drafts {
+            let pool = &premises.pools[premises.pool_of(&draft.job)];
+            let node = (pool.per_node * f64::from(pool.scale.max(1))).round().max(1.0) as u32;
+            let most = pool.procs.saturating_mul(pool.scale.max(1));
+            draft.job.procs = draft.job.procs.div_ceil(node).saturating_mul(node).min(most).max(draft.job.procs);
+        }
+        applied.note("sizes are rounded up to whole nodes".to_string());
+        return applied.rebuild(change, drafts);
+    }
+    for pool in &mut applied.premises.pools {
+        let Some(conf) = &pool.conf else { continue };
+        let mut text = ConfText::of(conf);
+        match whole {
+            true => text.set_partition(None, "OverSubscribe", "EXCLUSIVE"),
+            false => {
+                text.set("SelectType", "select/cons_tres");
+                text.set_partition(None, "OverSubscribe", "NO");
+            }
+        }
+        text.read().map_err(|problem| ApplyError::new(change, problem))?;
+        pool.conf = Some(text.text());
+    }
+    applied.note(match whole {
+        true => "a node has one job: OverSubscribe=EXCLUSIVE in every partition",
+        false => "jobs share nodes: SelectType=select/cons_tres",
+    });
+    Ok(())
+}

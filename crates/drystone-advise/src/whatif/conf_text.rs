@@ -1,0 +1,243 @@
+//! The text of a `slurm.conf`, changed line by line.
+
+use drystone_slurm::conf::{SlurmConf, compress_hostlist, expand_hostlist};
+
+/// The lines of a configuration as pairs.
+#[derive(Clone, Debug)]
+pub(super) struct ConfText {
+    lines: Vec<Vec<(String, String)>>,
+}
+
+/// Keys of a node's line that are its own.
+const OWN: [&str; 5] = ["NodeName", "NodeAddr", "NodeHostname", "Port", "State"];
+
+fn same(key: &str, other: &str) -> bool {
+    key.eq_ignore_ascii_case(other)
+}
+
+impl ConfText {
+    /// Reads a text that was read by [`SlurmConf`] before: without continuations and includes.
+    pub(super) fn of(text: &str) -> ConfText {
+        let lines = text.lines().filter(|line| !line.trim_start().starts_with('#')).map(pairs);
+        ConfText { lines: lines.filter(|line| !line.is_empty()).collect() }
+    }
+
+    /// The configuration that it says.
+    pub(super) fn read(&self) -> Result<SlurmConf, String> {
+        SlurmConf::parse(&self.text(), "slurm.conf").map_err(|error| error.to_string())
+    }
+
+    /// As a file has it.
+    pub(super) fn text(&self) -> String {
+        let mut out = String::new();
+        for line in &self.lines {
+            let words: Vec<String> = line.iter().map(|(key, value)| format!("{key}={}", quoted(value))).collect();
+            out.push_str(&words.join(" "));
+            out.push('\n');
+        }
+        out
+    }
+
+    fn get<'a>(line: &'a [(String, String)], key: &str) -> Option<&'a str> {
+        line.iter().rev().find(|(known, _)| same(known, key)).map(|(_, value)| value.as_str())
+    }
+
+    fn set_in(line: &mut Vec<(String, String)>, key: &str, value: &str) {
+        line.retain(|(known, _)| !same(known, key) || same(known, "PartitionName"));
+        line.push((key.to_string(), value.to_string()));
+    }
+
+    /// Puts a setting in the place of those that there are.
+    pub(super) fn set(&mut self, key: &str, value: &str) {
+        for line in &mut self.lines {
+            line.retain(|(known, _)| !same(known, key));
+        }
+        self.lines.retain(|line| !line.is_empty());
+        self.lines.insert(0, vec![(key.to_string(), value.to_string())]);
+    }
+
+    /// Sets a key of a partition, or of all.
+    pub(super) fn set_partition(&mut self, name: Option<&str>, key: &str, value: &str) {
+        for line in &mut self.lines {
+            let is_partition = line.first().is_some_and(|(first, own)| {
+                same(first, "PartitionName") && !same(own, "DEFAULT") && name.is_none_or(|name| name == own)
+            });
+            if is_partition {
+                ConfText::set_in(line, key, value);
+            }
+        }
+    }
+
+    /// Adds a partition behind the others.
+    pub(super) fn add_partition(&mut self, pairs: &[(&str, String)]) {
+        self.lines.push(pairs.iter().map(|(key, value)| ((*key).to_string(), value.clone())).collect());
+    }
+
+    /// Adds nodes like those of a partition, or like most of all, to it and to every partition that
+    /// has all of its nodes. Answers how many processors that is.
+    pub(super) fn add_nodes(&mut self, partition: Option<&str>, count: u32) -> Result<u32, String> {
+        let conf = self.read()?;
+        let members = members(&conf, partition)?;
+        let shape = |at: u32| {
+            let node = &conf.nodes[at as usize];
+            (node.cpus, node.memory_mb, node.gres.clone(), node.features.clone(), node.weight)
+        };
+        let alike = |at: u32| members.iter().filter(|&&other| shape(other) == shape(at)).count();
+        // Of equally common kinds the first.
+        let model = members.iter().copied().max_by_key(|&at| (alike(at), std::cmp::Reverse(at)));
+        let Some(model) = model else { return Err("the partition has no nodes to copy".to_string()) };
+        let prefix = (0..).map(|n| if n == 0 { "added".to_string() } else { format!("added{n}x") });
+        let prefix = prefix.into_iter().find(|prefix| !conf.nodes.iter().any(|node| node.name.starts_with(prefix)));
+        let prefix = prefix.unwrap_or_else(|| "added".to_string());
+        let names: Vec<String> = (1..=count).map(|n| format!("{prefix}{n}")).collect();
+        let list = compress_hostlist(&names);
+        let Some(at) = self.line_of(&conf.nodes[model as usize].name) else {
+            return Err("the line of a node was not found".to_string());
+        };
+        let mut line = vec![("NodeName".to_string(), list)];
+        line.extend(self.lines[at].iter().filter(|(key, _)| !OWN.iter().any(|own| same(own, key))).cloned());
+        self.lines.insert(at + 1, line);
+        for part in &conf.partitions {
+            let has_all = members.iter().all(|node| part.nodes.contains(node));
+            if has_all && !same(&part.hosts, "ALL") {
+                let own = part.nodes.iter().map(|&node| conf.nodes[node as usize].name.clone());
+                let all: Vec<String> = own.chain(names.iter().cloned()).collect();
+                self.set_partition(Some(&part.name), "Nodes", &compress_hostlist(&all));
+            }
+        }
+        self.read()?;
+        Ok(conf.nodes[model as usize].cpus * count)
+    }
+
+    /// Takes the last nodes of a partition, or of all, away from everywhere. Answers how many
+    /// processors that is.
+    pub(super) fn remove_nodes(&mut self, partition: Option<&str>, count: u32) -> Result<u32, String> {
+        let conf = self.read()?;
+        let members = members(&conf, partition)?;
+        if count as usize >= members.len() {
+            return Err(format!("there are {} nodes, and at least one has to stay", members.len()));
+        }
+        let gone: Vec<u32> = members[members.len() - count as usize..].to_vec();
+        let is_gone = |name: &str| gone.iter().any(|&at| conf.nodes[at as usize].name == name);
+        for part in &conf.partitions {
+            let left: Vec<String> = (part.nodes.iter().map(|&at| &conf.nodes[at as usize].name))
+                .filter(|name| !is_gone(name))
+                .cloned()
+                .collect();
+            if left.is_empty() && !part.nodes.is_empty() {
+                return Err(format!("the partition {} would have no nodes", part.name));
+            }
+            if left.len() < part.nodes.len() && !same(&part.hosts, "ALL") {
+                self.set_partition(Some(&part.name), "Nodes", &compress_hostlist(&left));
+            }
+        }
+        for line in &mut self.lines {
+            let Some((key, value)) = line.first_mut() else { continue };
+            let lists = same(key, "NodeName") && !same(value, "DEFAULT") || same(key, "DownNodes");
+            if lists && let Ok(names) = expand_hostlist(value) {
+                let left: Vec<String> = names.iter().filter(|name| !is_gone(name)).cloned().collect();
+                if left.len() < names.len() {
+                    *value = compress_hostlist(&left);
+                }
+            }
+        }
+        self.lines.retain(|line| line.first().is_none_or(|(_, value)| !value.is_empty()));
+        self.read()?;
+        Ok(gone.iter().map(|&at| conf.nodes[at as usize].cpus).sum())
+    }
+
+    /// The line of a node.
+    fn line_of(&self, name: &str) -> Option<usize> {
+        self.lines.iter().position(|line| {
+            let list = ConfText::get(line, "NodeName").filter(|list| !same(list, "DEFAULT"));
+            list.and_then(|list| expand_hostlist(list).ok()).is_some_and(|names| names.iter().any(|own| own == name))
+        })
+    }
+}
+
+/// The nodes of a partition, or all.
+fn members(conf: &SlurmConf, partition: Option<&str>) -> Result<Vec<u32>, String> {
+    match partition {
+        None => Ok((0..conf.nodes.len() as u32).collect()),
+        Some(name) => match conf.partition(name) {
+            Some(partition) => Ok(partition.nodes.clone()),
+            None => Err(format!("slurm.conf has no partition `{name}`")),
+        },
+    }
+}
+
+/// Where the processors of a partition are, in the order in which the model numbers them.
+pub(super) fn processors_of(text: &str, partition: &str) -> Option<Vec<std::ops::Range<u32>>> {
+    let conf = ConfText::of(text).read().ok()?;
+    let part = conf.partition(partition)?;
+    let mut from = 0;
+    let mut ranges = Vec::new();
+    for (at, node) in conf.nodes.iter().enumerate() {
+        if part.nodes.contains(&(at as u32)) {
+            ranges.push(from..from + node.cpus);
+        }
+        from += node.cpus;
+    }
+    Some(ranges)
+}
+
+fn quoted(value: &str) -> String {
+    let plain = !value.is_empty() && !value.contains(char::is_whitespace);
+    if plain { value.to_string() } else { format!("\"{value}\"") }
+}
+
+/// The pairs of a line that was read before.
+fn pairs(line: &str) -> Vec<(String, String)> {
+    let mut all = Vec::new();
+    let mut rest = line.trim();
+    while let Some((key, behind)) = rest.split_once('=') {
+        let behind = behind.trim_start();
+        let (value, after) = match behind.strip_prefix('"').and_then(|text| text.split_once('"')) {
+            Some(both) => both,
+            None => behind.split_at(behind.find(char::is_whitespace).unwrap_or(behind.len())),
+        };
+        all.push((key.trim().trim_end_matches('+').trim_end().to_string(), value.to_string()));
+        rest = after.trim_start();
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CONF: &str = "ClusterName=c\nNodeName=DEFAULT RealMemory=1000\nNodeName=cpu[1-8] CPUs=16\nNodeName=gpu[1-4] CPUs=32 Gres=gpu:4\n\
+        PartitionName=cpu Nodes=cpu[1-8] Default=YES\nPartitionName=gpu Nodes=gpu[1-4] MaxTime=1-0\nPartitionName=all Nodes=ALL\n\
+        PartitionName=some Nodes=gpu[1-2]\n";
+
+    #[test]
+    fn nodes_are_added_like_those_of_a_partition() {
+        let mut text = ConfText::of(CONF);
+        assert_eq!(text.add_nodes(Some("gpu"), 3), Ok(96));
+        let conf = text.read().expect("valid");
+        assert_eq!(conf.nodes.len(), 15);
+        let sizes: Vec<usize> = conf.partitions.iter().map(|part| part.nodes.len()).collect();
+        assert_eq!(sizes, [8, 7, 15, 2], "{}", text.text());
+        let added = conf.nodes.iter().find(|node| node.name == "added2").expect("added");
+        assert_eq!((added.cpus, added.gres.as_str(), added.memory_mb), (32, "gpu:4", 1000));
+    }
+
+    #[test]
+    fn the_last_nodes_go_from_every_partition() {
+        let mut text = ConfText::of(CONF);
+        assert_eq!(text.remove_nodes(Some("gpu"), 2), Ok(64));
+        let conf = text.read().expect("valid");
+        let sizes: Vec<usize> = conf.partitions.iter().map(|part| part.nodes.len()).collect();
+        assert_eq!((conf.nodes.len(), sizes.as_slice()), (10, [8, 2, 10, 2].as_slice()));
+        assert!(text.clone().remove_nodes(Some("gpu"), 2).is_err_and(|e| e.contains("at least one")));
+        assert!(text.remove_nodes(Some("fat"), 1).is_err_and(|e| e.contains("no partition `fat`")));
+    }
+
+    #[test]
+    fn keys_and_settings_are_replaced() {
+        let mut text = ConfText::of("SelectType=select/linear\nPartitionName=a Nodes=n1 MaxTime=5\nNodeName=n1\n");
+        text.set("selecttype", "select/cons_tres");
+        text.set_partition(None, "MaxTime", "9");
+        assert_eq!(text.text(), "selecttype=select/cons_tres\nPartitionName=a Nodes=n1 MaxTime=9\nNodeName=n1\n");
+    }
+}

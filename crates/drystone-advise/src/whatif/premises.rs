@@ -1,0 +1,168 @@
+//! What a simulation begins from, and why a change cannot be made to it.
+
+use super::change::SiteChange;
+use drystone::model::{Job, Outage, Procs, Workload};
+use drystone_slurm::accounts::Accounts;
+use std::collections::BTreeMap;
+
+/// A partition of a pool.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct PartitionPremises {
+    /// Its name; empty for jobs of no partition.
+    pub name: String,
+    /// Its number in the workload.
+    pub number: i32,
+    /// Its number in the pool by itself.
+    pub own: i32,
+}
+
+/// A pool: a log's machine, or nodes of a site that share no partition with others.
+#[derive(Clone, PartialEq, Debug)]
+pub struct PoolPremises {
+    /// Its name.
+    pub name: String,
+    /// Its processors, as its own policy counts them.
+    pub procs: Procs,
+    /// Processors of the workload for each of these.
+    pub scale: Procs,
+    /// Its processors on one node, on average, at least 1.
+    pub per_node: f64,
+    /// Its partitions.
+    pub partitions: Vec<PartitionPremises>,
+    /// What it lacks over time, in its own processors.
+    pub outages: Vec<Outage>,
+    /// The text of its `slurm.conf`, where Slurm's own scheduler is simulated.
+    pub conf: Option<String>,
+    /// Names behind the numbers of its jobs, as Slurm's policy reads them.
+    pub names: Option<String>,
+}
+
+impl PoolPremises {
+    /// Its nodes.
+    #[must_use]
+    pub fn nodes(&self) -> u32 {
+        (f64::from(self.procs) / self.per_node.max(1.0)).round() as u32
+    }
+
+    /// The number of a partition in the workload.
+    pub(super) fn partition(&self, name: &str) -> Option<i32> {
+        self.partitions.iter().find(|partition| partition.name == name).map(|partition| partition.number)
+    }
+
+    pub(super) fn has(&self, number: i32) -> bool {
+        self.partitions.iter().any(|partition| partition.number == number)
+    }
+}
+
+/// What a simulation begins from.
+#[derive(Clone, Debug)]
+pub struct Premises {
+    /// The jobs.
+    pub workload: Workload,
+    /// The machine.
+    pub pools: Vec<PoolPremises>,
+    /// Numbers of users by name.
+    pub users: BTreeMap<String, i32>,
+    /// Numbers of accounts by name.
+    pub accounts: BTreeMap<String, i32>,
+    /// Names of QOS.
+    pub qos: Vec<String>,
+    /// Associations and QOS with their limits, where they are simulated.
+    pub limits: Option<Accounts>,
+    /// Whether the policy knows partitions, QOS and nodes: Slurm's own does.
+    pub is_slurm: bool,
+}
+
+impl Premises {
+    /// The pool that a job runs in.
+    pub(super) fn pool_of(&self, job: &Job) -> usize {
+        if self.pools.len() == 1 {
+            return 0;
+        }
+        self.pools.iter().position(|pool| pool.has(job.partition)).unwrap_or(0)
+    }
+
+    /// The nodes that a job takes, rounded up.
+    #[must_use]
+    pub fn nodes_of(&self, job: &Job) -> f64 {
+        let pool = &self.pools[self.pool_of(job)];
+        (f64::from(job.procs) / f64::from(pool.scale.max(1)) / pool.per_node.max(1.0)).max(0.0)
+    }
+
+    /// Processors of the workload.
+    pub(super) fn procs(&self) -> Procs {
+        self.pools.iter().map(|pool| pool.procs.saturating_mul(pool.scale.max(1))).fold(0, Procs::saturating_add)
+    }
+
+    /// The pool and, where it is one, the partition of a name.
+    pub(super) fn place(&self, change: &SiteChange, name: &str) -> Result<(usize, bool), ApplyError> {
+        let of_partition = self.pools.iter().position(|pool| pool.partition(name).is_some());
+        if let Some(at) = of_partition {
+            return Ok((at, true));
+        }
+        let of_pool = self.pools.iter().position(|pool| pool.name == name);
+        of_pool.map(|at| (at, false)).ok_or_else(|| self.unknown(change, "partition or pool", name))
+    }
+
+    /// The only pool.
+    pub(super) fn only_pool(&self, change: &SiteChange) -> Result<usize, ApplyError> {
+        match self.pools.len() {
+            1 => Ok(0),
+            _ => {
+                let names: Vec<&str> = self.pools.iter().map(|pool| pool.name.as_str()).collect();
+                Err(ApplyError::new(
+                    change,
+                    format!(
+                        "the site has several pools; name one of them or a partition, such as {}:+8; the pools are {}",
+                        names.first().unwrap_or(&"POOL"),
+                        names.join(", ")
+                    ),
+                ))
+            }
+        }
+    }
+
+    /// The error of a partition or pool that is none.
+    pub(super) fn unknown(&self, change: &SiteChange, what: &str, name: &str) -> ApplyError {
+        let mut known: Vec<&str> =
+            self.pools.iter().flat_map(|pool| &pool.partitions).map(|p| p.name.as_str()).collect();
+        if what.contains("pool") {
+            known.extend(self.pools.iter().map(|pool| pool.name.as_str()));
+        }
+        known.retain(|name| !name.is_empty());
+        known.sort_unstable();
+        known.dedup();
+        ApplyError::unknown(change, what, name, &known)
+    }
+}
+
+/// A change that cannot be made.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("`{change}`: {problem}")]
+pub struct ApplyError {
+    /// The change.
+    pub change: String,
+    /// Found, expected, and what to do.
+    pub problem: String,
+}
+
+impl ApplyError {
+    pub(super) fn new(change: &SiteChange, problem: impl Into<String>) -> ApplyError {
+        ApplyError { change: change.to_string(), problem: problem.into() }
+    }
+
+    /// A name that is none of the known ones.
+    pub(super) fn unknown(change: &SiteChange, what: &str, name: &str, known: &[&str]) -> ApplyError {
+        let near = drystone::text::nearest(name, known.iter().copied());
+        let near = near.map_or(String::new(), |near| format!(" Did you mean `{near}`?"));
+        let listed: Vec<&str> = known.iter().take(12).copied().collect();
+        let more = known.len().saturating_sub(listed.len());
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let all = if known.is_empty() {
+            "none is known".to_string()
+        } else {
+            format!("there are {}{more}", listed.join(", "))
+        };
+        ApplyError::new(change, format!("no {what} is called `{name}`;{near} {all}"))
+    }
+}

@@ -1,0 +1,133 @@
+//! The words of a change, read one by one, with errors that point at the character.
+
+use std::fmt;
+
+/// A text that is no change.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SiteChangeError {
+    /// The whole text.
+    pub text: String,
+    /// The character that the problem is about, from 0.
+    pub at: usize,
+    /// Found, expected, and what to do.
+    pub problem: String,
+}
+
+impl fmt::Display for SiteChangeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}", self.problem)?;
+        writeln!(f, "  {}", self.text.replace(|c: char| c.is_control(), " "))?;
+        write!(f, "  {:at$}^", "", at = self.at)
+    }
+}
+
+impl std::error::Error for SiteChangeError {}
+
+/// A text with a place in it.
+pub(super) struct Scan<'a> {
+    text: &'a str,
+    chars: Vec<char>,
+    at: usize,
+    end: usize,
+}
+
+impl<'a> Scan<'a> {
+    /// The characters from one place to another.
+    pub(super) fn new(text: &'a str, from: usize, end: usize) -> Scan<'a> {
+        Scan { text, chars: text.chars().collect(), at: from, end }
+    }
+
+    pub(super) fn at(&self) -> usize {
+        self.at
+    }
+
+    /// The error of a problem at a place.
+    pub(super) fn error(&self, at: usize, problem: impl Into<String>) -> SiteChangeError {
+        SiteChangeError { text: self.text.to_string(), at, problem: problem.into() }
+    }
+
+    fn peek(&self) -> Option<char> {
+        (self.at < self.end).then(|| self.chars[self.at])
+    }
+
+    pub(super) fn blanks(&mut self) {
+        while self.peek().is_some_and(char::is_whitespace) {
+            self.at += 1;
+        }
+    }
+
+    /// Whether nothing is left but blanks.
+    pub(super) fn is_done(&mut self) -> bool {
+        self.blanks();
+        self.at >= self.end
+    }
+
+    /// Takes a character if it is the next one behind blanks.
+    pub(super) fn take(&mut self, wanted: char) -> bool {
+        let before = self.at;
+        self.blanks();
+        let found = self.peek() == Some(wanted);
+        if found {
+            self.at += 1;
+        } else {
+            self.at = before;
+        }
+        found
+    }
+
+    /// The characters up to one that ends a word, behind blanks.
+    pub(super) fn word(&mut self, ends: impl Fn(char) -> bool) -> (usize, String) {
+        self.blanks();
+        let from = self.at;
+        if self.peek() == Some('"') {
+            let close = (from + 1..self.end).find(|&at| self.chars[at] == '"');
+            if let Some(close) = close {
+                self.at = close + 1;
+                return (from, self.chars[from + 1..close].iter().collect());
+            }
+        }
+        while self.peek().is_some_and(|c| !c.is_whitespace() && !ends(c)) {
+            self.at += 1;
+        }
+        (from, self.chars[from..self.at].iter().collect())
+    }
+
+    /// Whether this character stands anywhere in what is left.
+    pub(super) fn has(&self, wanted: char) -> bool {
+        self.chars[self.at..self.end].contains(&wanted)
+    }
+
+    /// A name, which ends at a blank or at a mark of the grammar.
+    pub(super) fn name(&mut self, what: &str) -> Result<String, SiteChangeError> {
+        let (from, name) = self.word(|c| ":;,/=<>".contains(c));
+        match name.is_empty() {
+            true => Err(self.error(from, format!("expected the name of {what}"))),
+            false => Ok(name),
+        }
+    }
+
+    /// One of a few words, if it is next.
+    pub(super) fn is_word(&mut self, wanted: &str) -> bool {
+        let before = self.at;
+        let (_, word) = self.word(|_| false);
+        let found = word.eq_ignore_ascii_case(wanted);
+        if !found {
+            self.at = before;
+        }
+        found
+    }
+
+    /// Nothing more is there.
+    pub(super) fn end(&mut self, expected: &str) -> Result<(), SiteChangeError> {
+        match self.is_done() {
+            true => Ok(()),
+            false => Err(self.error(self.at, format!("expected {expected} and no more"))),
+        }
+    }
+}
+
+/// A name as a text has it: in quotes where it holds a blank or a mark of the grammar.
+pub(super) fn quoted(name: &str) -> String {
+    let plain = !name.is_empty() && !name.contains(|c: char| c.is_whitespace() || ":;,/=<>".contains(c));
+    if plain { name.to_string() } else { format!("\"{name}\"") }
+}

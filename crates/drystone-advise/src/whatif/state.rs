@@ -1,0 +1,223 @@
+//! Premises after a scenario.
+
+use super::change::{ChangeList, Longer, SiteChange};
+use super::premises::{ApplyError, Premises};
+use super::{capacity, jobs};
+use drystone::model::{Adopted, After, Circumstances, Job, JobId, Machine, Span, Then, Time, Truth, Workload};
+
+/// Jobs that a scenario leaves out.
+#[derive(Clone, Copy, PartialEq, Debug, Default, serde::Serialize)]
+pub struct Left {
+    /// Jobs.
+    pub jobs: u64,
+    /// Their nodes times hours.
+    pub node_hours: f64,
+}
+
+/// Premises after a scenario, and what became of the jobs.
+#[derive(Clone, Debug)]
+pub struct Applied {
+    /// The premises.
+    pub premises: Premises,
+    /// For each job its place among the jobs before; `None` for one that was added.
+    pub origin: Vec<Option<u32>>,
+    /// Whether jobs arrive when others have ended.
+    pub feeds_back: bool,
+    /// Jobs that were split.
+    pub split: u64,
+    /// Jobs that were added.
+    pub added: u64,
+    /// Jobs that were left out.
+    pub left: Left,
+    /// What was done in words, with counts.
+    pub notes: Vec<String>,
+}
+
+/// A job while changes are made.
+#[derive(Clone, Debug)]
+pub(super) struct JobDraft {
+    pub(super) job: Job,
+    pub(super) truth: Truth,
+    /// Its place among the jobs before the scenario.
+    pub(super) origin: Option<u32>,
+    /// Its place among the jobs before this change, where it keeps its circumstances.
+    pub(super) place: Option<u32>,
+    /// Whether it arrives when the draft before it has ended.
+    pub(super) follows: bool,
+}
+
+/// Makes the premises after a scenario. `clock` turns a local time into a time of the workload;
+/// `seed` is for what is drawn.
+///
+/// # Errors
+/// A change that cannot be made: a name that is none, nodes that are not there, a policy that knows
+/// nothing of it.
+pub fn apply(
+    premises: &Premises,
+    scenario: &ChangeList,
+    clock: &dyn Fn(&str) -> Result<Time, String>,
+    seed: u64,
+) -> Result<Applied, ApplyError> {
+    let mut applied = Applied {
+        origin: (0..premises.workload.len() as u32).map(Some).collect(),
+        premises: premises.clone(),
+        feeds_back: false,
+        split: 0,
+        added: 0,
+        left: Left::default(),
+        notes: Vec::new(),
+    };
+    for change in &scenario.0 {
+        applied.make(change, clock, seed)?;
+    }
+    if !scenario.0.is_empty() {
+        let settings = &mut applied.premises.workload.provenance.settings;
+        settings.push(drystone::model::Setting { name: "what-if".to_string(), value: scenario.to_string() });
+    }
+    Ok(applied)
+}
+
+impl Applied {
+    fn make(
+        &mut self,
+        change: &SiteChange,
+        clock: &dyn Fn(&str) -> Result<Time, String>,
+        seed: u64,
+    ) -> Result<(), ApplyError> {
+        match change {
+            SiteChange::Nodes { of, amount } => capacity::nodes(self, change, of.as_deref(), *amount),
+            SiteChange::Procs(amount) => capacity::procs(self, change, *amount),
+            SiteChange::LimitMax { of, most, longer: Longer::Refused } => {
+                jobs::refuse(self, change, of.as_deref(), *most)
+            }
+            SiteChange::LimitMax { of, most, longer: Longer::Split(overhead) } => {
+                jobs::split(self, change, of.as_deref(), *most, *overhead)
+            }
+            SiteChange::Limits(rule) => jobs::limits(self, change, *rule),
+            SiteChange::Load(factor, arrivals) => jobs::load(self, change, *factor, *arrivals, seed),
+            SiteChange::Border(border) => jobs::border(self, change, border),
+            SiteChange::ShortQueue(most) => capacity::short_queue(self, change, *most),
+            SiteChange::Qos { name, limits } => capacity::qos(self, change, name, limits),
+            SiteChange::Maintenance(closure) => capacity::closure(self, change, closure, clock),
+            SiteChange::Reservation(closure) => capacity::closure(self, change, closure, clock),
+            SiteChange::Remove(people) => jobs::remove(self, change, people),
+            SiteChange::Sharing { whole } => capacity::sharing(self, change, *whole),
+        }
+    }
+
+    pub(super) fn note(&mut self, text: impl Into<String>) {
+        self.notes.push(text.into());
+    }
+
+    /// Every job as a draft that changes nothing.
+    pub(super) fn drafts(&self) -> Vec<JobDraft> {
+        let workload = &self.premises.workload;
+        let both = workload.jobs().iter().zip(workload.truth()).zip(&self.origin);
+        let follows = |at: usize| {
+            let known = workload.circumstances().and_then(|known| known.after.get(&JobId(at as u32)));
+            known.is_some_and(|after| after.then == Then::Arrives && self.feeds_back)
+        };
+        both.enumerate()
+            .map(|(at, ((job, truth), origin))| JobDraft {
+                job: job.clone(),
+                truth: truth.clone(),
+                origin: *origin,
+                place: Some(at as u32),
+                follows: follows(at),
+            })
+            .collect()
+    }
+
+    /// Whether a job is on the machine when the simulation begins: it stays as it is.
+    pub(super) fn is_running(&self, place: u32) -> bool {
+        let here = self.premises.workload.circumstances().and_then(|known| known.here.get(&JobId(place)));
+        matches!(here, Some(Adopted::Running { .. } | Adopted::Suspended { .. }))
+    }
+
+    /// Whether a job leaves the queue without a start.
+    pub(super) fn is_withdrawn(&self, place: u32) -> bool {
+        self.premises.workload.circumstances().is_some_and(|known| known.uncounted.contains(&JobId(place)))
+    }
+
+    /// Puts drafts in the place of the jobs. Jobs that do not fit on the machine are left out.
+    pub(super) fn rebuild(&mut self, change: &SiteChange, mut drafts: Vec<JobDraft>) -> Result<(), ApplyError> {
+        let procs = self.premises.procs();
+        let too_wide = self.drop_too_wide(&mut drafts);
+        if too_wide.jobs > 0 {
+            self.left.jobs += too_wide.jobs;
+            self.left.node_hours += too_wide.node_hours;
+            self.note(format!("{} jobs are too wide for the smaller machine and are left out", too_wide.jobs));
+        }
+        if drafts.is_empty() {
+            return Err(ApplyError::new(change, "no job is left to simulate"));
+        }
+        // In order of arrival; pieces of a job stay behind each other.
+        let mut order: Vec<u32> = (0..drafts.len() as u32).collect();
+        order.sort_by_key(|&at| drafts[at as usize].job.submit);
+        let mut new_place = vec![u32::MAX; drafts.len()];
+        order.iter().zip(0..).for_each(|(&at, place)| new_place[at as usize] = place);
+        let old = self.premises.workload.len();
+        let mut of_old = vec![None; old];
+        for (draft, &place) in drafts.iter().zip(&new_place) {
+            if let Some(was) = draft.place {
+                of_old[was as usize] = Some(JobId(place));
+            }
+        }
+        let known = self.premises.workload.circumstances().cloned().unwrap_or_default();
+        let mut known = known.only(|id| of_old.get(id.index()).copied().flatten());
+        known.withdrawn.sort_by_key(|withdrawal| (withdrawal.at, withdrawal.job));
+        for at in 1..drafts.len() {
+            if drafts[at].follows {
+                let before = JobId(new_place[at - 1]);
+                let after = After { jobs: vec![before], think: Span::ZERO, then: Then::Arrives };
+                known.after.insert(JobId(new_place[at]), after);
+            }
+        }
+        self.origin = order.iter().map(|&at| drafts[at as usize].origin).collect();
+        let provenance = self.premises.workload.provenance.clone();
+        let (jobs, truth) = order
+            .iter()
+            .map(|&at| {
+                let draft = &drafts[at as usize];
+                (draft.job.clone(), draft.truth.clone())
+            })
+            .unzip();
+        self.premises.workload = built(Machine::new(procs), jobs, truth, provenance, known)
+            .map_err(|error| ApplyError::new(change, error.to_string()))?;
+        Ok(())
+    }
+
+    fn drop_too_wide(&self, drafts: &mut Vec<JobDraft>) -> Left {
+        let mut left = Left::default();
+        let premises = &self.premises;
+        let mut gone = false;
+        drafts.retain(|draft| {
+            let pool = &premises.pools[premises.pool_of(&draft.job)];
+            let fits = draft.job.procs <= pool.procs.saturating_mul(pool.scale.max(1));
+            // The pieces of a job that is gone go with it.
+            let keep = fits && !(draft.follows && gone);
+            gone = !keep;
+            if !keep {
+                left.jobs += 1;
+                left.node_hours += node_hours(premises, &draft.job, draft.truth.run);
+            }
+            keep
+        });
+        left
+    }
+}
+
+fn built(
+    machine: Machine,
+    jobs: Vec<Job>,
+    truth: Vec<Truth>,
+    provenance: drystone::model::Provenance,
+    known: Circumstances,
+) -> Result<Workload, drystone::model::WorkloadError> {
+    Workload::new(machine, jobs, truth, provenance)?.with(known)
+}
+
+/// Nodes times hours of a run.
+pub(super) fn node_hours(premises: &Premises, job: &Job, run: Span) -> f64 {
+    premises.nodes_of(job) * run.as_f64() / 3_600.0
+}

@@ -1,0 +1,251 @@
+//! The site as it is: its policy, and the premises that changes are made to.
+
+use super::facts::{Named, names};
+use crate::args::WhatifArgs;
+use crate::exit::Failure;
+use crate::input::Input;
+use drystone::model::Outages;
+use drystone::policy::PolicySpec;
+use drystone_advise::{PartitionPremises, PoolPremises, Premises};
+use drystone_slurm::accounts::Accounts;
+use drystone_slurm::conf::{SlurmConf, flatten};
+use drystone_slurm::policy::SLURM;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// The policy before and after, and where its files are.
+pub(super) struct Baseline {
+    /// As people call it.
+    pub(super) name: String,
+    /// Whether it is the site's own scheduler.
+    pub(super) own: bool,
+    /// What people call a node: a processor where nodes are not known.
+    pub(super) unit: &'static str,
+    /// The policy without what changes put into it.
+    pub(super) text: String,
+    /// The path of `slurm.conf` in the text.
+    pub(super) conf: Option<String>,
+    /// For each pool the configuration that it has unless it is changed.
+    pub(super) pool_confs: Vec<Option<String>>,
+    /// The path of the names in the text.
+    pub(super) names: Option<String>,
+    /// The path of the accounts in the text.
+    pub(super) accounts: Option<String>,
+    pub(super) premises: Premises,
+}
+
+/// A path as policies have it.
+fn path_text(path: &Path) -> Result<String, Failure> {
+    let text = path.to_str().filter(|text| !text.contains('"'));
+    text.map(String::from).ok_or_else(|| {
+        Failure::usage(format_args!(
+            "{}: a path with a double quote or without UTF-8 cannot stand in a policy",
+            path.display()
+        ))
+    })
+}
+
+/// A value as a policy text has it.
+pub(super) fn quoted(value: &str) -> String {
+    let plain = !value.contains(|c: char| c.is_whitespace() || "(),=\"".contains(c));
+    if plain { value.to_string() } else { format!("\"{value}\"") }
+}
+
+/// The policy: as asked for, else the site's own Slurm, else EASY.
+fn policy(args: &WhatifArgs, input: &Input) -> Result<(PolicySpec, bool), Failure> {
+    let own = input.site.as_ref().and_then(|site| site.slurm_conf());
+    let (conf, names): (Option<PathBuf>, Option<PathBuf>) = match (&args.slurm, own) {
+        (Some(path), _) => (Some(path.clone()), None),
+        (None, Some((path, names))) => (Some(path), names),
+        (None, None) => (None, None),
+    };
+    let asks_slurm = args.slurm.is_some() || args.cpus > 1 || args.accounts.is_some();
+    if let Some(spec) = &args.policy {
+        let bare = spec.text() == SLURM.name;
+        if !bare && asks_slurm {
+            return Err(Failure::usage(
+                "--slurm, --cpus and --accounts describe Slurm's own scheduler; leave --policy out",
+            ));
+        }
+        if !bare {
+            return Ok((spec.clone(), false));
+        }
+    } else if conf.is_none() && !asks_slurm {
+        return Ok(("easy".parse()?, false));
+    }
+    let mut words = Vec::new();
+    match &conf {
+        Some(path) => {
+            SlurmConf::read(path).map_err(Failure::usage)?;
+            words.push(format!("conf={}", quoted(&path_text(path)?)));
+        }
+        None => words.push(format!("cpus={}", args.cpus)),
+    }
+    for (key, path) in [("names", names.as_ref()), ("accounts", args.accounts.as_ref())] {
+        if let Some(path) = path {
+            words.push(format!("{key}={}", quoted(&path_text(path)?)));
+        }
+    }
+    let spec: PolicySpec = format!("slurm({})", words.join(",")).parse()?;
+    Ok((spec, conf.is_some()))
+}
+
+/// The value of a parameter, where it is set.
+fn parameter(spec: &PolicySpec, name: &str) -> Option<String> {
+    let value = spec.parameters().into_iter().find(|(key, _)| *key == name)?.1.to_string();
+    (value != "none").then_some(value)
+}
+
+impl Baseline {
+    pub(super) fn of(args: &WhatifArgs, input: &mut Input, outages: &Outages) -> Result<Baseline, Failure> {
+        let (spec, own) = policy(args, input)?;
+        if let Some(site) = &mut input.site {
+            site.localise([&spec]);
+        }
+        input.fits([&spec])?;
+        crate::input::tell_remarks([&spec]);
+        let is_slurm = spec.kind().name == SLURM.name;
+        let path = |name: &str| is_slurm.then(|| parameter(&spec, name)).flatten();
+        let (conf, names, accounts) = (path("conf"), path("names"), path("accounts"));
+        let limits = accounts.as_ref().map(Accounts::read).transpose().map_err(Failure::usage)?;
+        let mut premises = premises(args, input, outages, names.as_deref())?;
+        (premises.is_slurm, premises.limits) = (is_slurm, limits);
+        let mut pool_confs = Vec::new();
+        for at in 0..premises.pools.len() {
+            let text = if is_slurm {
+                Some(pool_conf(args, input, &spec, (conf.as_deref(), at), &premises.pools[at])?)
+            } else {
+                None
+            };
+            pool_confs.push(text.as_ref().and_then(|(path, _)| path.clone()));
+            let pool = &mut premises.pools[at];
+            if let Some((_, text)) = text {
+                if let Ok(read) = SlurmConf::parse(&text, "slurm.conf") {
+                    let all: u64 = read.nodes.iter().map(|node| u64::from(node.cpus)).sum();
+                    pool.per_node = (all as f64 / read.nodes.len().max(1) as f64).max(1.0);
+                    if input.site.is_none() {
+                        name_partitions(pool, &read);
+                    }
+                }
+                pool.conf = Some(text);
+            }
+        }
+        let single = input.site.is_none() && premises.pools.iter().all(|pool| pool.per_node <= 1.0);
+        let unit = if single { "processor" } else { "node" };
+        let name = if own { format!("the site's own Slurm, {}", spec.text()) } else { spec.text().to_string() };
+        Ok(Baseline { name, own, unit, text: spec.text().to_string(), conf, pool_confs, names, accounts, premises })
+    }
+}
+
+/// The configuration of a pool: its path where a file has it, and its text.
+fn pool_conf(
+    args: &WhatifArgs,
+    input: &Input,
+    spec: &PolicySpec,
+    (conf, at): (Option<&str>, usize),
+    pool: &PoolPremises,
+) -> Result<(Option<String>, String), Failure> {
+    let Some(path) = conf else {
+        let cpus = parameter(spec, "cpus").and_then(|text| text.parse().ok()).unwrap_or(args.cpus).max(1);
+        return Ok((None, uniform(pool.procs, cpus, parameter(spec, "whole").as_deref() == Some("yes"))));
+    };
+    let texts = input.site.as_ref().and_then(|site| Some(site.site.texts(*site.pools.get(at)?, spec)));
+    let own = texts.unwrap_or_default().into_iter().find(|(from, _)| from == path).map(|(_, to)| to);
+    let path = own.unwrap_or_else(|| path.to_string());
+    let text = flatten(&path).map_err(Failure::usage)?;
+    Ok((Some(path), text))
+}
+
+/// Names the numbers of a log's partitions as Slurm's policy takes them: in the order of the
+/// configuration.
+fn name_partitions(pool: &mut PoolPremises, conf: &SlurmConf) {
+    for (partition, number) in conf.partitions.iter().zip(1..) {
+        match pool.partitions.iter_mut().find(|known| known.number == number) {
+            Some(known) => known.name.clone_from(&partition.name),
+            None => pool.partitions.push(PartitionPremises { name: partition.name.clone(), number, own: number }),
+        }
+    }
+}
+
+/// Equal nodes, the last one smaller where that is needed.
+fn uniform(procs: u32, cpus: u32, whole: bool) -> String {
+    let select =
+        if whole { "SelectType=select/linear" } else { "SelectType=select/cons_tres\nSelectTypeParameters=CR_CPU" };
+    let (full, rest) = (procs / cpus, procs % cpus);
+    let mut text = format!("{select}\n");
+    if full > 0 {
+        text.push_str(&format!("NodeName=n[1-{full}] CPUs={cpus}\n"));
+    }
+    if rest > 0 {
+        text.push_str(&format!("NodeName=rest CPUs={rest}\n"));
+    }
+    text + "PartitionName=batch Nodes=ALL Default=YES\n"
+}
+
+/// Jobs, pools and names.
+fn premises(args: &WhatifArgs, input: &Input, outages: &Outages, own_names: Option<&str>) -> Result<Premises, Failure> {
+    let workload = input.workload.clone();
+    let mut users = BTreeMap::new();
+    let mut accounts = BTreeMap::new();
+    let mut qos = Vec::new();
+    let mut pools = Vec::new();
+    let machine = workload.machine().procs;
+    match &input.site {
+        Some(site) => {
+            let numbering = drystone_site::Numbering::of(&site.site);
+            for (at, &pool) in site.pools.iter().enumerate() {
+                let named = names(&numbering.names(pool));
+                let summary = &site.site.manifest.pools[usize::from(pool)];
+                let share = input.division().map(|division| &division.shares()[at]);
+                let numbers: Vec<(i32, i32)> = match share {
+                    Some(share) => share.partitions.clone(),
+                    None => named.partitions.iter().map(|(_, own)| (*own, *own)).chain([(-1, -1)]).collect(),
+                };
+                let name_of =
+                    |own: i32| named.partitions.iter().find(|(_, known)| *known == own).map_or("", |(name, _)| name);
+                pools.push(PoolPremises {
+                    name: summary.name.clone(),
+                    procs: share.map_or(machine, |share| share.procs),
+                    scale: share.map_or(1, |share| share.scale),
+                    per_node: if summary.nodes > 0 { f64::from(summary.units) / f64::from(summary.nodes) } else { 1.0 }
+                        .max(1.0),
+                    partitions: numbers
+                        .into_iter()
+                        .map(|(number, own)| PartitionPremises { name: name_of(own).to_string(), number, own })
+                        .collect(),
+                    outages: share.map_or_else(|| outages.list().to_vec(), |share| share.outages.clone()),
+                    conf: None,
+                    names: own_names.map(std::fs::read_to_string).transpose().map_err(|error| {
+                        Failure::usage(format_args!("{}: cannot be read: {error}", own_names.unwrap_or_default()))
+                    })?,
+                });
+                let Named { users: more_users, accounts: more_accounts, qos: more_qos, .. } = named;
+                users.extend(more_users);
+                accounts.extend(more_accounts);
+                qos.extend(more_qos);
+            }
+            qos.sort();
+            qos.dedup();
+        }
+        None => {
+            let mut numbers: Vec<i32> = workload.jobs().iter().map(|job| job.partition).collect();
+            numbers.sort_unstable();
+            numbers.dedup();
+            let name = |number: i32| if number >= 0 { number.to_string() } else { String::new() };
+            pools.push(PoolPremises {
+                name: workload.provenance.name.clone(),
+                procs: machine,
+                scale: 1,
+                per_node: f64::from(args.cpus.max(1)),
+                partitions: numbers
+                    .into_iter()
+                    .map(|number| PartitionPremises { name: name(number), number, own: number })
+                    .collect(),
+                outages: outages.list().to_vec(),
+                conf: None,
+                names: None,
+            });
+        }
+    }
+    Ok(Premises { workload, pools, users, accounts, qos, limits: None, is_slurm: false })
+}

@@ -1,0 +1,334 @@
+//! The result for people.
+
+use super::result::{Alternative, Verdict, WhatIf};
+use crate::output::document::{Document, Table, Tone, Value};
+use crate::output::number::{TimeUnit, count, duration, exact_percent, fixed, percent, plural};
+use drystone::model::Span;
+use drystone_advise::{ClassChange, PairedChange};
+
+/// Lines of the overview.
+const LINES: usize = 30;
+/// Columns of the overview.
+const COLUMNS: usize = 80;
+/// A class with less of the work and of the jobs is not named unasked.
+const WORTH_NAMING: f64 = 0.005;
+/// A mean wait that changes by less, in seconds, is not named unasked.
+const NOTICEABLE: f64 = 60.0;
+
+/// The result in thirty lines.
+pub(super) fn overview(result: &WhatIf) -> Document {
+    let most = if result.alternatives.len() == 1 { 12 } else { 6 };
+    let sizes = (0..=most).rev().flat_map(|classes| (0..=3).rev().map(move |notes| (classes, notes)));
+    let made = sizes.map(|(classes, notes)| document(result, classes, notes));
+    let fits = |document: &Document| document.lines(Some(COLUMNS)) <= LINES;
+    let mut made = made;
+    made.find(fits).unwrap_or_else(|| document(result, 0, 0))
+}
+
+/// Everything.
+pub(super) fn whole(result: &WhatIf) -> Document {
+    let mut document = head(result);
+    for alternative in &result.alternatives {
+        document.heading(format!("{}: who gains and who pays", alternative.change));
+        match alternative.classes.is_empty() {
+            true => document.text("All jobs are of one class."),
+            false => document.table(classes(result, alternative.classes.iter())),
+        }
+        for note in alternative.notes.iter().chain(&alternative.warnings) {
+            document.text(note.clone());
+        }
+    }
+    notes(result).into_iter().for_each(|note| document.text(note));
+    document
+}
+
+fn document(result: &WhatIf, most: usize, told: usize) -> Document {
+    let mut document = head(result);
+    if let [alternative] = result.alternatives.as_slice() {
+        document.text(format!(
+            "In all {} job-hours and {} {} of waiting.",
+            plus(alternative.wait.job_hours),
+            plus(alternative.wait.node_hours),
+            hours_of(result)
+        ));
+        let named: Vec<&ClassChange> =
+            alternative.classes.iter().filter(|class| is_worth_naming(class)).take(most).collect();
+        if !named.is_empty() {
+            document.heading(format!("Who gains and who pays, most {}-hours of waiting first", result.unit));
+            document.table(classes(result, named.into_iter()));
+        }
+    } else if most > 0 {
+        let facts: Vec<(String, String)> = result
+            .alternatives
+            .iter()
+            .take(most * 2)
+            .filter_map(|one| Some((one.change.clone(), who(result, one)?)))
+            .collect();
+        if !facts.is_empty() {
+            document.facts(facts);
+        }
+    }
+    let mut all: Vec<String> = result.alternatives.iter().flat_map(|one| one.warnings.clone()).collect();
+    if result.alternatives.len() == 1 {
+        all.extend(result.alternatives.iter().flat_map(|one| one.notes.clone()).take(told));
+    }
+    all.extend(notes(result).into_iter().take(told.max(1)));
+    if result.example {
+        all.push("This is the built-in example. Your own: drystone whatif site/ --nodes +8".to_string());
+    }
+    all.push("More: --details (every class and note)   --report out.html (page with plots)".to_string());
+    document.text(all.join("\n"));
+    document
+}
+
+fn head(result: &WhatIf) -> Document {
+    let mut document = Document::default();
+    let meta = &result.workload;
+    let span = meta.last_submit.zip(meta.first_submit).map_or(Span::ZERO, |(last, first)| last - first);
+    document.heading(format!(
+        "{}: {}, {}, {} days, load {}",
+        meta.name,
+        plural(meta.jobs, "job"),
+        plural(u64::from(meta.procs), "processor"),
+        fixed(span.as_f64() / 86_400.0, 0),
+        percent(meta.load, 0)
+    ));
+    let periods = plural(result.periods as u64, result.period.name());
+    let mut facts = vec![
+        ("Before and after".to_string(), format!("simulated under {}", result.policy)),
+        ("Judged by".to_string(), format!("differences of the same jobs, {periods}")),
+    ];
+    if let Some(noise) = result.clock_noise {
+        facts.push(("Slurm's clocks alone".to_string(), format!("move the mean wait by {}", duration(noise))));
+    }
+    document.facts(facts);
+    document.table(alternatives(result));
+    if let Some(curve) = &result.curve {
+        document.text(match &curve.enough {
+            Some(enough) => format!("More stop helping at `{enough}`: beyond it the mean wait is not clearly shorter."),
+            None => "Every step to more still helps.".to_string(),
+        });
+    }
+    if !result.not_done.is_empty() {
+        document.text(format!("Not simulated to the end: {}.", result.not_done.join(", ")));
+    }
+    document
+}
+
+/// Before, and every alternative.
+fn alternatives(result: &WhatIf) -> Table {
+    let before = &result.before;
+    let longest = result.alternatives.iter().map(|one| one.after.wait_mean).fold(before.wait_mean, f64::max);
+    let units = [TimeUnit::of(longest), TimeUnit::of(before.wait_p95), TimeUnit::of(before.wait_max)];
+    let confidence = exact_percent(result.confidence);
+    let mut table = Table::new([
+        "change".to_string(),
+        format!("mean wait, {}", units[0].name()),
+        format!("difference ({confidence} interval)"),
+        String::new(),
+        format!("95% within, {}", units[1].name()),
+        format!("longest, {}", units[2].name()),
+    ])
+    .texts(&[0, 2, 3])
+    .beside(&[3]);
+    table.row(vec![
+        "as it is".into(),
+        units[0].text(Some(before.wait_mean)).into(),
+        "".into(),
+        "".into(),
+        units[1].text(Some(before.wait_p95)).into(),
+        units[2].text(Some(before.wait_max)).into(),
+    ]);
+    for one in &result.alternatives {
+        let (word, tone) = said(one.verdict);
+        table.row(vec![
+            one.change.clone().into(),
+            units[0].text(Some(one.after.wait_mean)).into(),
+            Value::toned(difference(&one.wait, units[0]), tone),
+            Value::toned(word, tone),
+            units[1].text(Some(one.after.wait_p95)).into(),
+            units[2].text(Some(one.after.wait_max)).into(),
+        ]);
+    }
+    table
+}
+
+fn said(verdict: Verdict) -> (&'static str, Tone) {
+    match verdict {
+        Verdict::Less => ("less", Tone::Good),
+        Verdict::More => ("more", Tone::Bad),
+        Verdict::Same => ("same", Tone::Faint),
+        Verdict::Unclear => ("unclear", Tone::Faint),
+        Verdict::WithinClocks => ("within clocks", Tone::Faint),
+    }
+}
+
+/// A number with its sign.
+fn signed(unit: TimeUnit, seconds: f64) -> String {
+    let text = unit.text(Some(seconds));
+    let zero = text.trim_start_matches('-').chars().all(|c| c == '0' || c == '.');
+    match (zero, seconds > 0.0) {
+        (true, _) => text.trim_start_matches('-').to_string(),
+        (_, true) => format!("+{text}"),
+        _ => text,
+    }
+}
+
+/// A whole number with its sign.
+fn plus(value: f64) -> String {
+    let text = fixed(value, 0);
+    if value > 0.0 && text != "0" { format!("+{text}") } else { text }
+}
+
+/// A difference with its interval. Where both read as nothing, a smaller unit is used.
+fn difference(change: &PairedChange, unit: TimeUnit) -> String {
+    let largest = change.interval.map_or(0.0, |(low, high)| low.abs().max(high.abs())).max(change.difference.abs());
+    let (unit, name) = match unit {
+        TimeUnit::Hours | TimeUnit::Days if largest < 1_800.0 => (TimeUnit::Minutes, " min"),
+        TimeUnit::Minutes if largest < 60.0 => (TimeUnit::Seconds, " s"),
+        unit => (unit, ""),
+    };
+    let text = signed(unit, change.difference);
+    match change.interval {
+        Some((low, high)) => format!("{text} ({} to {}){name}", signed(unit, low), signed(unit, high)),
+        None => format!("{text}{name}"),
+    }
+}
+
+fn is_worth_naming(class: &ClassChange) -> bool {
+    let change = &class.change;
+    class.work >= WORTH_NAMING && change.difference.abs() >= NOTICEABLE && change.sign() != 0
+}
+
+/// Classes with their waits.
+fn classes<'a>(result: &WhatIf, all: impl Iterator<Item = &'a ClassChange>) -> Table {
+    let all: Vec<&ClassChange> = all.collect();
+    let longest = all.iter().map(|class| class.change.before.max(class.change.after)).fold(0.0, f64::max);
+    let unit = TimeUnit::of(longest);
+    let mut table = Table::new([
+        "jobs".to_string(),
+        "of work".to_string(),
+        format!("wait before, {}", unit.name()),
+        format!("difference ({} interval)", exact_percent(result.confidence)),
+        format!("{} waited", hours_of(result)),
+    ])
+    .texts(&[0, 3]);
+    for class in all {
+        let change = &class.change;
+        let tone = match change.sign() {
+            1 => Tone::Bad,
+            -1 => Tone::Good,
+            _ => Tone::Plain,
+        };
+        let hours = plus(change.node_hours);
+        table.row(vec![
+            named(class).into(),
+            percent(Some(class.work), 0).into(),
+            unit.text(Some(change.before)).into(),
+            Value::toned(difference(change, unit), tone),
+            Value::toned(hours, tone),
+        ]);
+    }
+    table
+}
+
+/// A class in words.
+fn named(class: &ClassChange) -> String {
+    match class.by.as_str() {
+        "partition" | "account" => format!("{} {}", class.by, class.class),
+        _ => class.class.clone(),
+    }
+}
+
+/// The class that pays most and the one that gains most.
+fn who(result: &WhatIf, one: &Alternative) -> Option<String> {
+    let unit = TimeUnit::of(result.before.wait_mean);
+    let told = |sign: i8, word: &str| {
+        let class = one.classes.iter().find(|class| is_worth_naming(class) && class.change.sign() == sign)?;
+        Some(format!(
+            "{word} most: {}, {}, {} {}",
+            named(class),
+            with_unit(signed(unit, class.change.difference), unit),
+            fixed(class.change.node_hours, 0),
+            hours_of(result)
+        ))
+    };
+    let parts: Vec<String> = [told(-1, "gains"), told(1, "pays")].into_iter().flatten().collect();
+    (!parts.is_empty()).then(|| parts.join("; "))
+}
+
+/// The unit of waits that are weighted by nodes.
+fn hours_of(result: &WhatIf) -> &'static str {
+    if result.unit == "node" { "node-h" } else { "proc-h" }
+}
+
+fn with_unit(text: String, unit: TimeUnit) -> String {
+    format!("{text} {}", unit.name())
+}
+
+/// What holds for all alternatives.
+fn notes(result: &WhatIf) -> Vec<String> {
+    let mut all = Vec::new();
+    let gone: Vec<String> = result
+        .alternatives
+        .iter()
+        .filter(|one| one.left_out.jobs > 0)
+        .map(|one| {
+            format!(
+                "`{}` {} ({} node-hours)",
+                one.change,
+                plural(one.left_out.jobs, "job"),
+                count(one.left_out.node_hours.round() as u64)
+            )
+        })
+        .collect();
+    if !gone.is_empty() {
+        all.push(format!("Left out, and in no difference: {}.", gone.join(", ")));
+    }
+    if result.periods < 4 {
+        all.push(format!("There are too few {}s for intervals: four at least.", result.period.name()));
+    }
+    all.extend(result.machine.clone());
+    all
+}
+
+/// The result in sentences, for pages.
+pub(super) fn sentences(result: &WhatIf) -> Vec<String> {
+    let unit = TimeUnit::of(result.before.wait_mean);
+    let mut all = vec![format!(
+        "Before: mean wait {}, 95% of the jobs within {}, longest {}, under {}.",
+        duration(result.before.wait_mean),
+        duration(result.before.wait_p95),
+        duration(result.before.wait_max),
+        result.policy
+    )];
+    for one in &result.alternatives {
+        let verdict = match one.verdict {
+            Verdict::Less => "jobs wait less",
+            Verdict::More => "jobs wait longer",
+            Verdict::Same => "no job waits longer or shorter",
+            Verdict::Unclear => "no clear difference",
+            Verdict::WithinClocks => "no more than Slurm's clocks make",
+        };
+        let who = who(result, one).map_or(String::new(), |who| format!(" {who}."));
+        all.push(format!(
+            "{}: mean wait {}, {} {}; {verdict}; {} job-hours and {} {}-hours of waiting.{who}",
+            one.change,
+            duration(one.after.wait_mean),
+            difference(&one.wait, unit),
+            unit.name(),
+            fixed(one.wait.job_hours, 0),
+            fixed(one.wait.node_hours, 0),
+            result.unit
+        ));
+        all.extend(one.warnings.iter().cloned());
+    }
+    if let Some(curve) = &result.curve {
+        all.push(match &curve.enough {
+            Some(enough) => format!("More stop helping at {enough}."),
+            None => "Every step to more still helps.".to_string(),
+        });
+    }
+    all.extend(notes(result));
+    all
+}

@@ -1,0 +1,135 @@
+//! `drystone whatif`: a site or a log after changes, beside itself without them.
+
+mod baseline;
+mod classes;
+mod document;
+mod facts;
+mod result;
+mod rows;
+mod simulate;
+
+use self::baseline::Baseline;
+use self::result::{Alternative, WhatIf};
+use self::simulate::Bench;
+use crate::args::WhatifArgs;
+use crate::exit::{DONE, Failure, Outcome};
+use crate::input::{self, Input};
+use crate::interrupt;
+use crate::meta::VERSION;
+use crate::output::{self, ReportFile, file, message};
+use drystone::metrics::Selection;
+use drystone_advise::{Applied, ArrivalChange, ChangeList, SiteChange, apply};
+
+/// Most alternatives that are simulated at once.
+const MOST: usize = 100;
+
+pub(crate) fn whatif(args: &WhatifArgs) -> Outcome {
+    message::be_quiet(args.quiet);
+    let read = [args.source.path(), args.slurm.as_deref(), args.accounts.as_deref()];
+    file::distinct(&read, &[("--report", args.report.as_deref()), ("--audit", args.log.audit.as_deref())])?;
+    let lists = args.alternatives().map_err(Failure::usage)?;
+    check(&lists)?;
+    let report = args.report.as_deref().map(ReportFile::open).transpose()?;
+    let mut input = read_input(args, &lists)?;
+    let stop = interrupt::stop_in_order();
+    if let Some(time) = args.within {
+        interrupt::stop_after(time).map_err(|e| Failure::usage(format_args!("--within: {e}")))?;
+    }
+    let Some((result, interrupted)) = answer(args, &mut input, &lists, stop)? else {
+        let why = if interrupt::time_is_up() { "time was up" } else { "interrupted" };
+        message::note(&format!("{why} before the site as it is was simulated"));
+        return Ok(if interrupt::time_is_up() { DONE } else { interrupt::code() });
+    };
+    if let Some(file) = report.and_then(|file| file.unless_lost(interrupted)) {
+        file.write(&result)?.publish()?;
+    }
+    output::print(&result, args.format)?;
+    Ok(if interrupted { interrupt::code() } else { DONE })
+}
+
+fn check(lists: &[ChangeList]) -> Result<(), Failure> {
+    match lists.len() {
+        0 => Err(Failure::usage(
+            "nothing is to change; give e.g. --nodes +8, --limits x0.5 or --change 'nodes +8; load 1.2' (drystone whatif --help)",
+        )),
+        1..=MOST => Ok(()),
+        many => Err(Failure::usage(format_args!(
+            "{many} alternatives; no more than {MOST} are possible. Options of different kinds multiply: leave some values out"
+        ))),
+    }
+}
+
+/// The site or log. Where jobs are to arrive at other times, neither side has what happened at the
+/// recorded ones.
+fn read_input(args: &WhatifArgs, lists: &[ChangeList]) -> Result<Input, Failure> {
+    let compresses = |change: &SiteChange| matches!(change, SiteChange::Load(factor, ArrivalChange::Compressed) if factor.as_f64() != 1.0);
+    let moves = lists.iter().flat_map(|list| &list.0).any(compresses);
+    if moves && args.real.warm_start.is_some() {
+        return Err(Failure::usage(
+            "--warm-start does not go with a load by compression: what ran and waited is recorded at the load of the log",
+        ));
+    }
+    let log = crate::args::LogArgs { load: None, ..args.log.clone() };
+    let given = (&log, &args.cut, &args.real);
+    match moves {
+        true => Input::whole_plain(args.source.path(), given, args.seed),
+        false => Input::whole(args.source.path(), given, args.seed),
+    }
+}
+
+/// Simulates before and after, and compares; whether it was interrupted beside it. `None` where not
+/// even the site as it is was known by then.
+fn answer(
+    args: &WhatifArgs,
+    input: &mut Input,
+    lists: &[ChangeList],
+    stop: &std::sync::atomic::AtomicBool,
+) -> Result<Option<(WhatIf, bool)>, Failure> {
+    let selection = input.site.as_ref().map_or(Selection::All, |site| site.selection);
+    let mut experiment = input::untrimmed(args.log.study, args.seed, &input.header);
+    experiment.trim = selection.to_string();
+    let outages = input.outages(&args.real, &mut experiment)?;
+    let baseline = Baseline::of(args, input, &outages)?;
+    let clock = |text: &str| facts::moment(&input.workload.provenance, text);
+    let apply = |list: &ChangeList| apply(&baseline.premises, list, &clock, args.seed).map_err(Failure::because);
+    let before = apply(&ChangeList::default())?;
+    let after: Vec<Applied> = lists.iter().map(apply).collect::<Result<_, _>>()?;
+    let bench = Bench { args, baseline: &baseline, selection, stop };
+    let Some(found) = bench.simulate(&before, &after)? else { return Ok(None) };
+    let stopped = interrupt::stop_at_once();
+    let classes = classes::Classes::of(input, &baseline, &found.before);
+    let mut alternatives = Vec::new();
+    let mut not_done = Vec::new();
+    for ((list, applied), ran) in lists.iter().zip(&after).zip(&found.after) {
+        match ran {
+            Some(ran) => alternatives.push(Alternative::of(list, applied, (&found, ran), &classes, args.confidence)),
+            None => not_done.push(list.to_string()),
+        }
+    }
+    if let Some(none) = found.before.counted().next().is_none().then_some("no job counts") {
+        message::warning(none);
+    }
+    let curve = result::curve(lists, &after, &found, args.confidence);
+    let result = WhatIf {
+        schema: "drystone/whatif/1",
+        drystone: VERSION,
+        workload: input.meta(),
+        experiment,
+        policy: baseline.name.clone(),
+        own: baseline.own,
+        unit: baseline.unit,
+        confidence: args.confidence,
+        seed: args.seed,
+        period: found.before.periods.length(),
+        periods: found.before.periods.count(),
+        clock_noise: found.noise,
+        machine: input.site.as_ref().filter(|_| !baseline.premises.is_slurm).map(crate::site::SiteInput::assumed),
+        example: args.source.path().is_none(),
+        whole: args.details,
+        before: found.before.figures(),
+        alternatives,
+        curve,
+        not_done,
+    };
+    Ok(Some((result, stopped && !interrupt::time_is_up())))
+}

@@ -1,0 +1,267 @@
+//! What came of it, with all that determined it.
+
+use super::classes::Classes;
+use super::simulate::{Figures, Found, Ran};
+use super::{document, rows};
+use crate::exit::Failure;
+use crate::meta::{ExperimentMeta, WorkloadMeta};
+use crate::output::Printable;
+use crate::output::document::Document;
+use crate::output::flat::Rows;
+use drystone_advise::{
+    Applied, ChangeList, ClassChange, Left, Length, NodeAmount, PairedChange, PairedWait, SiteChange, paired,
+};
+use serde::Serialize;
+
+/// A site or log before and after.
+#[derive(Serialize)]
+pub(super) struct WhatIf {
+    pub(super) schema: &'static str,
+    pub(super) drystone: &'static str,
+    pub(super) workload: WorkloadMeta,
+    pub(super) experiment: ExperimentMeta,
+    /// The policy, before and after.
+    pub(super) policy: String,
+    /// Whether it is the site's own scheduler.
+    pub(super) own: bool,
+    /// A node of the machine: `node`, or `processor` where nodes are not known.
+    pub(super) unit: &'static str,
+    pub(super) confidence: f64,
+    pub(super) seed: u64,
+    pub(super) period: Length,
+    pub(super) periods: usize,
+    /// By how much the mean wait differs between two phases of Slurm's clocks, in seconds.
+    pub(super) clock_noise: Option<f64>,
+    /// What is assumed of the machine.
+    pub(super) machine: Option<String>,
+    #[serde(skip)]
+    pub(super) example: bool,
+    #[serde(skip)]
+    pub(super) whole: bool,
+    pub(super) before: Figures,
+    pub(super) alternatives: Vec<Alternative>,
+    /// Where alternatives differ in the number of nodes alone.
+    pub(super) curve: Option<Curve>,
+    /// Alternatives that were not simulated to their ends.
+    pub(super) not_done: Vec<String>,
+}
+
+/// An alternative.
+#[derive(Serialize)]
+pub(super) struct Alternative {
+    /// The changes as a text.
+    pub(super) change: String,
+    pub(super) after: Figures,
+    /// The same jobs before and after.
+    pub(super) wait: PairedChange,
+    pub(super) verdict: Verdict,
+    /// Classes of jobs, those with most node-hours of waiting gained or lost first.
+    pub(super) classes: Vec<ClassChange>,
+    /// Jobs that are left out.
+    pub(super) left_out: Left,
+    /// Jobs that are split.
+    pub(super) split: u64,
+    /// Jobs that are added.
+    pub(super) added: u64,
+    pub(super) notes: Vec<String>,
+    /// What is not as theory has it.
+    pub(super) warnings: Vec<String>,
+}
+
+/// Verdicts on an alternative.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Verdict {
+    /// Jobs wait clearly less.
+    Less,
+    /// Jobs wait clearly more.
+    More,
+    /// No job waits longer or shorter.
+    Same,
+    /// The interval contains zero, or there is none.
+    Unclear,
+    /// The difference is no larger than what Slurm's clocks make.
+    WithinClocks,
+}
+
+/// Alternatives in the order of their numbers of nodes.
+#[derive(Serialize)]
+pub(super) struct Curve {
+    pub(super) points: Vec<Point>,
+    /// From each point to the next, over the same jobs.
+    pub(super) steps: Vec<Step>,
+    /// The point from which on more nodes no longer clearly help; `None` if all of them do.
+    pub(super) enough: Option<String>,
+}
+
+/// A point of a curve.
+#[derive(Serialize)]
+pub(super) struct Point {
+    pub(super) change: String,
+    /// Nodes or processors more than before.
+    pub(super) more: f64,
+    /// Mean wait in seconds, over the same jobs.
+    pub(super) wait: f64,
+    /// Interval of the difference against before, in seconds.
+    pub(super) interval: Option<(f64, f64)>,
+    pub(super) difference: f64,
+}
+
+/// From one point to the next.
+#[derive(Serialize)]
+pub(super) struct Step {
+    pub(super) from: String,
+    pub(super) to: String,
+    /// Difference of the mean waits, in seconds.
+    pub(super) difference: f64,
+    pub(super) interval: Option<(f64, f64)>,
+}
+
+/// A gain of less than this part of the mean wait before is no help.
+const WORTH: f64 = 0.01;
+
+impl Alternative {
+    pub(super) fn of(
+        list: &ChangeList,
+        applied: &Applied,
+        (found, ran): (&Found, &Ran),
+        classes: &Classes,
+        confidence: f64,
+    ) -> Alternative {
+        let pairs = classes.pairs(&found.before.ran, ran);
+        let wait = classes.whole(&pairs, confidence);
+        let same = pairs.iter().all(|(_, pair)| pair.before.total_cmp(&pair.after).is_eq());
+        let verdict = match (same, wait.sign()) {
+            (true, _) => Verdict::Same,
+            (_, 0) => Verdict::Unclear,
+            _ if found.noise.is_some_and(|noise| wait.difference.abs() <= noise) => Verdict::WithinClocks,
+            (_, sign) => {
+                if sign < 0 {
+                    Verdict::Less
+                } else {
+                    Verdict::More
+                }
+            }
+        };
+        let mut warnings = Vec::new();
+        let grows = |change: &SiteChange| match change {
+            SiteChange::Nodes { amount, .. } | SiteChange::Procs(amount) => {
+                matches!(amount, NodeAmount::By(1..)) || matches!(amount, NodeAmount::Percent(p) if *p > 0.0)
+            }
+            _ => false,
+        };
+        let only_grows = !list.0.is_empty() && list.0.iter().all(grows);
+        if only_grows && wait.difference > WORTH * wait.before && wait.difference > 1.0 {
+            warnings.push(
+                "jobs wait longer with more nodes: a schedule that is made job by job can become worse by room (a known anomaly), and \
+                 other jobs start together then; look at several numbers of nodes"
+                    .to_string(),
+            );
+        }
+        Alternative {
+            change: list.to_string(),
+            after: ran.figures(),
+            classes: classes.changes(&pairs, confidence),
+            wait,
+            verdict,
+            left_out: applied.left,
+            split: applied.split,
+            added: applied.added,
+            notes: applied.notes.clone(),
+            warnings,
+        }
+    }
+}
+
+/// The changes as a text.
+fn named(list: &ChangeList) -> String {
+    if list.0.is_empty() { "as it is".to_string() } else { list.to_string() }
+}
+
+/// Where alternatives are numbers of nodes of one place, and nothing else: in their order.
+pub(super) fn curve(lists: &[ChangeList], after: &[Applied], found: &Found, confidence: f64) -> Option<Curve> {
+    let place = |list: &ChangeList| match list.0.as_slice() {
+        [SiteChange::Nodes { of, .. }] => Some(format!("nodes {}", of.clone().unwrap_or_default())),
+        [SiteChange::Procs(_)] => Some("procs".to_string()),
+        _ => None,
+    };
+    let first = place(lists.first()?)?;
+    if lists.len() < 2 || lists.iter().any(|list| place(list).as_ref() != Some(&first)) {
+        return None;
+    }
+    let base = f64::from(found.before.workload.machine().procs);
+    let none = ChangeList::default();
+    let mut points: Vec<(f64, &ChangeList, &Ran)> = vec![(0.0, &none, &found.before.ran)];
+    for ((list, applied), ran) in lists.iter().zip(after).zip(&found.after) {
+        let premises = &applied.premises;
+        let more = f64::from(premises.workload.machine().procs) - base;
+        let scale = premises.pools.iter().map(|pool| pool.per_node * f64::from(pool.scale.max(1))).fold(1.0, f64::max);
+        points.push((if first == "procs" { more } else { more / scale }, list, ran.as_ref()?));
+    }
+    points.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let compare = |one: &Ran, other: &Ran| {
+        let waits: Vec<PairedWait> = found
+            .before
+            .counted()
+            .filter_map(|place| {
+                let job = &found.before.workload.jobs()[place];
+                let (was, is) = (one.fates[place].wait, other.fates[place].wait);
+                let period = found.before.periods.place(job.submit)? as u32;
+                (was.is_finite() && is.is_finite()).then_some(PairedWait { period, before: was, after: is, nodes: 1.0 })
+            })
+            .collect();
+        paired(waits.iter(), found.before.periods.count(), confidence)
+    };
+    let before = found.before.figures().wait_mean;
+    let told = |(more, list, ran): &(f64, &ChangeList, &Ran)| {
+        let change = compare(&found.before.ran, ran);
+        Point {
+            change: named(list),
+            more: *more,
+            wait: change.after,
+            interval: change.interval,
+            difference: change.difference,
+        }
+    };
+    let steps: Vec<Step> = points
+        .windows(2)
+        .map(|pair| {
+            let change = compare(pair[0].2, pair[1].2);
+            Step {
+                from: named(pair[0].1),
+                to: named(pair[1].1),
+                difference: change.difference,
+                interval: change.interval,
+            }
+        })
+        .collect();
+    let helps = |step: &Step| step.interval.is_some_and(|(_, high)| high < 0.0) && -step.difference > WORTH * before;
+    // Behind the last step that helps.
+    let last = steps.iter().rposition(helps).map_or(0, |at| at + 1);
+    let enough = (last + 1 < points.len()).then(|| named(points[last].1));
+    Some(Curve { points: points.iter().map(told).collect(), steps, enough })
+}
+
+impl Printable for WhatIf {
+    fn document(&self) -> Document {
+        if self.whole { document::whole(self) } else { document::overview(self) }
+    }
+
+    fn overview(&self) -> Option<Document> {
+        (!self.whole).then(|| document::overview(self))
+    }
+
+    fn rows(&self) -> Rows {
+        rows::rows(self)
+    }
+
+    fn beyond_rows(&self) -> Option<&'static str> {
+        None
+    }
+
+    fn page(&self) -> Result<String, Failure> {
+        let mut data = serde_json::to_value(self).map_err(Failure::usage)?;
+        data["sentences"] = document::sentences(self).into();
+        Ok(drystone_report::whatif_page(&data))
+    }
+}

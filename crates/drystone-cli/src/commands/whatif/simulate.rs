@@ -1,0 +1,339 @@
+//! Simulates before and after, several at a time.
+
+use super::baseline::{Baseline, quoted};
+use crate::args::WhatifArgs;
+use crate::exit::Failure;
+use crate::parallel;
+use crate::progress::Progress;
+use drystone::experiment::{Division, Experiment, Share};
+use drystone::metrics::{Config, JobRow, Selection};
+use drystone::model::{Machine, Outages, Span, Workload};
+use drystone::policy::PolicySpec;
+use drystone_advise::{Applied, Periods, PoolPremises};
+use serde::Serialize;
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+use tempfile::TempDir;
+
+/// Run times below this count as this much in bounded slowdowns, as in every report.
+const BOUND: f64 = 10.0;
+
+/// What every simulation has in common.
+pub(super) struct Bench<'a> {
+    pub(super) args: &'a WhatifArgs,
+    pub(super) baseline: &'a Baseline,
+    pub(super) selection: Selection,
+    pub(super) stop: &'a AtomicBool,
+}
+
+/// A job of the site as it is, before or after.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct JobFate {
+    /// Its wait, in seconds; NaN where it was not simulated to its end.
+    pub(super) wait: f64,
+    /// The time that it ran, in seconds.
+    pub(super) ran: f64,
+    /// Whether it counts.
+    pub(super) counted: bool,
+}
+
+const NEVER: JobFate = JobFate { wait: f64::NAN, ran: 0.0, counted: false };
+
+/// Figures over all jobs that count.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
+pub(super) struct Figures {
+    /// Jobs that count.
+    pub(super) jobs: u64,
+    /// Mean wait in seconds.
+    pub(super) wait_mean: f64,
+    /// The wait that 95 % of the jobs do not exceed, in seconds.
+    pub(super) wait_p95: f64,
+    /// Longest wait in seconds.
+    pub(super) wait_max: f64,
+    /// Mean bounded slowdown.
+    pub(super) bounded_slowdown_mean: f64,
+    /// Share of the processors that are in use from the first start to the last end.
+    pub(super) utilisation: f64,
+}
+
+/// What came of a simulation.
+pub(super) struct Ran {
+    /// By place among the jobs before.
+    pub(super) fates: Vec<JobFate>,
+    /// Jobs that were added.
+    pub(super) added: Vec<JobFate>,
+    pub(super) utilisation: f64,
+}
+
+/// The site as it is, simulated.
+pub(super) struct Before {
+    pub(super) ran: Ran,
+    pub(super) workload: Workload,
+    pub(super) periods: Periods,
+}
+
+/// Everything that was simulated.
+pub(super) struct Found {
+    pub(super) before: Before,
+    pub(super) after: Vec<Option<Ran>>,
+    /// By how much the mean wait differs between two phases of Slurm's clocks, in seconds.
+    pub(super) noise: Option<f64>,
+}
+
+impl Ran {
+    /// The jobs that count.
+    fn counted(&self) -> impl Iterator<Item = &JobFate> + '_ {
+        self.fates.iter().chain(&self.added).filter(|fate| fate.counted && fate.wait.is_finite())
+    }
+
+    pub(super) fn figures(&self) -> Figures {
+        let mut waits: Vec<f64> = self.counted().map(|fate| fate.wait).collect();
+        waits.sort_unstable_by(f64::total_cmp);
+        let jobs = waits.len();
+        let each = jobs.max(1) as f64;
+        let slowdown = |fate: &JobFate| ((fate.wait + fate.ran) / fate.ran.max(BOUND)).max(1.0);
+        Figures {
+            jobs: jobs as u64,
+            wait_mean: waits.iter().sum::<f64>() / each,
+            wait_p95: jobs.checked_sub(1).map_or(0.0, |last| waits[(jobs * 95).div_ceil(100).clamp(1, last + 1) - 1]),
+            wait_max: waits.last().copied().unwrap_or(0.0),
+            bounded_slowdown_mean: self.counted().map(slowdown).sum::<f64>() / each,
+            utilisation: self.utilisation,
+        }
+    }
+}
+
+impl Before {
+    pub(super) fn figures(&self) -> Figures {
+        self.ran.figures()
+    }
+
+    /// Places of the jobs that count.
+    pub(super) fn counted(&self) -> impl Iterator<Item = usize> + '_ {
+        let fates = self.ran.fates.iter().enumerate();
+        fates.filter(|(_, fate)| fate.counted && fate.wait.is_finite()).map(|(at, _)| at)
+    }
+}
+
+/// A policy on a workload, ready to be simulated.
+struct Ready<'a> {
+    spec: PolicySpec,
+    applied: &'a Applied,
+    outages: Outages,
+    division: Option<Division>,
+}
+
+impl Bench<'_> {
+    /// Simulates the site as it is, in two clock phases where it has clocks, and every alternative.
+    /// `None` where it was stopped before the first was done.
+    pub(super) fn simulate(&self, before: &Applied, after: &[Applied]) -> Result<Option<Found>, Failure> {
+        let files = TempDir::with_prefix("drystone-whatif-").map_err(|error| {
+            Failure::usage(format_args!(
+                "{}: no folder for changed configurations: {error}",
+                std::env::temp_dir().display()
+            ))
+        })?;
+        let mut ready = vec![self.ready(before, &files, 0, 0)?];
+        let clocks = self.baseline.premises.is_slurm;
+        if clocks {
+            ready.push(self.ready(before, &files, 0, 1)?);
+        }
+        let first = ready.len();
+        for (at, applied) in after.iter().enumerate() {
+            ready.push(self.ready(applied, &files, at + 1, 0)?);
+        }
+        let jobs: usize = ready.iter().map(|ready| ready.applied.premises.workload.len()).sum();
+        let progress = Progress::new("simulating", "jobs", Some(jobs as u64));
+        progress.say(format!(", {} simulations", ready.len()));
+        let threads = self.args.threads.map_or_else(crate::site::threads, usize::from);
+        let one = |_: usize, ready: &Ready<'_>| self.run(ready, &before.premises.workload, &progress);
+        let mut ran =
+            parallel::map(ready.iter().collect(), threads, one).into_iter().collect::<Result<Vec<_>, Failure>>()?;
+        drop(progress);
+        let after = ran.split_off(first);
+        let other = if clocks { ran.pop().flatten() } else { None };
+        let Some(first) = ran.pop().flatten() else { return Ok(None) };
+        let noise = other.map(|other| (other.figures().wait_mean - first.figures().wait_mean).abs());
+        let workload = before.premises.workload.clone();
+        let periods = self.periods(&workload, &first);
+        Ok(Some(Found { before: Before { ran: first, workload, periods }, after, noise }))
+    }
+
+    /// Weeks of the submits that count, or days.
+    fn periods(&self, workload: &Workload, ran: &Ran) -> Periods {
+        let counted =
+            workload.jobs().iter().zip(&ran.fates).filter(|(_, fate)| fate.counted).map(|(job, _)| job.submit);
+        let (first, last) = (counted.clone().min().unwrap_or_default(), counted.max().unwrap_or_default());
+        Periods::of((first, last), false)
+    }
+
+    /// Writes what is changed of the configuration, and names it in the policy.
+    fn ready<'a>(
+        &self,
+        applied: &'a Applied,
+        files: &TempDir,
+        number: usize,
+        phase: u32,
+    ) -> Result<Ready<'a>, Failure> {
+        let (premises, base) = (&applied.premises, &self.baseline.premises);
+        let write = |name: String, text: &str| -> Result<String, Failure> {
+            let path: PathBuf = files.path().join(name);
+            std::fs::write(&path, text)
+                .map_err(|error| Failure::usage(format_args!("{}: cannot be written: {error}", path.display())))?;
+            Ok(path.display().to_string())
+        };
+        let mut text = self.baseline.text.clone();
+        if premises.limits != base.limits
+            && let Some(accounts) = premises.accounts_text()
+        {
+            let path = write(format!("{number}.accounts"), &accounts)?;
+            text = put(&text, "accounts", self.baseline.accounts.as_deref(), &path);
+        }
+        if premises.is_slurm {
+            text = put(&text, "phase", None, &phase.to_string());
+        }
+        let mut texts = Vec::new();
+        for (at, (pool, was)) in premises.pools.iter().zip(&base.pools).enumerate() {
+            texts.push(self.pool_texts(pool, was, (number, at), &write)?);
+        }
+        let shares = premises.pools.iter().zip(texts);
+        let wrong = |error: String| Failure::usage(format_args!("after the changes: {error}"));
+        if premises.pools.len() > 1 {
+            let share = |(pool, texts): (&PoolPremises, Vec<(String, String)>)| Share {
+                name: pool.name.clone(),
+                procs: pool.procs,
+                scale: pool.scale,
+                partitions: pool.partitions.iter().map(|p| (p.number, p.own)).collect(),
+                outages: pool.outages.clone(),
+                texts,
+            };
+            let division = Division::new(shares.map(share).collect());
+            return Ok(Ready { spec: text.parse()?, applied, outages: Outages::default(), division: Some(division) });
+        }
+        let pool = &premises.pools[0];
+        for (from, to) in shares.flat_map(|(_, texts)| texts) {
+            text = text.replace(&from, &to);
+        }
+        // Where the text named no file there is none to replace.
+        if self.baseline.conf.is_none()
+            && let Some(conf) = &pool.conf
+        {
+            let path = write(format!("{number}-0.slurm.conf"), conf)?;
+            text = put(&put(&text, "conf", None, &path), "epilog", None, "yes");
+            if let Some(names) = &pool.names {
+                text = put(
+                    &text,
+                    "names",
+                    self.baseline.names.as_deref(),
+                    &write(format!("{number}-0.names.csv"), names)?,
+                );
+            }
+        }
+        let outages =
+            Outages::new(Machine::new(pool.procs), pool.outages.clone()).map_err(|error| wrong(error.to_string()))?;
+        Ok(Ready { spec: text.parse()?, applied, outages, division: None })
+    }
+
+    /// What of the policy's text is another in a pool.
+    fn pool_texts(
+        &self,
+        pool: &PoolPremises,
+        was: &PoolPremises,
+        (number, at): (usize, usize),
+        write: &dyn Fn(String, &str) -> Result<String, Failure>,
+    ) -> Result<Vec<(String, String)>, Failure> {
+        let (Some(path), Some(conf)) = (&self.baseline.conf, &pool.conf) else { return Ok(Vec::new()) };
+        let own = self.baseline.pool_confs.get(at).cloned().flatten();
+        let mut to = match (pool.conf == was.conf, own) {
+            (true, Some(own)) => own,
+            _ => write(format!("{number}-{at}.slurm.conf"), conf)?,
+        };
+        let mut texts = Vec::new();
+        let said = quoted(path);
+        to = quoted(&to);
+        if let Some(names) = pool.names.as_ref().filter(|_| pool.names != was.names) {
+            let file = write(format!("{number}-{at}.names.csv"), names)?;
+            match &self.baseline.names {
+                Some(own) => texts.push((quoted(own), quoted(&file))),
+                None => to = format!("{to},names={}", quoted(&file)),
+            }
+        }
+        texts.insert(0, (said, to));
+        Ok(texts)
+    }
+
+    fn run(&self, ready: &Ready<'_>, before: &Workload, progress: &Progress) -> Result<Option<Ran>, Failure> {
+        let Ready { spec, applied, outages, division } = ready;
+        let workload = &applied.premises.workload;
+        let config = Config { selection: self.selection, keep_jobs: true, weeks: false, ..Config::light() };
+        let measured = Experiment::new(spec, workload)
+            .losing(Some(outages))
+            .divided(division.as_ref())
+            .feeding_back(self.args.real.feedback || applied.feeds_back)
+            .measuring(config)
+            .until(self.stop)
+            .telling(&|jobs| progress.add(jobs))
+            .run(&mut ())
+            .map_err(|error| Failure::experiment(&self.baseline.name, error))?;
+        let Some(measured) = measured else { return Ok(None) };
+        Ok(Some(fates(applied, before, &measured.report.jobs.unwrap_or_default())))
+    }
+}
+
+/// Puts a parameter into the text of a policy, in the place of its value or behind the others.
+fn put(text: &str, key: &str, was: Option<&str>, value: &str) -> String {
+    let value = quoted(value);
+    if let Some(was) = was {
+        return text.replace(&format!("{key}={}", quoted(was)), &format!("{key}={value}"));
+    }
+    match text.strip_suffix(')') {
+        Some(head) if !text.contains(&format!("{key}=")) => format!("{head},{key}={value})"),
+        Some(_) => text.to_string(),
+        None => format!("{text}({key}={value})"),
+    }
+}
+
+/// What became of each job of the site as it is. Of one that was split the wait is what its
+/// response exceeds its run time by; it counts when all of its pieces have ended.
+fn fates(applied: &Applied, before: &Workload, rows: &[JobRow]) -> Ran {
+    let mut fates = vec![NEVER; before.len()];
+    let mut pieces: Vec<u32> = vec![0; before.len()];
+    applied.origin.iter().flatten().for_each(|&origin| pieces[origin as usize] += 1);
+    let mut ended = vec![0_u32; before.len()];
+    let mut added = Vec::new();
+    let (mut busy, mut first, mut last) = (0.0, i64::MAX, i64::MIN);
+    for row in rows {
+        busy += f64::from(row.procs) * row.ran.as_f64();
+        (first, last) = (first.min(row.start.0), last.max(row.end.0));
+        let fate = JobFate { wait: row.wait().as_f64(), ran: row.ran.as_f64(), counted: row.counted };
+        let Some(origin) = applied.origin.get(row.id.index()).copied().flatten() else {
+            added.push(fate);
+            continue;
+        };
+        let at = origin as usize;
+        let slot = &mut fates[at];
+        ended[at] += 1;
+        if ended[at] == 1 {
+            *slot = fate;
+        } else {
+            // Pieces follow each other: their waits add up.
+            slot.wait += fate.wait;
+            slot.ran += fate.ran;
+            slot.counted &= fate.counted;
+        }
+    }
+    for (at, slot) in fates.iter_mut().enumerate().filter(|(at, _)| pieces[*at] > 1) {
+        if ended[at] < pieces[at] {
+            *slot = NEVER;
+            continue;
+        }
+        // What pieces lose to their restarts is no work.
+        let run = before.truth()[at].run.as_f64();
+        slot.wait += slot.ran - run;
+        slot.ran = run;
+    }
+    let span = Span(last.saturating_sub(first)).as_f64();
+    let procs = f64::from(applied.premises.workload.machine().procs);
+    let utilisation = if span > 0.0 { busy / (span * procs) } else { 0.0 };
+    Ran { fates, added, utilisation }
+}

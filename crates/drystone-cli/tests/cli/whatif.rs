@@ -1,0 +1,167 @@
+//! `drystone whatif`.
+
+use crate::common::{Folder, line};
+
+/// Six weeks of a machine of 16 processors with jobs of two accounts: mornings at which more is
+/// asked for than there is.
+fn busy() -> String {
+    let mut log = "; MaxProcs: 16\n; UnixStartTime: 1760313600\n".to_string();
+    let mut number = 0;
+    for day in 0..42_i64 {
+        for job in 0..12 {
+            number += 1;
+            let (submit, run) =
+                (day * 86_400 + job * 900, if job % 4 == 0 { 20_000 } else { 6_000 + 700 * ((day + job) % 5) });
+            log += &line(number, submit, run, 2 + job % 5, 4 * run);
+        }
+    }
+    log
+}
+
+/// Two nodes for the machine, with partitions on one each and on both.
+const CONF: &str = "ClusterName=c\nSchedulerType=sched/backfill\nSchedulerParameters=bf_interval=60\nNodeName=n[1-4] CPUs=4\n\
+                    PartitionName=all Nodes=ALL Default=YES MaxTime=2-0\n";
+
+fn whatif<'a>(more: &[&'a str]) -> Vec<&'a str> {
+    [&["whatif", "log.swf", "--quiet"][..], more].concat()
+}
+
+fn folder() -> Folder {
+    let folder = Folder::with("log.swf", busy());
+    folder.write("slurm.conf", CONF);
+    folder
+}
+
+/// Nothing changes, and so no number does: under a policy of processors and under Slurm's own, of
+/// equal nodes and of a configuration.
+#[test]
+fn a_change_that_changes_nothing_gives_zero_exactly() {
+    let folder = folder();
+    let nothing = "nodes +0; load 1; limits x1; limit-max 30d split; limit-max 30d refuse; load 1 resampled";
+    for policy in [&["--policy", "easy"][..], &["--slurm", "slurm.conf"], &["--cpus", "4"]] {
+        let found = folder.run(&whatif(&[policy, &["--change", nothing, "--format", "json"]].concat())).json();
+        let one = &found["alternatives"][0];
+        assert_eq!(one["verdict"], "same", "{one}");
+        assert_eq!(one["wait"]["difference"], 0.0);
+        assert_eq!(one["wait"]["interval"], serde_json::json!([0.0, 0.0]));
+        assert_eq!(one["after"], found["before"]);
+        assert!(found["before"]["wait_mean"].as_f64().is_some_and(|wait| wait > 600.0), "there is something to change");
+    }
+}
+
+/// The mean waits are those that `run` finds on a log that was changed by other means.
+#[test]
+fn a_larger_machine_is_what_run_simulates_on_it() {
+    let folder = folder();
+    let found = folder.run(&whatif(&["--policy", "easy", "--procs-change", "+8", "--format", "json"])).json();
+    let mean = |procs: &str| {
+        let run =
+            folder.run(&["run", "log.swf", "--policy", "easy", "--procs", procs, "--quiet", "--format", "json"]).json();
+        run["report"]["measures"]["wait"]["mean"].as_f64().expect("a mean")
+    };
+    let near = |found: &serde_json::Value, expected: f64| {
+        assert!(found.as_f64().is_some_and(|found| (found - expected).abs() < 1e-6), "{found} {expected}");
+    };
+    near(&found["before"]["wait_mean"], mean("16"));
+    near(&found["alternatives"][0]["after"]["wait_mean"], mean("24"));
+    // Load by compression is `--load` of other commands.
+    let found = folder.run(&whatif(&["--policy", "easy", "--load", "1.25", "--format", "json"])).json();
+    let run =
+        folder.run(&["run", "log.swf", "--policy", "easy", "--load", "1.25", "--quiet", "--format", "json"]).json();
+    near(
+        &found["alternatives"][0]["after"]["wait_mean"],
+        run["report"]["measures"]["wait"]["mean"].as_f64().expect("a mean"),
+    );
+}
+
+/// Slurm's own scheduler takes nodes, queues, limits of QOS, whole nodes and maintenance.
+#[test]
+fn a_configuration_is_changed_with_the_machine() {
+    let folder = folder();
+    let changes = [
+        "--nodes",
+        "all:+2,-1",
+        "--short-queue",
+        "8h",
+        "--format",
+        "json",
+        "--slurm",
+        "slurm.conf",
+        "--change",
+        "qos normal: MaxJobsPU=1",
+        "--change",
+        "sharing whole",
+        "--change",
+        "maintenance 2025-10-29T00:00/12h",
+    ];
+    let found = folder.run(&whatif(&changes)).json();
+    let difference = |at: usize| found["alternatives"][at]["wait"]["difference"].as_f64().expect("a number");
+    let names: Vec<&str> =
+        found["alternatives"].as_array().expect("all").iter().filter_map(|one| one["change"].as_str()).collect();
+    assert_eq!(
+        names,
+        [
+            "nodes all:+2; short-queue 8h",
+            "nodes all:-1; short-queue 8h",
+            "qos normal: MaxJobsPU=1",
+            "sharing whole",
+            "maintenance 2025-10-29T00:00/12h"
+        ]
+    );
+    assert!(difference(0) < 0.0 && difference(1) > 0.0, "{} {}", difference(0), difference(1));
+    assert!(difference(2) > difference(0), "one job of a user at a time");
+    assert!(difference(3) > 0.0 && difference(4) > 0.0);
+    assert!(found["clock_noise"].as_f64().is_some());
+}
+
+/// The overview fits a screen, the same on any number of threads, and a curve says where more stop
+/// helping.
+#[test]
+fn a_curve_fits_a_screen() {
+    let folder = folder();
+    let args = whatif(&["--policy", "easy", "--procs-change", "+2,+4,+8,+64,+96", "--threads"]);
+    let on = |threads: &'static str| folder.run(&[&args[..], &[threads]].concat()).ok();
+    let text = on("1");
+    assert_eq!(on("2"), text);
+    assert!(text.lines().count() <= 30 && text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    assert!(text.contains("More stop helping at `procs +"), "{text}");
+    let found = folder.run(&[&args[..], &["2", "--format", "json", "--report", "page.html"]].concat()).json();
+    let points = found["curve"]["points"].as_array().expect("points");
+    assert_eq!(points.len(), 6, "with the machine as it is");
+    let waits: Vec<f64> = points.iter().filter_map(|point| point["wait"].as_f64()).collect();
+    assert!(waits.is_sorted_by(|a, b| a >= b), "{waits:?}");
+    let page = folder.read("page.html");
+    assert!(page.contains("<polyline") && page.contains("Who gains and who pays"), "{}", page.len());
+    let csv = folder.run(&[&args[..], &["2", "--format", "csv"]].concat()).ok();
+    let all = csv.lines().filter(|line| line.contains(",all,")).count();
+    assert_eq!(all, 5, "{csv}");
+}
+
+#[test]
+fn wrong_usage_says_what_is_right() {
+    let folder = folder();
+    for (args, part) in [
+        (&[][..], "nothing is to change"),
+        (&["--nodes", "gpu:8x"], "expected a number such as +8"),
+        (&["--nodes", "gpu:+8"], "no partition or pool is called `gpu`"),
+        (&["--limits", "half"], "expected `x0.5`"),
+        (&["--split", "--nodes", "+1"], "--limit-max"),
+        (&["--change", "nods +1"], "did you mean `nodes`?"),
+        (&["--maintenance", "thursday/10h"], "2026-12-03T08:00"),
+        (&["--maintenance", "2025-02-30T08:00/10h"], "no date and time of a calendar"),
+        (&["--short-queue", "1h"], "Slurm's own scheduler does"),
+        (&["--policy", "easy", "--cpus", "4", "--nodes", "+1"], "leave --policy out"),
+        (&["--slurm", "missing.conf", "--nodes", "+1"], "missing.conf"),
+        (&["--slurm", "slurm.conf", "--qos-limit", "gold: MaxJobsPU=1"], "no QOS is called `gold`"),
+        (&["--remove", "user:77"], "changes"),
+    ] {
+        let ran = folder.run(&whatif(args));
+        if args == ["--remove", "user:77"] {
+            // A number that no job has leaves all jobs there.
+            assert!(ran.ok().contains("0 jobs"));
+            continue;
+        }
+        let error = ran.fails(2);
+        assert!(error.contains(part), "{args:?}: {error}");
+    }
+}
