@@ -3,7 +3,7 @@
 use super::change::{ChangeList, Longer, SiteChange};
 use super::premises::{ApplyError, Premises};
 use super::{capacity, jobs};
-use drystone::model::{Adopted, After, Circumstances, Job, JobId, Machine, Span, Then, Time, Truth, Workload};
+use drystone::model::{Adopted, After, Job, JobId, Machine, Span, Then, Time, Truth, Workload};
 
 /// Jobs that a scenario leaves out.
 #[derive(Clone, Copy, PartialEq, Debug, Default, serde::Serialize)]
@@ -182,7 +182,9 @@ impl Applied {
                 (draft.job.clone(), draft.truth.clone())
             })
             .unzip();
-        self.premises.workload = built(Machine::new(procs), jobs, truth, provenance, known)
+        let table = self.premises.workload.resources().cloned();
+        let workload = Workload::with_resources(Machine::new(procs), table, jobs, truth, provenance);
+        self.premises.workload = workload.and_then(|workload| workload.with(known))
             .map_err(|error| ApplyError::new(change, error.to_string()))?;
         Ok(())
     }
@@ -205,16 +207,6 @@ impl Applied {
         });
         left
     }
-}
-
-fn built(
-    machine: Machine,
-    jobs: Vec<Job>,
-    truth: Vec<Truth>,
-    provenance: drystone::model::Provenance,
-    known: Circumstances,
-) -> Result<Workload, drystone::model::WorkloadError> {
-    Workload::new(machine, jobs, truth, provenance)?.with(known)
 }
 
 /// Nodes times hours of a run.

@@ -103,7 +103,7 @@ impl Baseline {
             site.localise([&spec]);
         }
         input.fits([&spec])?;
-        crate::input::tell_remarks([&spec]);
+        crate::site::tell_remarks([&spec]);
         let is_slurm = spec.kind().name == SLURM.name;
         let path = |name: &str| is_slurm.then(|| parameter(&spec, name)).flatten();
         let (conf, names, accounts) = (path("conf"), path("names"), path("accounts"));
