@@ -184,7 +184,8 @@ impl Applied {
             .unzip();
         let table = self.premises.workload.resources().cloned();
         let workload = Workload::with_resources(Machine::new(procs), table, jobs, truth, provenance);
-        self.premises.workload = workload.and_then(|workload| workload.with(known))
+        self.premises.workload = workload
+            .and_then(|workload| workload.with(known))
             .map_err(|error| ApplyError::new(change, error.to_string()))?;
         Ok(())
     }
