@@ -2,11 +2,13 @@
 
 use super::change::{Closure, NodeAmount, SiteChange, length};
 use super::conf_text::{ConfText, processors_of};
+use super::places::{Renumbering, retotalled};
 use super::premises::{ApplyError, PartitionPremises, PoolPremises, Premises};
 use super::qos as table;
-use super::state::Applied;
-use drystone::model::{Outage, ProcSet, Span, Time, Which};
+use super::state::{Applied, JobDraft, Left, node_hours};
+use drystone::model::{JobId, Outage, ProcSet, Span, Time, Which};
 use drystone_slurm::accounts::Accounts;
+use drystone_slurm::conf::SlurmConf;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
@@ -52,21 +54,93 @@ pub(super) fn nodes(
         None => (f64::from(wanted.abs_diff(now)) * pool.per_node).round() as u32,
     };
     let name = of.unwrap_or(&pool.name).to_string();
+    let old_conf = pool.conf.as_deref().and_then(|text| ConfText::of(text).read().ok());
+    let new_conf = conf.as_ref().and_then(|text| text.read().ok());
     let procs = if wanted > now { pool.procs.checked_add(changed) } else { pool.procs.checked_sub(changed) };
     let procs =
         procs.filter(|&procs| procs > 0).ok_or_else(|| ApplyError::new(change, "no processor would be left"))?;
     let pool = &mut applied.premises.pools[at];
     let pool_of_processors = pool.per_node <= 1.0;
-    pool.procs = procs;
     pool.conf = conf.map(|text| text.text());
-    clip(pool);
+    let gone = resized(applied, change, at, procs, (old_conf.as_ref(), new_conf.as_ref()))?;
     let more = if wanted > now { "more" } else { "fewer" };
     applied.note(match pool_of_processors {
         true => format!("{name} has {wanted} processors instead of {now}"),
         false => format!("{name} has {wanted} nodes instead of {now}, {changed} processors {more}"),
     });
-    let drafts = applied.drafts();
+    let mut drafts = applied.drafts();
+    leave_running(applied, &mut drafts, &gone);
     applied.rebuild(change, drafts)
+}
+
+/// Gives a pool another size: processors keep their nodes under new numbers, outages and resources
+/// are those of the nodes that are there. Answers which running jobs lose their places.
+fn resized(
+    applied: &mut Applied,
+    change: &SiteChange,
+    at: usize,
+    procs: u32,
+    (old, new): (Option<&SlurmConf>, Option<&SlurmConf>),
+) -> Result<BTreeSet<JobId>, ApplyError> {
+    let wrong = |error: String| ApplyError::new(change, error);
+    let size = |pool: &PoolPremises| pool.procs.saturating_mul(pool.scale.max(1));
+    let pools = &applied.premises.pools;
+    let (before, behind): (u32, u32) = (pools[..at].iter().map(size).sum(), pools[at + 1..].iter().map(size).sum());
+    let (was, scale) = (pools[at].procs, pools[at].scale.max(1));
+    let own = Renumbering::of((&pools[at], old), (procs, new));
+    let known = applied.premises.workload.circumstances().cloned().unwrap_or_default();
+    let pool = &mut applied.premises.pools[at];
+    for outage in &mut pool.outages {
+        if let Which::Named(set) = &mut outage.which {
+            *set = own.map(set);
+        }
+    }
+    pool.procs = procs;
+    clip(pool);
+    let mut gone = BTreeSet::new();
+    if scale == 1 {
+        let whole = own.among(before, was, procs, behind);
+        let (known, lost) = whole.jobs(&known);
+        applied.known = Some(known);
+        gone = lost;
+    }
+    if let (Some(table), Some(conf)) = (&applied.table, new) {
+        let table = retotalled(table, &applied.premises.pools[at], conf).map_err(|error| wrong(error.to_string()))?;
+        applied.table = Some(table);
+    }
+    Ok(gone)
+}
+
+/// Leaves out running jobs that have no place any longer, and of those without known places the
+/// last ones that are too many.
+fn leave_running(applied: &mut Applied, drafts: &mut Vec<JobDraft>, gone: &BTreeSet<JobId>) {
+    let mut used: Vec<u64> = vec![0; applied.premises.pools.len()];
+    let mut left = Left::default();
+    let mut dropped = Vec::new();
+    for (at, draft) in drafts.iter().enumerate() {
+        let Some(place) = draft.place.filter(|&place| applied.is_running(place)) else { continue };
+        let pool = applied.premises.pool_of(&draft.job);
+        let size = &applied.premises.pools[pool];
+        let most = u64::from(size.procs) * u64::from(size.scale.max(1));
+        if gone.contains(&JobId(place)) || used[pool] + u64::from(draft.job.procs) > most {
+            left.jobs += 1;
+            left.node_hours += node_hours(&applied.premises, &draft.job, draft.truth.run);
+            dropped.push(at);
+        } else {
+            used[pool] += u64::from(draft.job.procs);
+        }
+    }
+    if dropped.is_empty() {
+        return;
+    }
+    let mut at = 0;
+    drafts.retain(|_| {
+        at += 1;
+        !dropped.contains(&(at - 1))
+    });
+    applied.left.jobs += left.jobs;
+    applied.left.node_hours += left.node_hours;
+    applied.note(format!("{} jobs run at the beginning on nodes that are gone and are left out", left.jobs));
 }
 
 /// Outages of nodes that are gone take none; what is left of one takes what is left of the machine.
@@ -119,19 +193,22 @@ pub(super) fn procs(applied: &mut Applied, change: &SiteChange, amount: NodeAmou
         let problem = format!("the machine has nodes of {} processors; say how many nodes: nodes +8", pool.per_node);
         return Err(ApplyError::new(change, problem));
     }
+    let (mut old_conf, mut new_conf) = (None, None);
     if let Some(conf) = &pool.conf {
         let mut text = ConfText::of(conf);
+        old_conf = text.read().ok();
         let done = match wanted > now {
             true => text.add_nodes(None, wanted - now),
             false => text.remove_nodes(None, now - wanted),
         };
         done.map_err(|problem| ApplyError::new(change, problem))?;
+        new_conf = text.read().ok();
         pool.conf = Some(text.text());
     }
-    pool.procs = wanted;
-    clip(pool);
+    let gone = resized(applied, change, at, wanted, (old_conf.as_ref(), new_conf.as_ref()))?;
     applied.note(format!("the machine has {wanted} processors instead of {now}"));
-    let drafts = applied.drafts();
+    let mut drafts = applied.drafts();
+    leave_running(applied, &mut drafts, &gone);
     applied.rebuild(change, drafts)
 }
 
@@ -188,6 +265,7 @@ pub(super) fn short_queue(applied: &mut Applied, change: &SiteChange, most: Span
     }
     let mut drafts = applied.drafts();
     let mut moved = 0_u64;
+    applied.loosen(change, &mut drafts, |draft| draft.job.estimate <= most)?;
     for draft in &mut drafts {
         if draft.job.estimate <= most && !draft.place.is_some_and(|place| applied.is_running(place)) {
             draft.job.partition = of_pool[applied.premises.pool_of(&draft.job)];

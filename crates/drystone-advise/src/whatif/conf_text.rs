@@ -96,7 +96,10 @@ impl ConfText {
         };
         let mut line = vec![("NodeName".to_string(), list)];
         line.extend(self.lines[at].iter().filter(|(key, _)| !OWN.iter().any(|own| same(own, key))).cloned());
-        self.lines.insert(at + 1, line);
+        // Behind all others, so that processors keep their numbers.
+        let last = self.lines.iter().rposition(|line| ConfText::get(line, "NodeName").is_some()).unwrap_or(at);
+        let line = self.with_defaults(at, last, line);
+        self.lines.insert(last + 1, line);
         for part in &conf.partitions {
             let has_all = members.iter().all(|node| part.nodes.contains(node));
             if has_all && !same(&part.hosts, "ALL") {
@@ -144,6 +147,29 @@ impl ConfText {
         self.lines.retain(|line| line.first().is_none_or(|(_, value)| !value.is_empty()));
         self.read()?;
         Ok(gone.iter().map(|&at| conf.nodes[at as usize].cpus).sum())
+    }
+
+    /// A line like that at a place, further below: with the defaults that hold there and not here.
+    fn with_defaults(&self, at: usize, last: usize, line: Vec<(String, String)>) -> Vec<(String, String)> {
+        let defaults = |until: usize| {
+            let mut all: Vec<(String, String)> = Vec::new();
+            for line in self.lines[..until].iter().filter(|line| ConfText::get(line, "NodeName") == Some("DEFAULT")) {
+                for (key, value) in line.iter().skip(1) {
+                    all.retain(|(known, _)| !same(known, key));
+                    all.push((key.clone(), value.clone()));
+                }
+            }
+            all
+        };
+        let mut line = line;
+        if defaults(at) != defaults(last + 1) {
+            for (key, value) in defaults(at) {
+                if ConfText::get(&line, &key).is_none() && !OWN.iter().any(|own| same(own, &key)) {
+                    line.push((key, value));
+                }
+            }
+        }
+        line
     }
 
     /// The line of a node.

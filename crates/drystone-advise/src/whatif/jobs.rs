@@ -360,6 +360,9 @@ pub(super) fn border(applied: &mut Applied, change: &SiteChange, border: &Border
     if to + from == 0 {
         return Ok(());
     }
+    let was: Vec<i32> = applied.premises.workload.jobs().iter().map(|job| job.partition).collect();
+    let moved = |draft: &JobDraft| draft.place.is_none_or(|place| was[place as usize] != draft.job.partition);
+    applied.loosen(change, &mut drafts, moved)?;
     applied.rebuild(change, drafts)
 }
 

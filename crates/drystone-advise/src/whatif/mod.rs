@@ -10,6 +10,7 @@ mod change;
 mod conf_text;
 mod jobs;
 mod paired;
+mod places;
 mod premises;
 mod qos;
 mod scan;

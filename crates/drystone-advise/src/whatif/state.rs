@@ -2,8 +2,12 @@
 
 use super::change::{ChangeList, Longer, SiteChange};
 use super::premises::{ApplyError, Premises};
-use super::{capacity, jobs};
-use drystone::model::{Adopted, After, Job, JobId, Machine, Span, Then, Time, Truth, Workload};
+use super::{capacity, jobs, places};
+use drystone::model::{
+    Adopted, After, Circumstances, DemandId, Job, JobId, Machine, ResourceTable, Span, Then, Time, Truth, Workload,
+};
+use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// Jobs that a scenario leaves out.
 #[derive(Clone, Copy, PartialEq, Debug, Default, serde::Serialize)]
@@ -31,6 +35,10 @@ pub struct Applied {
     pub left: Left,
     /// What was done in words, with counts.
     pub notes: Vec<String>,
+    /// What the machine has beside processors, and what jobs ask for of it.
+    pub(super) table: Option<Arc<ResourceTable>>,
+    /// What is known of the jobs from the next rebuilding on, where that has changed.
+    pub(super) known: Option<Circumstances>,
 }
 
 /// A job while changes are made.
@@ -66,6 +74,8 @@ pub fn apply(
         added: 0,
         left: Left::default(),
         notes: Vec::new(),
+        table: premises.workload.resources().cloned(),
+        known: None,
     };
     for change in &scenario.0 {
         applied.make(change, clock, seed)?;
@@ -139,6 +149,25 @@ impl Applied {
         self.premises.workload.circumstances().is_some_and(|known| known.uncounted.contains(&JobId(place)))
     }
 
+    /// Takes the totals off the demands of these jobs, which are to move to another partition.
+    pub(super) fn loosen(
+        &mut self,
+        change: &SiteChange,
+        drafts: &mut [JobDraft],
+        moves: impl Fn(&JobDraft) -> bool,
+    ) -> Result<(), ApplyError> {
+        let Some(table) = &self.table else { return Ok(()) };
+        let demands: BTreeSet<DemandId> =
+            drafts.iter().filter(|draft| moves(draft)).map(|draft| draft.job.demand).collect();
+        let (table, found) =
+            places::loosened(table, &demands).map_err(|error| ApplyError::new(change, error.to_string()))?;
+        for draft in drafts.iter_mut().filter(|draft| moves(draft)) {
+            draft.job.demand = found.get(&draft.job.demand).copied().unwrap_or(draft.job.demand);
+        }
+        self.table = Some(table);
+        Ok(())
+    }
+
     /// Puts drafts in the place of the jobs. Jobs that do not fit on the machine are left out.
     pub(super) fn rebuild(&mut self, change: &SiteChange, mut drafts: Vec<JobDraft>) -> Result<(), ApplyError> {
         let procs = self.premises.procs();
@@ -146,7 +175,7 @@ impl Applied {
         if too_wide.jobs > 0 {
             self.left.jobs += too_wide.jobs;
             self.left.node_hours += too_wide.node_hours;
-            self.note(format!("{} jobs are too wide for the smaller machine and are left out", too_wide.jobs));
+            self.note(format!("{} jobs ask for more than the smaller machine has and are left out", too_wide.jobs));
         }
         if drafts.is_empty() {
             return Err(ApplyError::new(change, "no job is left to simulate"));
@@ -163,7 +192,8 @@ impl Applied {
                 of_old[was as usize] = Some(JobId(place));
             }
         }
-        let known = self.premises.workload.circumstances().cloned().unwrap_or_default();
+        let known =
+            self.known.take().unwrap_or_else(|| self.premises.workload.circumstances().cloned().unwrap_or_default());
         let mut known = known.only(|id| of_old.get(id.index()).copied().flatten());
         known.withdrawn.sort_by_key(|withdrawal| (withdrawal.at, withdrawal.job));
         for at in 1..drafts.len() {
@@ -182,7 +212,7 @@ impl Applied {
                 (draft.job.clone(), draft.truth.clone())
             })
             .unzip();
-        let table = self.premises.workload.resources().cloned();
+        let table = self.table.clone();
         let workload = Workload::with_resources(Machine::new(procs), table, jobs, truth, provenance);
         self.premises.workload = workload
             .and_then(|workload| workload.with(known))
@@ -196,7 +226,8 @@ impl Applied {
         let mut gone = false;
         drafts.retain(|draft| {
             let pool = &premises.pools[premises.pool_of(&draft.job)];
-            let fits = draft.job.procs <= pool.procs.saturating_mul(pool.scale.max(1));
+            let served = self.table.as_ref().is_none_or(|table| table.problem(draft.job.demand).is_none());
+            let fits = served && draft.job.procs <= pool.procs.saturating_mul(pool.scale.max(1));
             // The pieces of a job that is gone go with it.
             let keep = fits && !(draft.follows && gone);
             gone = !keep;

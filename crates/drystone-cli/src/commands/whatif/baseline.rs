@@ -11,7 +11,7 @@ use drystone_slurm::accounts::Accounts;
 use drystone_slurm::conf::{SlurmConf, flatten};
 use drystone_slurm::policy::SLURM;
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// The policy before and after, and where its files are.
 pub(super) struct Baseline {
@@ -52,39 +52,34 @@ pub(super) fn quoted(value: &str) -> String {
 }
 
 /// The policy: as asked for, else the site's own Slurm, else EASY.
-fn policy(args: &WhatifArgs, input: &Input) -> Result<(PolicySpec, bool), Failure> {
-    let own = input.site.as_ref().and_then(|site| site.slurm_conf());
-    let (conf, names): (Option<PathBuf>, Option<PathBuf>) = match (&args.slurm, own) {
-        (Some(path), _) => (Some(path.clone()), None),
-        (None, Some((path, names))) => (Some(path), names),
-        (None, None) => (None, None),
-    };
+fn policy(args: &WhatifArgs) -> Result<(PolicySpec, bool), Failure> {
+    let own = crate::site::own_policy(args.source.path())?;
     let asks_slurm = args.slurm.is_some() || args.cpus > 1 || args.accounts.is_some();
-    if let Some(spec) = &args.policy {
-        let bare = spec.text() == SLURM.name;
-        if !bare && asks_slurm {
+    if let Some(spec) = args.policy.as_ref().filter(|spec| spec.text() != SLURM.name) {
+        if asks_slurm {
             return Err(Failure::usage(
                 "--slurm, --cpus and --accounts describe Slurm's own scheduler; leave --policy out",
             ));
         }
-        if !bare {
-            return Ok((spec.clone(), false));
-        }
-    } else if conf.is_none() && !asks_slurm {
+        return Ok((spec.clone(), false));
+    }
+    let conf = match &args.slurm {
+        Some(path) => Some(path_text(path)?),
+        None => own.as_ref().and_then(|own| parameter(own, "conf")),
+    };
+    if conf.is_none() && args.policy.is_none() && !asks_slurm {
         return Ok(("easy".parse()?, false));
     }
     let mut words = Vec::new();
     match &conf {
         Some(path) => {
             SlurmConf::read(path).map_err(Failure::usage)?;
-            words.push(format!("conf={}", quoted(&path_text(path)?)));
+            words.push(format!("conf={}", quoted(path)));
         }
         None => words.push(format!("cpus={}", args.cpus)),
     }
-    for (key, path) in [("names", names.as_ref()), ("accounts", args.accounts.as_ref())] {
-        if let Some(path) = path {
-            words.push(format!("{key}={}", quoted(&path_text(path)?)));
-        }
+    if let Some(path) = &args.accounts {
+        words.push(format!("accounts={}", quoted(&path_text(path)?)));
     }
     let spec: PolicySpec = format!("slurm({})", words.join(",")).parse()?;
     Ok((spec, conf.is_some()))
@@ -93,12 +88,36 @@ fn policy(args: &WhatifArgs, input: &Input) -> Result<(PolicySpec, bool), Failur
 /// The value of a parameter, where it is set.
 fn parameter(spec: &PolicySpec, name: &str) -> Option<String> {
     let value = spec.parameters().into_iter().find(|(key, _)| *key == name)?.1.to_string();
-    (value != "none").then_some(value)
+    (!["none", "auto"].contains(&value.as_str())).then_some(value)
+}
+
+/// The text of a policy with its files by name: what stands beside a `slurm.conf` is found no
+/// longer when that is changed elsewhere.
+fn spelled(spec: &PolicySpec) -> String {
+    let text = spec.text();
+    match text.strip_prefix("slurm:") {
+        Some(path) => format!("slurm(conf={})", quoted(path)),
+        None => text.to_string(),
+    }
+}
+
+/// A file beside the `slurm.conf` of a pool of a site.
+fn beside(conf: &str, name: &str) -> Option<String> {
+    let path = Path::new(conf);
+    let prefix = path.file_name()?.to_str()?.strip_suffix("slurm.conf")?.to_string();
+    if !path.with_file_name("site.json").is_file() {
+        return None;
+    }
+    let found = [format!("{prefix}{name}"), name.to_string()]
+        .into_iter()
+        .map(|file| path.with_file_name(file))
+        .find(|file| file.is_file());
+    found.and_then(|file| file.to_str().map(String::from))
 }
 
 impl Baseline {
     pub(super) fn of(args: &WhatifArgs, input: &mut Input, outages: &Outages) -> Result<Baseline, Failure> {
-        let (spec, own) = policy(args, input)?;
+        let (spec, own) = policy(args)?;
         if let Some(site) = &mut input.site {
             site.localise([&spec]);
         }
@@ -106,8 +125,11 @@ impl Baseline {
         crate::site::tell_remarks([&spec]);
         let is_slurm = spec.kind().name == SLURM.name;
         let path = |name: &str| is_slurm.then(|| parameter(&spec, name)).flatten();
-        let (conf, names, accounts) = (path("conf"), path("names"), path("accounts"));
-        let limits = accounts.as_ref().map(Accounts::read).transpose().map_err(Failure::usage)?;
+        let (conf, names) = (path("conf"), path("names"));
+        let own_accounts = conf.as_deref().and_then(|conf| beside(conf, "accounts.txt"));
+        let accounts = path("accounts");
+        let limits =
+            accounts.as_ref().or(own_accounts.as_ref()).map(Accounts::read).transpose().map_err(Failure::usage)?;
         let mut premises = premises(args, input, outages, names.as_deref())?;
         (premises.is_slurm, premises.limits) = (is_slurm, limits);
         let mut pool_confs = Vec::new();
@@ -119,6 +141,13 @@ impl Baseline {
             };
             pool_confs.push(text.as_ref().and_then(|(path, _)| path.clone()));
             let pool = &mut premises.pools[at];
+            if let Some(file) =
+                pool_confs[at].as_deref().and_then(|conf| beside(conf, "names.csv")).filter(|_| names.is_none())
+            {
+                let read = std::fs::read_to_string(&file);
+                pool.names =
+                    Some(read.map_err(|error| Failure::usage(format_args!("{file}: cannot be read: {error}")))?);
+            }
             if let Some((_, text)) = text {
                 if let Ok(read) = SlurmConf::parse(&text, "slurm.conf") {
                     let all: u64 = read.nodes.iter().map(|node| u64::from(node.cpus)).sum();
@@ -133,7 +162,7 @@ impl Baseline {
         let single = input.site.is_none() && premises.pools.iter().all(|pool| pool.per_node <= 1.0);
         let unit = if single { "processor" } else { "node" };
         let name = if own { format!("the site's own Slurm, {}", spec.text()) } else { spec.text().to_string() };
-        Ok(Baseline { name, own, unit, text: spec.text().to_string(), conf, pool_confs, names, accounts, premises })
+        Ok(Baseline { name, own, unit, text: spelled(&spec), conf, pool_confs, names, accounts, premises })
     }
 }
 

@@ -183,7 +183,9 @@ impl Bench<'_> {
             Ok(path.display().to_string())
         };
         let mut text = self.baseline.text.clone();
-        if premises.limits != base.limits
+        let confs = premises.pools.iter().zip(&base.pools).any(|(pool, was)| pool.conf != was.conf);
+        // Beside a changed configuration there are no accounts to be found.
+        if (premises.limits != base.limits || confs && self.baseline.accounts.is_none())
             && let Some(accounts) = premises.accounts_text()
         {
             let path = write(format!("{number}.accounts"), &accounts)?;
@@ -251,7 +253,9 @@ impl Bench<'_> {
         let mut texts = Vec::new();
         let said = quoted(path);
         to = quoted(&to);
-        if let Some(names) = pool.names.as_ref().filter(|_| pool.names != was.names) {
+        // Beside a changed configuration there are no names to be found.
+        let alone = self.baseline.names.is_none() && pool.conf != was.conf;
+        if let Some(names) = pool.names.as_ref().filter(|_| pool.names != was.names || alone) {
             let file = write(format!("{number}-{at}.names.csv"), names)?;
             match &self.baseline.names {
                 Some(own) => texts.push((quoted(own), quoted(&file))),

@@ -1,0 +1,151 @@
+//! Processors after nodes have come or gone: their new numbers, and what the machine has in all.
+
+use super::premises::PoolPremises;
+use drystone::model::{
+    Adopted, Circumstances, Demand, DemandId, JobId, ProcSet, Procs, ResourceError, ResourceTable, ResourceTableBuilder,
+};
+use drystone_slurm::conf::SlurmConf;
+use drystone_slurm::model::Machine;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Runs of processors with their new beginnings; `None`: they are gone.
+pub(super) struct Renumbering(Vec<(Range<Procs>, Option<Procs>)>);
+
+impl Renumbering {
+    /// The processors of a pool by the nodes that have them, before and after; without
+    /// configurations the last ones come and go.
+    pub(super) fn of(old: (&PoolPremises, Option<&SlurmConf>), new: (Procs, Option<&SlurmConf>)) -> Renumbering {
+        let (Some(before), Some(after)) = (old.1, new.1) else {
+            let kept = old.0.procs.min(new.0);
+            return Renumbering(vec![(0..kept, Some(0)), (kept..old.0.procs, None)]);
+        };
+        let mut first = 0;
+        let mut starts = BTreeMap::new();
+        for node in &after.nodes {
+            starts.insert(node.name.as_str(), first);
+            first += node.cpus;
+        }
+        let mut first = 0;
+        let mut all = Vec::new();
+        for node in &before.nodes {
+            all.push((first..first + node.cpus, starts.get(node.name.as_str()).copied()));
+            first += node.cpus;
+        }
+        Renumbering(all)
+    }
+
+    /// The same where others stand before these and behind them.
+    pub(super) fn among(self, before: Procs, old: Procs, new: Procs, behind: Procs) -> Renumbering {
+        let shift = |(range, to): (Range<Procs>, Option<Procs>)| {
+            (range.start + before..range.end + before, to.map(|to| to + before))
+        };
+        let mut all = vec![(0..before, Some(0))];
+        all.extend(self.0.into_iter().map(shift));
+        all.push((before + old..before + old + behind, Some(before + new)));
+        Renumbering(all)
+    }
+
+    /// Where processors are now, of those that are still there.
+    pub(super) fn map(&self, set: &ProcSet) -> ProcSet {
+        let mut parts = Vec::new();
+        for range in set.ranges() {
+            let from = self.0.partition_point(|(run, _)| run.end <= range.start);
+            for (run, to) in self.0[from..].iter().take_while(|(run, _)| run.start < range.end) {
+                let (start, end) = (run.start.max(range.start), run.end.min(range.end));
+                if let Some(to) = to
+                    && start < end
+                {
+                    parts.push(ProcSet::range(to + start - run.start..to + end - run.start));
+                }
+            }
+        }
+        ProcSet::union_of(&parts)
+    }
+
+    /// Where running jobs are now, and which of them lose their place: those on nodes that are gone.
+    pub(super) fn jobs(&self, known: &Circumstances) -> (Circumstances, BTreeSet<JobId>) {
+        let (mut known, mut gone) = (known.clone(), BTreeSet::new());
+        for (&id, adopted) in &mut known.here {
+            let (Adopted::Running { on, .. } | Adopted::Suspended { on, .. }) = adopted else { continue };
+            let Some(set) = on.take() else { continue };
+            let now = self.map(&set);
+            match now.len() == set.len() {
+                true => *on = Some(now),
+                false => drop(gone.insert(id)),
+            }
+        }
+        (known, gone)
+    }
+}
+
+/// A name as resources have it.
+fn plain(name: &str) -> String {
+    name.chars().map(|c| if c.is_alphanumeric() || "_-.".contains(c) { c } else { '-' }).collect()
+}
+
+/// The totals of a pool by a configuration.
+fn totals(conf: &SlurmConf) -> BTreeMap<String, u64> {
+    let machine = Machine::from_conf(conf);
+    let resources = &machine.resources;
+    let mut all: BTreeMap<String, u64> = BTreeMap::new();
+    if !resources.memory.is_empty() {
+        all.insert("mem".to_string(), resources.memory.iter().map(|mb| mb.saturating_mul(1024)).sum());
+    }
+    for (kind, gres) in resources.kinds.iter().zip(&resources.gres) {
+        let count: u64 = gres.iter().map(|&count| u64::from(count)).sum();
+        *all.entry(plain(&kind.name)).or_default() += count;
+        if !kind.kind.is_empty() {
+            *all.entry(format!("{}:{}", plain(&kind.name), plain(&kind.kind))).or_default() += count;
+        }
+    }
+    for part in &machine.parts {
+        let procs = part.nodes.iter().map(|node| u64::from(machine.cpus[node])).sum();
+        all.insert(format!("partition:{}", plain(&part.name)), procs);
+    }
+    all
+}
+
+/// The table of a workload after the nodes of a pool have changed.
+pub(super) fn retotalled(
+    table: &ResourceTable,
+    pool: &PoolPremises,
+    conf: &SlurmConf,
+) -> Result<Arc<ResourceTable>, ResourceError> {
+    let end = format!(".{}/", plain(&pool.name));
+    let totals = totals(conf);
+    let mut builder = ResourceTableBuilder::new();
+    for resource in table.resources() {
+        let mut resource = resource.clone();
+        let own = match resource.name.split_once('/') {
+            None => Some(resource.name.clone()),
+            Some((head, rest)) => format!("{head}/").ends_with(&end).then(|| rest.to_string()),
+        };
+        if let Some(&total) = own.and_then(|own| totals.get(&own)) {
+            resource.total = total;
+        }
+        builder.resource(resource)?;
+    }
+    table.classes().iter().for_each(|class| builder.class(class.clone()));
+    for demand in table.demands() {
+        builder.intern(demand.clone())?;
+    }
+    Ok(builder.finish())
+}
+
+/// Demands without their totals: of jobs that move to another partition, whose nodes the model of
+/// Slurm counts by itself. Answers the table with them, and what each demand becomes.
+pub(super) fn loosened(
+    table: &ResourceTable,
+    demands: &BTreeSet<DemandId>,
+) -> Result<(Arc<ResourceTable>, BTreeMap<DemandId, DemandId>), ResourceError> {
+    let mut builder = ResourceTableBuilder::from(table);
+    let mut found = BTreeMap::new();
+    for &id in demands {
+        if let Some(demand) = table.demand(id) {
+            found.insert(id, builder.intern(Demand { totals: Vec::new(), ..demand.clone() })?);
+        }
+    }
+    Ok((builder.finish(), found))
+}
