@@ -24,7 +24,8 @@ pub(crate) fn say_what_work_is_lost(workload: &Workload, audit: &Audit) {
         return;
     }
     message::warning(&format!(
-        "{} wider than the machine of {} are left out, and with them {} of the log's work; --procs N says how large the machine is",
+        "{} wider than the machine of {} are left out, and with them {} of the log's work; --procs N sets the size \
+         of the machine",
         number::plural(dropped, "job"),
         number::plural(u64::from(workload.machine().procs), "processor"),
         number::percent(Some(share), 1)
@@ -38,7 +39,7 @@ pub(crate) fn say_where_sizes_differ(header: &Header, given: u32) {
     let ratio = f64::from(given) / stated as f64;
     if !(1.0 / FAR..=FAR).contains(&ratio) {
         message::warning(&format!(
-            "--procs {} is far from the {} that the header says: the offered load is {:.2} times what it was",
+            "--procs {} is far from the header's {}: the offered load is {:.2} times what it was",
             number::count(u64::from(given)),
             number::count(stated.unsigned_abs()),
             1.0 / ratio

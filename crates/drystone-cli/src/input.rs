@@ -155,7 +155,7 @@ impl Input {
         if procs.is_none() && nodes == Some(i64::from(self.workload.machine().procs)) {
             let nodes = number::count(nodes.unwrap_or(0).unsigned_abs());
             message::note(&format!(
-                "the header has no MaxProcs; its MaxNodes, {nodes}, is taken as processors (--procs N says how many)"
+                "the header has no MaxProcs; its MaxNodes, {nodes}, is taken as processors (--procs N overrides it)"
             ));
         }
     }
@@ -184,8 +184,9 @@ impl Input {
         let guessed = if guesses { self.audit.count(Rule::GuessedEstimate).min(jobs) } else { 0 };
         if guessed > 0 && guessed >= jobs / 20 {
             return message::warning(&format!(
-                "{} of {} jobs have no estimate, so that their true run time stands for it: whatever plans with estimates, or \
-                 measures them, knows it (--estimates tsafrir|factor(2)|user-mean|SECONDS|drop)",
+                "{} of {} jobs have no estimate, so their true run time replaces it: every policy that plans with \
+                 estimates knows the true run times; the ranking does not apply to a real site (--estimates \
+                 tsafrir|factor(2)|user-mean|SECONDS|drop)",
                 number::count(guessed),
                 number::count(jobs)
             ));
@@ -194,8 +195,8 @@ impl Input {
         let exact = both.filter(|(job, truth)| truth.run == job.estimate).count() as u64;
         if jobs >= 100 && exact >= jobs.div_ceil(3) {
             message::warning(&format!(
-                "{} of {} jobs run as long as their estimates say, to the second: if run times stand there for estimates, whatever plans \
-                 with estimates, or measures them, knows the future",
+                "{} of {} jobs run exactly as long as their estimates: if these are run times, every policy that \
+                 plans with estimates knows the future",
                 number::count(exact),
                 number::count(jobs)
             ));

@@ -176,7 +176,8 @@ impl Input {
     pub fn moved(&self, workload: Workload, records: Option<Vec<Record>>) -> Result<Input, Failure> {
         if self.site.as_ref().is_some_and(|site| !site.plain) {
             return Err(Failure::usage(
-                "the jobs of a site do not move: what ran and waited, and what was out, was so at these times; read(SITE, plain=True) \
+                "the jobs of a site do not move: the initial jobs and the missing capacity belong to these times; \
+                 read(SITE, plain=True) \
                  takes the jobs alone, and read(SITE, load=1.1) moves them",
             ));
         }

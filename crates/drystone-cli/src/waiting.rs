@@ -6,7 +6,7 @@ use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-/// From when it is made until it is dropped.
+/// A wait with a note, from its creation until it is dropped.
 pub(crate) struct Waiting {
     /// Gone when there is nothing to wait for any more.
     over: Option<Sender<()>>,

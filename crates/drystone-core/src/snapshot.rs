@@ -41,7 +41,7 @@ pub enum SnapshotError {
     #[error("saved state: {0}")]
     Refused(String),
     /// The bytes are no saved state at all.
-    #[error("saved state: it does not begin as one; expected what `save` of a {expected} has written")]
+    #[error("saved state: it does not begin as one; expected the output of `save` of a {expected}")]
     NoState {
         /// Expected kind of state.
         expected: &'static str,

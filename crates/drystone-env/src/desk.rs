@@ -19,7 +19,7 @@ struct Blocked {
     shadow: Option<Shadow>,
 }
 
-/// Up to where the queue was looked through without a fit, and what was free then.
+/// Position up to which the queue was searched without a fit, and the processors free then.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Looked {
     jobs: usize,

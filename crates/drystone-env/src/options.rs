@@ -160,7 +160,7 @@ pub struct Options {
     pub split: Vec<Range<u32>>,
     /// Order that proposes jobs, where they are accepted or put off.
     pub base: Order,
-    /// For how long a job is put off at most, in seconds.
+    /// Longest time for which a job is put off, in seconds.
     pub patience: u32,
     /// Largest number of times that a job is put off.
     pub rejections: u32,
@@ -238,7 +238,7 @@ impl Options {
             }
             if !formula.windows().is_empty() {
                 return refuse(
-                    "base: an environment does not account for what users had of late (`usage`)".to_string(),
+                    "base: an environment does not track the recent usage of users (`usage`)".to_string(),
                 );
             }
         }

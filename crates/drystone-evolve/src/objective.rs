@@ -9,7 +9,7 @@ use std::str::FromStr;
 /// The mean or the maximum of a measure over the jobs that count; less is better.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Objective {
-    /// Of what.
+    /// Measure concerned.
     pub measure: Measure,
     /// True for the maximum, false for the mean.
     pub maximum: bool,

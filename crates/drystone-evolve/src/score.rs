@@ -8,7 +8,7 @@ use std::cmp::Ordering;
 pub struct Score {
     /// The value of the objective.
     pub quality: f64,
-    /// By which part of it the bound is exceeded; 0 where it is kept.
+    /// Part by which the bound is exceeded; 0 where it is kept.
     pub excess: f64,
 }
 

@@ -62,7 +62,7 @@ pub struct Decided {
     pub key: Option<Key>,
     /// Action.
     pub action: Action,
-    /// On which processors, where they are named.
+    /// Processors, where they are named.
     pub on: Option<ProcSet>,
 }
 
@@ -126,7 +126,8 @@ pub enum Unsuitable {
     Suspends(String),
     /// It sends running jobs back.
     #[error(
-        "policy {0} sends running jobs back to wait, and what they have done is lost; nothing here does that: choose one that does not preempt"
+        "policy {0} sends running jobs back to wait, which loses their progress; this driver does not support that: \
+         choose one that does not preempt"
     )]
     Requeues(String),
     /// It knows run times.

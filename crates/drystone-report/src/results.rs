@@ -146,7 +146,8 @@ pub struct LoadPoint {
 pub enum ResultsError {
     /// Not JSON at all.
     #[error(
-        "not JSON, or cut short: {0}; expected what `drystone compare --format json` or `drystone run --format json` writes"
+        "not JSON, or cut short: {0}; expected the output of `drystone compare --format json` or `drystone run \
+         --format json`"
     )]
     NotJson(serde_json::Error),
     /// JSON of something else.

@@ -8,7 +8,7 @@ use std::str::FromStr;
 pub struct Chunk {
     /// Number of the chunk, from 1.
     pub k: u32,
-    /// Of how many.
+    /// Number of chunks.
     pub n: u32,
 }
 

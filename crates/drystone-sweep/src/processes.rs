@@ -166,7 +166,7 @@ impl Executor for Processes<'_> {
             match ended {
                 Some(Ok(status)) if status.success() || cancel.load(Ordering::Relaxed) => {}
                 Some(Ok(status)) => {
-                    let problem = format!("the process with chunk {chunk} failed ({status}); what it did is kept");
+                    let problem = format!("the process with chunk {chunk} failed ({status}); its results are kept");
                     failed = failed.or(Some(SweepError::Process { problem }));
                 }
                 Some(Err(e)) => {

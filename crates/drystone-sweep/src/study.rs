@@ -277,7 +277,7 @@ impl Reader<'_> {
             && first.saturating_add(u64::from(n.max(1)) - 1) > largest
         {
             let problem =
-                format!("seeds are at most {largest}, and `repetitions` goes on from `seed`; take a smaller `seed`");
+                format!("seeds are at most {largest}, and `repetitions` counts up from `seed`; take a smaller `seed`");
             return Err(self.error(seed.span(), problem));
         }
         match (&raw.seeds, &raw.repetitions) {

@@ -10,7 +10,7 @@ use crate::subject::Subject;
 pub struct Failure {
     /// The policy's text, or name.
     pub policy: String,
-    /// On what it fails.
+    /// Case on which it fails.
     pub case: Case,
     /// Description of the failure.
     pub problem: String,

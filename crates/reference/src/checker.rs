@@ -22,7 +22,7 @@ pub struct Segment {
 pub enum Violation {
     /// More processors in use than the machine has, from this time on.
     OverCapacity {
-        /// Since when.
+        /// Start time.
         at: i64,
         /// Processors in use then.
         used: i64,

@@ -119,7 +119,7 @@ pub struct RowSpec {
     /// Cleaning of the records, where it differs from the table's.
     #[serde(rename = "as")]
     pub cleaning: Option<Cleaning>,
-    /// By how much the load is raised: submit times are divided by this.
+    /// Load factor: submit times are divided by it.
     pub load: Option<String>,
     /// The first of the jobs that `take` counts, where that is not what the table says.
     pub from: Option<usize>,

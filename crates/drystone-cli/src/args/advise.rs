@@ -60,7 +60,7 @@ pub(crate) struct AdviseArgs {
     #[arg(long, value_name = "WHAT")]
     pub(crate) only: Option<Only>,
 
-    /// Phases of Slurm's clocks that each choice is simulated in: what differs between them is
+    /// Phases of Slurm's clocks in which each choice is simulated: differences between them are
     /// chance.
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=100), help_heading = "Judging")]
     pub(crate) phases: u32,
@@ -73,8 +73,8 @@ pub(crate) struct AdviseArgs {
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u8).range(1..=10), help_heading = "Judging")]
     pub(crate) knobs: u8,
 
-    /// Stop after this time, such as 60s or 5min, and say what is known. What is known by then
-    /// depends on the speed of the machine.
+    /// Stop after this time, such as 60s or 5min, and print the results so far, which depend on the
+    /// speed of the machine.
     #[arg(long, value_name = "TIME", value_parser = super::values::time)]
     pub(crate) within: Option<Duration>,
 
@@ -91,8 +91,8 @@ pub(crate) struct AdviseArgs {
     #[arg(long, value_name = "FORMAT", default_value = "table", help_heading = "Output", value_parser = super::values::format())]
     pub(crate) format: ReportFormat,
 
-    /// Also write the results to a file; its ending (.html, .json, .csv, .md, .txt) says how. An
-    /// HTML page has the trade-off drawn.
+    /// Also write the results to a file, in the format of its ending (.html, .json, .csv, .md,
+    /// .txt). An HTML page has a plot of the trade-off.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) report: Option<PathBuf>,
 

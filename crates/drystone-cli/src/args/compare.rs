@@ -37,8 +37,8 @@ pub(crate) struct CompareArgs {
     #[arg(long, conflicts_with = "policy")]
     pub(crate) all: bool,
 
-    /// Stop after this time, such as 60s or 5min, and judge by what is done: the cheapest policies
-    /// come first. What is done by then depends on the speed of the machine.
+    /// Stop after this time, such as 60s or 5min, and judge by the policies done: the cheapest come
+    /// first. The set of these depends on the speed of the machine.
     #[arg(long, value_name = "TIME", value_parser = super::values::time)]
     pub(crate) within: Option<Duration>,
 

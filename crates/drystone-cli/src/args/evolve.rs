@@ -29,7 +29,7 @@ pub(crate) struct EvolveArgs {
     #[command(flatten)]
     pub(crate) source: SourceArgs,
 
-    /// Another log on which what was found is judged; repeatable.
+    /// Another log on which the results are judged; repeatable.
     #[arg(long, value_name = "FILE")]
     pub(crate) also: Vec<PathBuf>,
 
@@ -54,12 +54,12 @@ pub(crate) struct EvolveArgs {
     #[arg(long, short, value_name = "SPEC", default_value = "easy(order=?,backfill=?)")]
     pub(crate) policy: Template,
 
-    /// Search for so long, such as 90s, 10m or 2h, to the end of the generation. What is found then
-    /// depends on the speed of the machine.
+    /// Duration of the search, such as 90s, 10m or 2h; it stops at the end of a generation. The
+    /// result then depends on the speed of the machine.
     #[arg(long = "for", value_name = "TIME", value_parser = duration)]
     pub(crate) limit: Option<Duration>,
 
-    /// Search until so many formulas were simulated [default: 1000, without --for].
+    /// Number of formulas to simulate before the search stops [default: 1000, without --for].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) evaluations: Option<u64>,
 
@@ -75,7 +75,7 @@ pub(crate) struct EvolveArgs {
     #[arg(long, value_name = "WEEKS", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=52))]
     pub(crate) weeks: u32,
 
-    /// On how many of these parts formulas are simulated.
+    /// Number of these parts on which formulas are simulated.
     #[arg(long, value_name = "N", default_value_t = 6, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) parts: u32,
 
@@ -106,7 +106,7 @@ pub(crate) struct EvolveArgs {
     #[arg(long, value_name = "FORMAT", default_value = "table", help_heading = "Output", value_parser = super::values::format())]
     pub(crate) format: ReportFormat,
 
-    /// Also write the results to a file; its ending (.json, .csv, .md, .txt) says how.
+    /// Also write the results to a file, in the format of its ending (.json, .csv, .md, .txt).
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) report: Option<PathBuf>,
 

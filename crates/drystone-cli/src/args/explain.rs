@@ -66,8 +66,8 @@ pub(crate) struct ExplainArgs {
     #[arg(long, value_name = "FILE.toml", help_heading = "Policy")]
     pub(crate) platform: Option<PathBuf>,
 
-    /// Also tell what stood in the way while it waited, hour by hour, and what would have let it
-    /// start earlier: fewer processors, or a shorter limit.
+    /// Also list the obstacles while it waited, hour by hour, and the changes that would have let
+    /// it start earlier: fewer processors, or a shorter limit.
     #[arg(long, help_heading = "Output", conflicts_with = "no_what_if")]
     pub(crate) why_not: bool,
 
@@ -75,8 +75,8 @@ pub(crate) struct ExplainArgs {
     #[arg(long, value_name = "FORMAT", default_value = "text", help_heading = "Output")]
     pub(crate) format: StoryFormat,
 
-    /// Only tell what happened, not what would have been with a shorter estimate or fewer
-    /// processors. Each of these is another simulation.
+    /// Only report the events, not the effect of a shorter estimate or fewer processors. Each of
+    /// these is another simulation.
     #[arg(long, help_heading = "Output")]
     pub(crate) no_what_if: bool,
 
@@ -90,6 +90,6 @@ pub(crate) struct ExplainArgs {
 pub(crate) enum StoryFormat {
     /// Lines for people.
     Text,
-    /// One object with every event, what would have been, and what determined it.
+    /// One object with every event, every hypothetical start, and the inputs.
     Json,
 }

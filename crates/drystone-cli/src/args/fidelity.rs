@@ -26,8 +26,8 @@ pub(crate) struct FidelityArgs {
     /// Folder of an imported site; site/#POOL is one of its pools.
     pub(crate) site: PathBuf,
 
-    /// The policy that stands for the site's own
-    /// [default: the site's own Slurm where it has a slurm.conf, else easy].
+    /// Policy that represents the site's own [default: the site's own Slurm where it has a
+    /// slurm.conf, else easy].
     #[arg(long, short, value_name = "SPEC", value_parser = super::values::policy)]
     pub(crate) policy: Option<PolicySpec>,
 
@@ -66,8 +66,8 @@ pub(crate) struct FidelityArgs {
     #[arg(long, value_name = "FORMAT", default_value = "table", help_heading = "Output", value_parser = super::values::format())]
     pub(crate) format: ReportFormat,
 
-    /// Also write the results to a file; its ending (.html, .json, .csv, .md, .txt) says how. An
-    /// HTML page has plots.
+    /// Also write the results to a file, in the format of its ending (.html, .json, .csv, .md,
+    /// .txt). An HTML page has plots.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) report: Option<PathBuf>,
 

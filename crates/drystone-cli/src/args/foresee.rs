@@ -35,7 +35,7 @@ pub(crate) struct ForeseeArgs {
     #[arg(long, value_name = "METHOD", value_parser = super::values::words(&Method::ALL, Method::name), help_heading = "Questions")]
     pub(crate) method: Vec<Method>,
 
-    /// Ask about one in so many of the jobs that wait: scores are then coarser, and sooner there.
+    /// Ask about one in N of the waiting jobs: scores are then coarser, and sooner there.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..), help_heading = "Questions")]
     pub(crate) every: u32,
 
@@ -65,8 +65,8 @@ pub(crate) struct ForeseeArgs {
     #[arg(long, value_name = "FORMAT", default_value = "table", help_heading = "Output", value_parser = super::values::format())]
     pub(crate) format: ReportFormat,
 
-    /// Also write the results to a file; its ending (.html, .json, .csv, .md, .txt) says how. A
-    /// page (.html) has plots.
+    /// Also write the results to a file, in the format of its ending (.html, .json, .csv, .md,
+    /// .txt). A page (.html) has plots.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) report: Option<PathBuf>,
 

@@ -38,8 +38,8 @@ pub(crate) struct GanttArgs {
     #[command(flatten)]
     pub(crate) real: RealArgs,
 
-    /// Draw only what ran from FROM up to UNTIL, in seconds of the log; either may be left out.
-    /// Jobs outside it are simulated all the same.
+    /// Draw only runs from FROM up to UNTIL, in seconds of the log; either may be left out. Jobs
+    /// outside it are simulated all the same.
     #[arg(long, value_name = "FROM..UNTIL", help_heading = "Chart", allow_hyphen_values = true)]
     pub(crate) window: Option<String>,
 
@@ -52,8 +52,8 @@ pub(crate) struct GanttArgs {
     #[arg(long, short, value_name = "ID", help_heading = "Chart", allow_hyphen_values = true)]
     pub(crate) job: Option<i64>,
 
-    /// The chart; its ending says how: .html to zoom and hover, .svg and .png for papers, .json for
-    /// the data.
+    /// The chart, in the format of its ending: .html to zoom and hover, .svg and .png for papers,
+    /// .json for the data.
     #[arg(long, short, alias = "output", value_name = "FILE", default_value = "gantt.html", help_heading = "Output")]
     pub(crate) out: PathBuf,
 

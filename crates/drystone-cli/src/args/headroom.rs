@@ -82,7 +82,7 @@ pub(crate) struct HeadroomArgs {
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) gantt: Option<PathBuf>,
 
-    /// With --gantt: draw only what ran from FROM up to UNTIL, in seconds of the log; either may be
+    /// With --gantt: draw only runs from FROM up to UNTIL, in seconds of the log; either may be
     /// left out.
     #[arg(long, value_name = "FROM..UNTIL", help_heading = "Output", allow_hyphen_values = true, requires = "gantt")]
     pub(crate) window: Option<String>,
@@ -95,7 +95,7 @@ pub(crate) struct HeadroomArgs {
     #[arg(long, value_name = "FORMAT", default_value = "table", help_heading = "Output", value_parser = format())]
     pub(crate) format: ReportFormat,
 
-    /// Also write the results to a file; its ending (.json, .csv, .md, .txt) says how.
+    /// Also write the results to a file, in the format of its ending (.json, .csv, .md, .txt).
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) report: Option<PathBuf>,
 

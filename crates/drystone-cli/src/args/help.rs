@@ -16,7 +16,7 @@ const MANY: usize = 12;
 /// Examples on `-h`.
 const EXAMPLES: usize = 2;
 
-/// Commands by what they are for.
+/// Commands by purpose.
 const GROUPS: [(&str, &[&str]); 4] = [
     ("Decide", &["compare", "advise", "headroom", "whatif", "explain", "report"]),
     ("Your site", &["import", "waits", "fidelity", "foresee", "when", "live"]),

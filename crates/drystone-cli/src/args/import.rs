@@ -43,19 +43,19 @@ pub(crate) struct ImportArgs {
     #[arg(long)]
     pub(crate) ask: bool,
 
-    /// A description of the machine: slurm.conf, or what scontrol -o show nodes, show partitions,
-    /// show config, sinfo --json or pbsnodes -av print; repeatable. Without one the machine is
-    /// inferred from the jobs.
+    /// Description of the machine: slurm.conf, or the output of scontrol -o show nodes, show
+    /// partitions, show config, sinfo --json or pbsnodes -av; repeatable. Without one the machine
+    /// is inferred from the jobs.
     #[arg(long, short, value_name = "FILE")]
     pub(crate) machine: Vec<PathBuf>,
 
-    /// Outages and reservations: what sacctmgr -P show event and show reservation, or scontrol -o
-    /// show reservation print; repeatable.
+    /// Outages and reservations: the output of sacctmgr -P show event and show reservation, or
+    /// scontrol -o show reservation; repeatable.
     #[arg(long, short, value_name = "FILE")]
     pub(crate) events: Vec<PathBuf>,
 
-    /// Associations and QOS, for fair share and limits: what sacctmgr -P show assoc and show qos
-    /// print, a sacctmgr dump, or commands of sacctmgr; repeatable.
+    /// Associations and QOS, for fair share and limits: the output of sacctmgr -P show assoc and
+    /// show qos, a sacctmgr dump, or commands of sacctmgr; repeatable.
     #[arg(long, short, value_name = "FILE")]
     pub(crate) accounts: Vec<PathBuf>,
 
@@ -90,7 +90,7 @@ pub(crate) struct ImportArgs {
     #[arg(long, value_name = "RULE", default_value = "eligible", help_heading = "From records to jobs", value_parser = words(Arrive::ALL, Arrive::name))]
     pub(crate) arrive: Arrive,
 
-    /// The size of a job that ran: what it was given, or what it asked for.
+    /// Size of a job that ran: allocated, or requested.
     #[arg(long, value_name = "RULE", default_value = "allocated", help_heading = "From records to jobs", value_parser = words(Size::ALL, Size::name))]
     pub(crate) size: Size,
 
@@ -130,10 +130,10 @@ pub(crate) struct ImportArgs {
     #[arg(long, value_name = "TIME", help_heading = "Window")]
     pub(crate) until: Option<String>,
 
-    /// Put keyed numbers in the place of users, groups, accounts, nodes, reservations and qualities
-    /// of service, and drop names of jobs and files, reasons, comments and the description of the
-    /// machine. The same KEY gives the same numbers; without one it is random, and is not kept.
-    /// Says what could still identify people.
+    /// Replace users, groups, accounts, nodes, reservations and qualities of service by keyed
+    /// numbers, and drop names of jobs and files, reasons, comments and the description of the
+    /// machine. Equal KEYs give equal numbers; without one it is random, and is not kept. Lists
+    /// data that could still identify people.
     #[arg(long, value_name = "KEY", num_args = 0..=1, require_equals = true, default_missing_value = "", help_heading = "Anonymous")]
     pub(crate) anonymise: Option<String>,
 

@@ -32,7 +32,7 @@ pub(crate) struct LiveArgs {
 /// The subcommands of `drystone live`.
 #[derive(Subcommand, Clone, Debug)]
 pub(crate) enum LiveCommand {
-    /// Watch a cluster and say what a policy would do; touch nothing.
+    /// Watch a cluster and record the policy's decisions; touch nothing.
     Shadow(Box<ShadowArgs>),
     /// Take over a cluster: the policy starts every job.
     Drive(Box<DriveArgs>),
@@ -44,7 +44,7 @@ pub(crate) enum LiveCommand {
     Journal(JournalArgs),
     /// Compare the policy on the journal's jobs with the site's scheduler, with intervals.
     Report(LiveReportArgs),
-    /// Print or write what an installation needs: hook, units, dashboard.
+    /// Print or write the files of an installation: hook, units, dashboard.
     Install(InstallArgs),
     /// Start a private Slurm on this machine, with jobs, to try all of this on.
     Playground(PlaygroundArgs),
@@ -123,7 +123,7 @@ pub(crate) struct ShadowArgs {
     #[command(flatten)]
     pub(crate) daemon: DaemonArgs,
 
-    /// Instead of a cluster, go over what the daemon in this state folder recorded, and end.
+    /// Instead of a cluster, replay the records of the daemon in this state folder, and end.
     #[arg(long, value_name = "DIR")]
     pub(crate) from: Option<PathBuf>,
 }
@@ -156,7 +156,7 @@ pub(crate) struct DriveArgs {
     #[command(flatten)]
     pub(crate) daemon: DaemonArgs,
 
-    /// Only say what the site's configuration does not allow, each with the line to change.
+    /// Only list the obstacles in the site's configuration, each with the line to change.
     #[arg(long)]
     pub(crate) check: bool,
 
@@ -185,7 +185,7 @@ pub(crate) struct HandBackArgs {
     #[command(flatten)]
     pub(crate) cluster: ClusterArgs,
 
-    /// Only if no daemon has beaten for so many seconds.
+    /// Only if no daemon has beaten for this many seconds.
     #[arg(long, value_name = "SECONDS")]
     pub(crate) if_silent: Option<u64>,
 
@@ -234,7 +234,7 @@ pub(crate) struct JournalArgs {
 pub(crate) enum JournalCommand {
     /// List the segments: when, under which policy, how large.
     List(JournalListArgs),
-    /// Print what was decided and ordered, line by line.
+    /// Print decisions and orders, line by line.
     Show(JournalListArgs),
     /// Go over all that went in and check that the same comes out, bit for bit.
     Replay(JournalListArgs),

@@ -63,7 +63,7 @@ pub(crate) struct LogArgs {
     #[arg(long, value_name = "RULE", value_parser = words(Duplicates::ALL, Duplicates::name))]
     pub(crate) duplicates: Option<Duplicates>,
 
-    /// Only the first N jobs of the log, in order of arrival, before anything else is cut.
+    /// Only the first N jobs of the log, in order of arrival, before any other cut.
     #[arg(long, value_name = "N")]
     pub(crate) take: Option<usize>,
 

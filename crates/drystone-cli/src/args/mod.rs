@@ -265,8 +265,8 @@ impl Color {
     }
 }
 
-/// The arguments, `--colour` taken for `--color` everywhere but after `gantt`, where it says by
-/// what jobs are coloured.
+/// The arguments, `--colour` taken for `--color` everywhere but after `gantt`, where it sets the
+/// meaning of the colours.
 pub(crate) fn spelled(args: Vec<OsString>) -> Vec<OsString> {
     if args.iter().any(|arg| arg == "gantt") {
         return args;

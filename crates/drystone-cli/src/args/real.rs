@@ -5,7 +5,7 @@ use clap::Args;
 use drystone::model::Span;
 use std::path::PathBuf;
 
-/// Outages, a busy beginning, what is known of jobs beyond the log; see docs/real-machines.md.
+/// Outages, a busy beginning, knowledge of jobs beyond the log; see docs/real-machines.md.
 #[derive(Args, Clone, Default, Debug)]
 #[command(next_help_heading = "Machine")]
 pub(crate) struct RealArgs {
@@ -19,9 +19,9 @@ pub(crate) struct RealArgs {
     #[arg(long, value_name = "FILE.csv")]
     pub(crate) circumstances: Option<PathBuf>,
 
-    /// Begin so long after the first submit (with --slice, after FROM), with the jobs that ran and
-    /// waited then as the log records (field 3), instead of with an empty machine; jobs that ran
-    /// then use the machine and do not count.
+    /// Begin this long after the first submit (with --slice, after FROM), with the jobs that ran
+    /// and waited then as the log records (field 3), instead of with an empty machine; jobs that
+    /// ran then use the machine and do not count.
     #[arg(
         long,
         value_name = "TIME",

@@ -18,7 +18,7 @@ A comparison can also write its page at once: drystone compare --report results.
 #[command(after_help = CODES, after_long_help = format!("{EXAMPLES}\n\n{CODES}"))]
 pub(crate) struct ReportArgs {
     /// Results of `drystone compare --format json` or `drystone run --format json`; - is the
-    /// standard input. With --details they write what all plots need.
+    /// standard input. With --details they have the data of all plots.
     #[arg(value_name = "RESULTS")]
     pub(crate) results: PathBuf,
 

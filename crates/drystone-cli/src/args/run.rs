@@ -48,8 +48,8 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) jobs: Option<PathBuf>,
 
-    /// Write what the policy says of itself over time (multiqueue: partitions, delay, borders) as
-    /// CSV with the columns time,gauge,value.
+    /// Write diagnostics of the policy over time (multiqueue: partitions, delay, borders) as CSV
+    /// with the columns time,gauge,value.
     #[arg(long, value_name = "FILE", help_heading = "Output", conflicts_with = "each_month")]
     pub(crate) trace: Option<PathBuf>,
 

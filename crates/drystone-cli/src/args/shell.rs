@@ -8,7 +8,7 @@ use std::path::PathBuf;
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "Example:\n  drystone completions bash > ~/.local/share/bash-completion/completions/drystone")]
 pub(crate) struct CompletionsArgs {
-    /// For which shell.
+    /// Shell.
     pub(crate) shell: Shell,
 }
 

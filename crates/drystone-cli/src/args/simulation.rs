@@ -1,4 +1,4 @@
-//! Options of `run` and `compare`: the workload, what is measured and how it is printed.
+//! Options of `run` and `compare`: the workload, the measurements and the form of the output.
 
 use super::values::{format, selection, threshold, words};
 use super::{CutArgs, LogArgs, RealArgs, SourceArgs};
@@ -23,7 +23,7 @@ pub(crate) struct SimulationArgs {
     #[arg(long, value_name = "SCHEME", help_heading = "Measuring", value_parser = words(&Scheme::ALL, Scheme::id))]
     pub(crate) by: Vec<Scheme>,
 
-    /// Also report excessive waits (jobs, total, mean): those beyond so many seconds or, with
+    /// Also report excessive waits (jobs, total, mean): those beyond this many seconds or, with
     /// `compare`, beyond the longest wait under the baseline (baseline-max) or its 98th percentile
     /// (baseline-p98); repeatable.
     #[arg(long, value_name = "THRESHOLD", help_heading = "Measuring", value_parser = threshold)]
@@ -55,8 +55,9 @@ pub(crate) struct SimulationArgs {
     #[arg(long, value_name = "FORMAT", default_value = "table", help_heading = "Output", value_parser = format())]
     pub(crate) format: ReportFormat,
 
-    /// Also write the results to a file; its ending (.html, .json, .csv, .md, .txt) says how. An
-    /// HTML page has verdict, plots, tables, settings and data in one file that needs no network.
+    /// Also write the results to a file, in the format of its ending (.html, .json, .csv, .md,
+    /// .txt). An HTML page has verdict, plots, tables, settings and data in one file that needs no
+    /// network.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) report: Option<PathBuf>,
 

@@ -52,16 +52,16 @@ pub(crate) struct SweepArgs {
     #[command(flatten)]
     pub(crate) work: WorkArgs,
 
-    /// Work with so many processes instead of threads, each with a chunk of the study.
+    /// Work with this many processes instead of threads, each with a chunk of the study.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024), conflicts_with = "threads")]
     pub(crate) processes: Option<u16>,
 
-    /// Only count the simulations and those that the store has; nothing is simulated.
+    /// Only count the simulations and those that the store has; simulate none.
     #[arg(long)]
     pub(crate) dry_run: bool,
 
-    /// With --dry-run: predict how long the simulations take, by trying some of each workload for
-    /// so long, such as 2s.
+    /// With --dry-run: predict the duration of the simulations, by trying some of each workload for
+    /// this time, such as 2s.
     #[arg(long, value_name = "TIME", requires = "dry_run", value_parser = super::values::time)]
     pub(crate) trial: Option<Duration>,
 }
@@ -106,15 +106,15 @@ pub(crate) enum SweepCommand {
     Chunk(ChunkArgs),
     /// Make one store of several of one study; conflicts are errors.
     Merge(MergeArgs),
-    /// Submit a study to Slurm as an array of tasks; again, only what is missing.
+    /// Submit a study to Slurm as an array of tasks; repeated, submit only the missing parts.
     Slurm(Box<SlurmArgs>),
     /// Print a script that runs a study's tasks on another system than Slurm.
     Recipe(Box<RecipeArgs>),
-    /// Merge what tasks have published, at any time, and name what is missing.
+    /// Merge the publications of tasks, at any time, and name the missing parts.
     Gather(GatherArgs),
     /// Cancel a study's tasks on Slurm.
     Cancel(CancelArgs),
-    /// Do one task of a study: what `slurm` and `recipe` let nodes do.
+    /// Do one task of a study; `slurm` and `recipe` let nodes call this.
     Task(TaskArgs),
 }
 
@@ -265,8 +265,8 @@ pub(crate) struct ChunkArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) store: Option<PathBuf>,
 
-    /// For `sweep --processes`: leave out what this store has, and stop when the standard input
-    /// ends, as it does when the parent process ends.
+    /// For `sweep --processes`: leave out the results of this store, and stop when the standard
+    /// input ends, as it does when the parent process ends.
     #[arg(long, value_name = "STORE", hide = true)]
     pub(crate) under: Option<PathBuf>,
 

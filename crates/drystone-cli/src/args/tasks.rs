@@ -99,7 +99,7 @@ pub(crate) struct SlurmArgs {
 
 The script runs the tasks; `drystone sweep gather study.db` merges what they have done, at any time.")]
 pub(crate) struct RecipeArgs {
-    /// For what the script is.
+    /// Batch system of the script.
     #[arg(value_name = "SYSTEM", value_parser = words(&Recipe::ALL, Recipe::name))]
     pub(crate) system: Recipe,
 

@@ -26,7 +26,7 @@ pub(crate) fn format() -> impl TypedValueParser<Value = ReportFormat> {
     PossibleValuesParser::new(options).try_map(|word| ReportFormat::named(&word).ok_or("unknown format"))
 }
 
-/// A value that is no word; the error says what is possible.
+/// A value that is no word; the error lists the possible ones.
 pub(crate) fn value<T: FromStr<Err = OptionError>>(text: &str) -> Result<T, String> {
     text.parse().map_err(|error: OptionError| format!("expected {}", error.expected))
 }
@@ -36,7 +36,7 @@ pub(crate) fn selection(text: &str) -> Result<Selection, String> {
     text.parse().map_err(|error: drystone::metrics::UnknownWord| format!("expected {}", error.expected))
 }
 
-/// Waits beyond what are excessive.
+/// Threshold of excessive waits.
 pub(crate) fn threshold(text: &str) -> Result<Threshold, String> {
     text.parse().map_err(|error: drystone::metrics::UnknownWord| format!("expected {}", error.expected))
 }

@@ -44,8 +44,8 @@ pub(crate) struct WaitsArgs {
     #[arg(long, value_name = "FORMAT", default_value = "table", help_heading = "Output", value_parser = super::values::format())]
     pub(crate) format: ReportFormat,
 
-    /// Also write the results to a file; its ending (.html, .json, .csv, .md, .txt) says how. An
-    /// HTML page has plots.
+    /// Also write the results to a file, in the format of its ending (.html, .json, .csv, .md,
+    /// .txt). An HTML page has plots.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) report: Option<PathBuf>,
 

@@ -44,7 +44,7 @@ pub(crate) struct WhenArgs {
     #[arg(long, value_name = "TIME", requires = "procs", value_parser = span, help_heading = "A job to be submitted")]
     pub(crate) limit: Option<Span>,
 
-    /// Its user, whose earlier jobs tell how long it may run.
+    /// User, whose earlier jobs predict the run time.
     #[arg(long, value_name = "NAME", requires = "procs", help_heading = "A job to be submitted")]
     pub(crate) user: Option<String>,
 
@@ -64,7 +64,7 @@ pub(crate) struct WhenArgs {
     #[arg(long, value_name = "N", default_value_t = 1000)]
     pub(crate) rehearse: usize,
 
-    /// Leave out what would change the start. Each row is another round of futures.
+    /// Leave out changes that would move the start. Each row is another round of futures.
     #[arg(long)]
     pub(crate) no_what_if: bool,
 

@@ -231,7 +231,7 @@ pub(crate) struct GenerateArgs {
 /// Treatment of jobs on a node that fails.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(crate) enum HitArg {
-    /// They end at once and wait again, with nothing left of what they ran.
+    /// They end at once and wait again, with nothing left of their progress.
     Requeue,
     /// They end at once, for good.
     Lose,

@@ -62,7 +62,7 @@ fn worth(workload: &Workload, predictor: &str) -> Result<Option<String>, Failure
         return Ok(Some("Under easy-sjbf no job waits on this log: predictions have nothing to improve.".to_string()));
     };
     Ok(Some(format!(
-        "It is worth this much to a scheduler: under easy-sjbf the mean wait is {} with estimates and {} with these predictions \
+        "Its value to a scheduler: under easy-sjbf the mean wait is {} with estimates and {} with these predictions \
          ({}), the mean bounded slowdown {} and {} ({}). `drystone compare --policy easy-sjbf --policy \
          'easy(backfill=sjf,predict={predictor})'` says how sure that is.",
         duration(wait.0),

@@ -127,7 +127,8 @@ impl Input {
         let cuts = parts || log.load_to.is_some() || real.needs_times_of_the_log();
         if real.warm_start.is_some() && log.moves() {
             let problem =
-                "--warm-start does not go with --load: what ran and waited is recorded at the load of the log";
+                "--warm-start does not go with --load: the running and waiting jobs are recorded at the load of the \
+                 log";
             return Err(Failure::usage(problem));
         }
         let later = log.load.filter(|_| cuts);

@@ -55,7 +55,8 @@ fn feed_back(
     }
     if found.guessed > 0 {
         message::warning(&format!(
-            "{} have no think time (field 18): what passed in the log between the one's end and the other's submit stands for it",
+            "{} have no think time (field 18): the time in the log between the one's end and the other's submit is \
+             used",
             plural(found.guessed, "job")
         ));
     }

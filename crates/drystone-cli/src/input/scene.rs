@@ -72,7 +72,7 @@ pub(super) fn input(
         input = input.with_resources(&log.resources)?;
     }
     if let Some(file) = &real.circumstances {
-        message::note(&format!("{} stands in the place of what the site says", file.display()));
+        message::note(&format!("{} replaces the site's own", file.display()));
     }
     input = recorded::attach(input, Some(path), real)?.slice(cut, real)?;
     if let Some(load) = log.load.filter(|_| plain) {
@@ -129,7 +129,8 @@ fn stage(scene: &Scene<'_>, path: &Path, log: &LogArgs, plain: bool) -> Result<S
     let wrong = |error| Failure::usage(format_args!("{}: {error}", path.display()));
     let (mut workload, outages, division, selection) = if plain {
         message::warning(
-            "jobs arrive at other times than they did: what ran and waited at the beginning, jobs that left the queue and lost capacity are left out",
+            "arrival times differ from the recorded ones: jobs running or waiting at the beginning, withdrawals and \
+             lost capacity are left out",
         );
         let workload = scene.furnish(workload, &kept).map_err(wrong)?;
         (workload, Outages::default(), scene.plain().map_err(wrong)?, Selection::All)

@@ -82,7 +82,7 @@ pub(crate) fn by_ending<K: Kind>(path: &Path) -> Result<&'static dyn Format<K>, 
 /// Returns the failure for a feature that this build lacks.
 pub(crate) fn without(what: &str, feature: &str) -> Failure {
     Failure::usage(format_args!(
-        "{what}: this build cannot do that, for it was made without the feature `{feature}`; build it with \
+        "{what}: this build lacks the feature `{feature}`; build it with \
          `cargo build --release --features {feature}`"
     ))
 }

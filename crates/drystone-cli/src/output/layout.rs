@@ -10,9 +10,9 @@ const LEAST: usize = 12;
 pub(super) struct Needs {
     /// The longest of what stays in one piece.
     least: usize,
-    /// At which no cell is wrapped, though its header may be.
+    /// Width at which no cell is wrapped, though its header may be.
     cells: usize,
-    /// At which nothing is wrapped.
+    /// Width at which nothing is wrapped.
     whole: usize,
     /// True if it means nothing without the column before it.
     beside: bool,

@@ -417,7 +417,7 @@ pub(crate) fn determined_facts(workload: &WorkloadMeta, experiment: &ExperimentM
         facts.push(("cleaning", cleaning));
     }
     if let Some(study) = &experiment.study {
-        facts.push(("study", format!("{} sets {}; what was given explicitly wins", study.name, study.sets.text())));
+        facts.push(("study", format!("{} sets {}; explicit options win", study.name, study.sets.text())));
     }
     facts.push(("trimming", experiment.trim.clone()));
     facts.push(("seed", experiment.seed.to_string()));

@@ -515,8 +515,8 @@ fn run_times_for_estimates_leave_nothing_to_recommend() {
         let sentences = json["verdict"].as_array().expect("sentences");
         sentences.iter().map(|sentence| sentence.as_str().expect("text").to_string()).collect()
     };
-    assert!(verdict(5, &[])[0].contains("nothing that plans with estimates is recommended"), "{:?}", verdict(5, &[]));
-    assert!(!verdict(4, &[])[0].contains("nothing that plans with estimates"));
+    assert!(verdict(5, &[])[0].contains("no policy that plans with estimates is recommended"), "{:?}", verdict(5, &[]));
+    assert!(!verdict(4, &[])[0].contains("no policy that plans with estimates"));
     for model in ["tsafrir", "factor(2)", "user-mean"] {
         let told = verdict(40, &["--estimates", model]);
         assert!(told.iter().any(|t| t.contains(&format!("are made up by the model {model}"))), "{told:?}");

@@ -239,7 +239,7 @@ fn what_a_header_leaves_open_is_told() {
         assert_eq!(ran.code, 0, "{}", ran.err);
         ran.err.lines().filter(|line| !line.contains(" jobs/s")).collect::<Vec<_>>().join("\n")
     };
-    let nodes = "note: the header has no MaxProcs; its MaxNodes, 4, is taken as processors (--procs N says how many)";
+    let nodes = "note: the header has no MaxProcs; its MaxNodes, 4, is taken as processors (--procs N overrides it)";
     assert_says(&told("; MaxNodes: 4", &[]), &[nodes]);
     assert_says(&told("; MaxProcs: -1\n; MaxNodes: 4", &[]), &[nodes]);
     let unreadable = "warning: the header's MaxProcs is no whole number and ignored: `1,152`";

@@ -234,7 +234,7 @@ fn tables_say_what_cleaning_did() {
 /// have no estimate.
 #[test]
 fn estimates_that_were_guessed_are_told() {
-    let told = "have no estimate, so that their true run time stands for it";
+    let told = "have no estimate, so their true run time replaces it";
     let log = |missing: i64| -> String {
         let jobs = (1..=40).map(|n| line(n, 10 * n, 30 + n % 7, 1, if n <= missing { -1 } else { 60 }));
         std::iter::once("; MaxProcs: 4\n".to_string()).chain(jobs).collect()
@@ -262,15 +262,15 @@ fn estimates_that_are_run_times_are_told_of() {
     for (exact, wanted) in [(150, true), (50, true), (49, false), (0, false)] {
         let folder = Folder::with("log.swf", log(exact));
         let told = if wanted {
-            format!("{exact} of 150 jobs run as long as their estimates say")
+            format!("{exact} of 150 jobs run exactly as long as their estimates")
         } else {
-            "jobs run as long".into()
+            "jobs run exactly as long".into()
         };
         let done = folder.run(&["run", "-w", "log.swf", "-p", "easy"]);
         assert_eq!(done.err.contains(&told), wanted, "{exact}: {}", done.err);
         // Not where they are to be exact.
         let done = folder.run(&["run", "-w", "log.swf", "-p", "easy", "--overrun", "exact"]);
-        assert!(!done.err.contains("jobs run as long"), "{exact}: {}", done.err);
+        assert!(!done.err.contains("jobs run exactly as long"), "{exact}: {}", done.err);
     }
 }
 

@@ -122,7 +122,7 @@ fn a_platform_charges_for_suspensions() {
     assert_eq!(segments(&folder, &["-p", "easy", "--platform", "machine.toml"]), plain);
     let run = ["run", "-w", "log.swf", "--platform", "machine.toml", "-p"];
     let said = |policy: &str| folder.run(&[&run[..], &[policy]].concat()).err;
-    let none = "no job that counts was suspended";
+    let none = "no counted job was suspended";
     assert!(said("easy").contains(none) && !said("ss(sf=2)").contains(none), "{}", said("easy"));
     folder.write("machine.toml", "");
     let free = segments(&folder, &["-p", "ss(sf=2)"]);

@@ -24,7 +24,7 @@ pub enum Unfit {
     Outlived {
         /// Number of jobs.
         outliving: usize,
-        /// Of how many.
+        /// Number of all jobs.
         jobs: usize,
         /// The log's number of the first.
         first: i64,

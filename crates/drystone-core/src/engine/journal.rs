@@ -19,9 +19,9 @@ pub enum News {
     Started {
         /// Job concerned.
         job: JobId,
-        /// Since when.
+        /// Start time.
         since: Time,
-        /// On which processors, if that is known.
+        /// Processors, if known.
         on: Option<ProcSet>,
     },
     /// [`Session::requeued`].

@@ -8,7 +8,7 @@ use std::io::{self, Write};
 /// From `at` on, `gauge` has this value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Note {
-    /// Since when.
+    /// Beginning.
     pub at: Time,
     /// Quantity reported.
     pub gauge: Gauge,

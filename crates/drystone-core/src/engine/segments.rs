@@ -13,9 +13,9 @@ pub struct Segment {
     pub job: JobId,
     /// The log's number of the job.
     pub number: i64,
-    /// From when on.
+    /// Start.
     pub start: Time,
-    /// Until when.
+    /// End.
     pub end: Time,
     /// Number of processors.
     pub procs: Procs,

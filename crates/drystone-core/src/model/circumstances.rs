@@ -14,9 +14,9 @@ pub enum Adopted {
     Held,
     /// It runs.
     Running {
-        /// Since when.
+        /// Start time.
         since: Time,
-        /// On which processors, if that is known.
+        /// Processors, if known.
         on: Option<ProcSet>,
     },
     /// It is suspended, and the policy is to resume it. Only for policies that
@@ -25,7 +25,7 @@ pub enum Adopted {
     Suspended {
         /// Run time so far.
         ran: Span,
-        /// On which processors it was, and has to resume, if that is known.
+        /// Processors on which it was, and has to resume, if known.
         on: Option<ProcSet>,
     },
 }

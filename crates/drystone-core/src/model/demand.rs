@@ -128,7 +128,7 @@ pub struct DeviceDemand {
     pub kind: String,
     /// Number of processes.
     pub count: u32,
-    /// For what.
+    /// Unit that it is counted for.
     pub per: DevicePer,
     /// Cores for each device; 0 for none in particular.
     pub cores_each: u32,

@@ -49,7 +49,7 @@ impl Hit {
 pub struct Outage {
     /// Processors concerned.
     pub which: Which,
-    /// From when on.
+    /// Beginning.
     pub begin: Time,
     /// Return; `None` for never.
     pub end: Option<Time>,
@@ -149,7 +149,7 @@ impl Outage {
                 wrong(Field::Announced, problem)
             }
             _ if self.may_cut && self.hit == Hit::Drain => {
-                let problem = "may cut jobs, but drains: say what becomes of them, `requeue` or `lose`";
+                let problem = "may cut jobs, but drains: give their fate, `requeue` or `lose`";
                 wrong(Field::MayCut, problem.into())
             }
             _ => None,

@@ -36,7 +36,7 @@ pub struct Outcome {
     pub requeues: u32,
     /// Run time in the attempts before the last.
     pub lost: Span,
-    /// For how long it was held back: not eligible, or held.
+    /// Time for which it was held back: not eligible, or held.
     pub held: Span,
     /// Run time before it was first heard of, where it was running or suspended then already.
     pub found: Option<Span>,

@@ -26,7 +26,7 @@ impl Machine {
 pub struct Setting {
     /// Name of the setting, e.g. `overrun`.
     pub name: String,
-    /// To what, e.g. `kill`.
+    /// Value of the setting, e.g. `kill`.
     pub value: String,
 }
 

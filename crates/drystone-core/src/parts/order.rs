@@ -1,4 +1,4 @@
-//! In which order waiting jobs are considered.
+//! Order in which waiting jobs are considered.
 
 use super::Waiting;
 use super::formula::{Facts, Formula, Motion};

@@ -76,7 +76,7 @@ pub enum Why {
     Preempting,
 }
 
-/// On which processors a job starts.
+/// Processors on which a job starts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Placement {
@@ -190,8 +190,8 @@ pub struct Moved {
     /// The job whose planned start has changed; or the newcomer itself, moved from where it would
     /// disturb no job to where it was planned.
     pub job: JobId,
-    /// In whose favour: a newcomer, or a running job that got more time. `None` where a job that
-    /// ended or was withdrawn left room.
+    /// Beneficiary: a newcomer, or a running job that got more time. `None` where a job that ended
+    /// or was withdrawn left room.
     pub favour: Option<JobId>,
     /// Planned start before.
     pub from: Time,

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 pub struct Loss {
     /// Processors concerned.
     pub on: ProcSet,
-    /// From when on. A loss in the future is an announced window: no plan places a job across its
+    /// Beginning. A loss in the future is an announced window: no plan places a job across its
     /// beginning.
     pub from: Time,
     /// Expected return; [`Time::MAX`] if it is unknown, and plans then never count on them.

@@ -324,7 +324,8 @@ impl Believed {
     }
 }
 
-/// Until when an overdue job is believed to run: as long again as it is overdue, at least a minute.
+/// Returns the believed end of an overdue job: it runs as long again as it is overdue, at least a
+/// minute.
 pub(super) fn grace(job: &Running, view: &View<'_>) -> Time {
     let overdue = view.now() - view.predicted_end(job.id);
     view.now() + overdue.max(Span::MINUTE)

@@ -103,7 +103,7 @@ pub struct Waiting {
     pub held: Option<&'static str>,
     /// Planned start, if the policy plans one.
     pub planned: Option<i64>,
-    /// By when it promised to, where it did.
+    /// Start that was promised, if any.
     pub promised: Option<i64>,
     /// Start that the policy wanted, in shadow mode.
     pub wanted: Option<i64>,
@@ -118,7 +118,7 @@ pub struct Running {
     pub user: String,
     /// Its processors.
     pub procs: u32,
-    /// Since when.
+    /// Start time.
     pub since: Option<i64>,
     /// Predicted end.
     pub ends: Option<i64>,

@@ -271,7 +271,7 @@ pub struct JobFact {
     /// Run time without suspensions, in seconds; 0 while it runs, because it changes with every
     /// look.
     pub ran: i64,
-    /// Since when it runs, or from when on it may.
+    /// Start time, or the time from which it may start.
     pub start: Option<i64>,
     /// End time.
     pub end: Option<i64>,

@@ -9,7 +9,7 @@ use std::path::Path;
 /// The first thing that came out otherwise.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Mismatch {
-    /// In which segment.
+    /// Number of the segment.
     pub segment: u32,
     /// After which record of it.
     pub record: usize,

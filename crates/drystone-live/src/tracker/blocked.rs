@@ -30,7 +30,7 @@ pub(super) struct JobShape {
     bound: Option<u64>,
 }
 
-/// For how long jobs of one shape are held back, and why.
+/// Duration and reason of a hold of jobs of one shape.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct ShapeBlock {
     why: Why,
@@ -126,8 +126,8 @@ impl Tracker {
         self.blocks.retain(|_, block| block.until.0 + FORGET > now.0);
     }
 
-    /// For how long, in milliseconds, released jobs have found no room and none has started, though
-    /// a job waits that fits what is idle; `None` where nothing of the kind is seen.
+    /// Returns the time, in milliseconds, for which released jobs have found no room and none has
+    /// started, though a job waits that fits the idle processors; `None` without such a stall.
     #[must_use]
     pub fn stalls_for(&self) -> Option<u64> {
         let since = self.vain_since?;

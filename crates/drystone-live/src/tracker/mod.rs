@@ -121,7 +121,7 @@ pub struct Tracker {
     blocks: BTreeMap<blocked::JobShape, blocked::ShapeBlock>,
     /// Jobs to look at in this turn whether anything of them was seen or not.
     recheck: BTreeSet<Key>,
-    /// Since when released jobs find no room and none has started, by [`Stamp::steady`].
+    /// Time since which released jobs find no room and none has started, by [`Stamp::steady`].
     vain_since: Option<u64>,
     /// Time at which a task of an array was last seen released and waiting, by [`Stamp::steady`].
     array_tries: BTreeMap<u64, u64>,

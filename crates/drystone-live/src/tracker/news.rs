@@ -41,7 +41,7 @@ pub enum News {
         key: Key,
         /// Facts of the job.
         job: Job,
-        /// Since when.
+        /// Start time.
         since: Time,
     },
     /// A job is new, and suspended by the daemon itself.
@@ -57,7 +57,7 @@ pub enum News {
     Started {
         /// Identity of the job.
         key: Key,
-        /// Since when.
+        /// Start time.
         since: Time,
     },
     /// It runs on other processors than the session has it on.

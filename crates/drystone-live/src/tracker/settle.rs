@@ -1,4 +1,4 @@
-//! From where the session has a job to where the cluster has it.
+//! Step from the session's state of a job to the cluster's.
 
 use super::{Flight, Flying, Mode, News, Place, Tracked, Tracker, Turn, Why};
 use crate::cluster::{Ending, JobFact, Order, Reason, State};

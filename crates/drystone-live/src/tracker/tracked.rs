@@ -71,7 +71,7 @@ impl Why {
             Why::Taking => "is being taken over",
             Why::LetGo => "an operator released it: the cluster starts it",
             Why::NodesOut => "nodes that it needs are out or reserved",
-            Why::Unsatisfiable => "no nodes of its partition have what it asks for",
+            Why::Unsatisfiable => "no nodes of its partition meet its request",
         }
     }
 }
@@ -131,7 +131,7 @@ pub struct Story {
     pub wanted: Option<Time>,
     /// Time at which its last start was decided.
     pub decided: Option<Time>,
-    /// Since when it runs, by the cluster.
+    /// Start time, by the cluster.
     pub started: Option<Time>,
     /// The first start that was promised, and when that was.
     pub promised: Option<Promise>,

@@ -101,7 +101,7 @@ pub struct Spread {
 const BINS: usize = 20;
 /// A parameter with more numbers than this is shown in groups.
 const MANY: usize = 8;
-/// Of which there are so many.
+/// Number of groups.
 const GROUPS: usize = 6;
 
 /// Shares of bins.

@@ -54,7 +54,8 @@ impl Array<'_> {
         let (tasks, simulations) = (self.tasks, self.simulations);
         format!(
             "{mark} {simulations} simulations of a Drystone sweep in {tasks} tasks: {run}\n\
-             {mark} A task that is stopped, killed or run twice loses nothing; `drystone sweep gather` merges what is there.\n"
+             {mark} A task that is stopped, killed or run twice loses nothing; `drystone sweep gather` merges the \
+             results.\n"
         )
     }
 }

@@ -93,7 +93,7 @@ pub fn divide(todo: &[usize], costs: &Costs, shape: &Shape) -> Result<Division, 
     )))
 }
 
-/// With how many tasks each takes the least time it must.
+/// Returns the number of tasks with which each takes the least time it must.
 fn most_tasks(costs: &Costs, shape: &Shape) -> usize {
     let simulating = (shape.least.saturating_sub(shape.start)).as_secs_f64() * f64::from(shape.cpus.max(1));
     if simulating <= 0.0 { usize::MAX } else { (costs.total() / simulating) as usize }

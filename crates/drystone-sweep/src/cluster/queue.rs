@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use std::process::Command;
 use std::time::{Duration, SystemTime};
 
-/// For how long an answer is good enough for progress: a cluster's scheduler has better things to
-/// do.
+/// Age up to which an answer is good enough for progress: a cluster's scheduler has better things
+/// to do.
 const FRESH: Duration = Duration::from_secs(10);
 
 /// Queue state of an unfinished task.

@@ -108,7 +108,8 @@ fn hyperqueue(array: &Array<'_>, head: &str) -> String {
     let command = quoted(&format!("exec {}", logged(array, "\"$HQ_TASK_ID\"", "hq-\"$HQ_JOB_ID\"_\"$HQ_TASK_ID\"")));
     let limit = array.terms.limit.map_or(String::new(), |limit| format!(" --time-limit={limit}s"));
     format!(
-        "#!/bin/sh\n{head}# A server and workers must be there: `hq server start`, `hq alloc add slurm`. Again only what failed:\n\
+        "#!/bin/sh\n{head}# A server and workers must exist: `hq server start`, `hq alloc add slurm`. Only failed \
+         tasks again:\n\
          # `hq job submit-file`, or this script once more, in which finished tasks end at once.\n\
          exec hq submit --name={} --array=1-{} --cpus={}{limit} --stdout=none --stderr=none -- sh -c {command}\n",
         quoted(array.name),
@@ -146,7 +147,8 @@ fn parallel(array: &Array<'_>, head: &str) -> String {
     let command = quoted(&logged(array, "{}", "parallel_{}"));
     let limit = array.terms.limit.map_or(String::new(), |limit| format!(" --timeout {limit}"));
     format!(
-        "#!/bin/sh\n{head}# Given again, it does what failed or was not begun. On several machines that share this folder: --sshlogin.\n\
+        "#!/bin/sh\n{head}# Repeated, it runs failed and missing tasks. On several machines that share this folder: \
+         --sshlogin.\n\
          seq 1 {tasks} | parallel --jobs {jobs} --joblog {joblog} --resume-failed{limit} --termseq TERM,30000,KILL {command}\n"
     )
 }

@@ -159,7 +159,7 @@ mod tests {
         let expected = "\
 #!/bin/sh
 # 7620 simulations of a Drystone sweep in 64 tasks: `sbatch FILE` submits them.
-# A task that is stopped, killed or run twice loses nothing; `drystone sweep gather` merges what is there.
+# A task that is stopped, killed or run twice loses nothing; `drystone sweep gather` merges the results.
 #SBATCH --job-name=study
 #SBATCH --array=1-64%16
 #SBATCH --nodes=1 --ntasks=1 --cpus-per-task=4

@@ -56,7 +56,7 @@ impl Store {
                 1 => "one simulation has".to_string(),
                 n => format!("{n} simulations have"),
             };
-            let why = format!("{many} no place in it, the first of {policy}: keep what is here in the study");
+            let why = format!("{many} no place in it, the first of {policy}: keep the recorded parts in the study");
             return Err(self.other_study(plan, &why)?);
         }
         // Where a metric came, values of it are lacking.

@@ -138,7 +138,8 @@ impl Store {
             .map_err(|e| self.fail(e))?;
         if let (1.., Some(first)) = (strangers, first) {
             return Err(damaged(format!(
-                "{strangers} of its results, configuration {first} first, are not what their numbers say in a study of {all} \
+                "{strangers} of its results, configuration {first} first, do not match their numbers in a study of \
+                 {all} \
                  configurations on {cases} workloads"
             )));
         }

@@ -79,7 +79,8 @@ impl Reader<'_> {
         let Some(seconds) = &raw.warm_start else { return Ok(None) };
         if let Some(given) = [&raw.load, &raw.month, &raw.slice].into_iter().flatten().next() {
             let at = given.span();
-            let problem = "`load`, `month` and `slice` do not go with `warm-start`: what ran and waited is recorded at the load of the log";
+            let problem = "`load`, `month` and `slice` do not go with `warm-start`: the running and waiting jobs are \
+                recorded at the load of the log";
             return Err(self.error(at, problem));
         }
         match *seconds.as_ref() {

@@ -379,7 +379,7 @@ fn stores_that_were_changed_are_told() {
     let (dir, plan) = (tempfile::tempdir().expect("a folder"), plan());
     for (change, told) in [
         ("DELETE FROM workload", "are not of 0 workloads each"),
-        ("DELETE FROM workload WHERE rowid = 1", "are not what their numbers say"),
+        ("DELETE FROM workload WHERE rowid = 1", "do not match their numbers"),
         ("UPDATE result SET configuration = 9999 WHERE configuration = 3", "configuration 9999 first"),
         ("UPDATE columns SET name = 'foo' WHERE name = 'wait_mean'", "has no column `foo`"),
         ("UPDATE result SET workload_hash = 'x' WHERE configuration = 3", "1 of its results, configuration 3 first"),

@@ -33,7 +33,7 @@ pub struct OutageParams {
 /// The whole machine is out at regular times, announced.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Maintenance {
-    /// For how long.
+    /// Duration.
     pub length: Span,
     /// Time from one beginning to the next, and from the first instant to the first.
     pub every: Span,

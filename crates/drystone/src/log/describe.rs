@@ -141,7 +141,7 @@ pub struct Arrivals {
     /// True if hours and days are those of the log's calendar; otherwise they are counted from its
     /// time zero.
     pub calendar: bool,
-    /// In which time zone, then: see [`Calendar::zone`].
+    /// Time zone, if so: see [`Calendar::zone`].
     pub zone: Option<String>,
     /// Jobs per hour of the day, from midnight.
     pub hours: [u64; 24],

@@ -51,8 +51,8 @@ pub enum LogError {
     },
     /// Behind the compressed data stands something else.
     #[error(
-        "{file}:{line}: the compressed data ends after this line, and what follows it is no gzip; if nothing is missing, unpack the \
-         file (`gzip -dc` leaves the rest out) and read that, else fetch it again"
+        "{file}:{line}: the compressed data ends after this line and is followed by data that is not gzip; if \
+         nothing is missing, unpack the file (`gzip -dc` drops the rest) and read that, else fetch it again"
     )]
     Trailing {
         /// The log's name.

@@ -101,7 +101,7 @@ impl DisruptionMeter {
 /// Processors out over time.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Down {
-    /// From when on how many were out, in order of time.
+    /// Number of processors out from each time on, in order of time.
     steps: Vec<(Time, Procs)>,
 }
 

@@ -60,7 +60,7 @@ pub struct BrokenPromise {
 }
 
 impl BrokenPromise {
-    /// By how much it was late.
+    /// Returns its delay.
     #[must_use]
     pub fn delay(&self) -> Span {
         self.start - self.promised

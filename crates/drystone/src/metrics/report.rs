@@ -201,7 +201,7 @@ pub struct JobRow {
     /// Number of requeues; its start is that of the last attempt.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub requeues: u32,
-    /// For how long it was held back.
+    /// Time for which it was held back.
     #[serde(default, skip_serializing_if = "is_nothing")]
     pub held: Span,
     /// Way in which it ended. One that was lost with its processors is in [`Report::lost`].

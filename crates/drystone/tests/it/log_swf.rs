@@ -371,7 +371,7 @@ fn what_stands_behind_gzip_is_told() {
     let (_, whole) = compressed("gz");
     for rest in ["x", "more", "and more than the head of a member\n", "\0\0\0\0"] {
         let error = load_error(&[&whole, rest.as_bytes()].concat());
-        let told = "the compressed data ends after this line, and what follows it is no gzip";
+        let told = "the compressed data ends after this line and is followed by data that is not gzip";
         assert!(error.contains(told) && !error.contains("truncated"), "{rest:?}: {error}");
     }
     // A second member that is cut off is that.

@@ -42,9 +42,9 @@ fn late_notice_sees_an_end_that_is_put_off() {
     }
 }
 
-/// For how long a job is over its prediction is seen when a job waits, whatever the notice. A is
-/// estimated at 10 s and runs for 1,000; C needs the whole machine and comes at 30, when A is 20 s
-/// over: it is planned to go on for another minute. At 90 it is 80 s over, and so on; from 650 it
+/// The time by which a job is over its prediction is seen when a job waits, whatever the notice. A
+/// is estimated at 10 s and runs for 1,000; C needs the whole machine and comes at 30, when A is 20
+/// s over: it is planned to go on for another minute. At 90 it is 80 s over, and so on; from 650 it
 /// is planned until 1,290. Late notice does not see its end before then.
 #[test]
 fn no_job_is_overdue_before_another_waits() {

@@ -89,7 +89,7 @@ pub struct Planned {
 /// A place in the plan.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Announced {
-    /// Since when.
+    /// Start time.
     pub at: i64,
     /// The planned start.
     pub start: i64,

@@ -13,7 +13,7 @@ pub struct Priority {
     pub average_wait: f64,
     /// Exponents of the price.
     pub exponents: Exponents,
-    /// In which order displaced jobs are put back.
+    /// Order in which displaced jobs are put back.
     pub heuristic: Heuristic,
     /// Procedure for a job that ends early.
     pub removal: Removal,

@@ -46,7 +46,7 @@ pub(super) struct Advised {
 #[derive(Serialize)]
 pub(super) struct Baseline {
     pub(super) policy: String,
-    /// By how much its goal differs between clock phases.
+    /// Difference of its goal between clock phases.
     pub(super) spread: f64,
     /// Figures with their names and values, over all periods and phases.
     #[serde(serialize_with = "named")]

@@ -134,7 +134,7 @@ fn verdict(advised: &Advised, answer: &Answer, live: bool) -> Vec<String> {
         Reason::NothingBetter => {
             let of = match live {
                 true => "Nothing".to_string(),
-                false => format!("Of what was tried in all {} clock phases nothing", advised.advice.phases),
+                false => format!("Of the candidates tried in all {} clock phases none", advised.advice.phases),
             };
             all.push(format!(
                 "{leave} {of} that keeps the guards is better by more than clock phases make ({spread})."
@@ -164,7 +164,8 @@ fn verdict(advised: &Advised, answer: &Answer, live: bool) -> Vec<String> {
         }
         Reason::InsideReplayError => {
             all.push(format!(
-                "{leave} The best changes the goal by less than the simulation is off against what the site recorded. {best} It was {sure}."
+                "{leave} The best changes the goal by less than the simulation's error against the site's records. \
+                 {best} It was {sure}."
             ));
         }
     }
@@ -245,7 +246,7 @@ fn notes(advised: &Advised) -> Vec<String> {
     let mut notes = Vec::new();
     let advice = &advised.advice;
     if advised.stopped {
-        notes.push("It was stopped before all was tried: what is better may be missing.".to_string());
+        notes.push("It was stopped before all candidates were tried: a better one may be missing.".to_string());
     }
     if !advised.cost.measured_here && !advised.instantaneous && advised.settings_tried {
         notes.push(

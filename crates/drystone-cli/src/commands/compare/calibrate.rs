@@ -89,8 +89,8 @@ pub(super) fn announce(specs: &[PolicySpec], estimates: &[f64], threads: usize) 
     let slow = order.iter().rev().filter(|&&at| estimates[at] > all / 20.0).take(4);
     let slow: Vec<String> = slow.map(|&at| format!("{} {}", specs[at], duration(estimates[at]))).collect();
     message::note(&format!(
-        "a short trial says that this takes about {}, most of it {}; the cheapest policies come first, Ctrl-C ends the others \
-         and keeps what is done, --within TIME does so by itself",
+        "a short trial predicts about {}, most of it {}; the cheapest policies come first, Ctrl-C ends the others \
+         and keeps the finished ones, --within TIME does so automatically",
         duration(wall),
         slow.join(", ")
     ));

@@ -21,8 +21,9 @@ pub(super) fn foreseen(workload: &WorkloadMeta) -> Option<String> {
     let share = jobs as f64 / workload.jobs.max(1) as f64;
     (rule.is_run() && share > MANY).then(|| {
         format!(
-            "{} of {} jobs ({}) have no estimate, and their true run times stand for it: what plans with that knows the future, so \
-             nothing that plans with estimates is recommended. --estimates tsafrir, factor(2) or user-mean puts a model there.",
+            "{} of {} jobs ({}) have no estimate, and their true run times replace it: a policy that plans with them \
+             knows the future, so no policy that plans with estimates is recommended. --estimates tsafrir, factor(2) \
+             or user-mean uses a model instead.",
             count(jobs),
             count(workload.jobs),
             percent(Some(share), 0)

@@ -265,7 +265,8 @@ fn check(args: &CompareArgs) -> Result<(), Failure> {
         return Err(Failure::usage(problem));
     }
     if common.real.warm_start.is_some() && !args.loads.is_empty() {
-        let problem = "--warm-start does not go with --loads: what ran and waited is recorded at the load of the log";
+        let problem = "--warm-start does not go with --loads: the running and waiting jobs are recorded at the load \
+            of the log";
         return Err(Failure::usage(problem));
     }
     let written = [("--audit", common.log.audit.as_deref()), ("--report", common.report.as_deref())];

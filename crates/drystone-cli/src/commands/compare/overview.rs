@@ -111,7 +111,7 @@ fn nothing_recommended(result: &CompareResult) -> String {
     format!("keep {}. {}", result.baseline, result.summary.headline)
 }
 
-/// By how much a policy is better than the baseline.
+/// Describes the gain of a policy over the baseline.
 fn gain(result: &CompareResult, name: &str) -> String {
     let changes = result.changes(name).unwrap_or_default();
     let confidence = exact_percent(result.comparison.options.confidence);

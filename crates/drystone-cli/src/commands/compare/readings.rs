@@ -15,7 +15,7 @@ use drystone::policy::PolicySpec;
 use drystone_report::PolicyResult;
 use serde::Serialize;
 
-/// By which means policies are judged.
+/// Means by which policies are judged.
 const JUDGED: [Measure; 2] = [Measure::Wait, Measure::BoundedSlowdown];
 /// Metrics by which a policy is chosen, besides the longest wait.
 const WEIGHED: [Metric; 3] =

@@ -155,7 +155,7 @@ impl Sheet<'_> {
             ));
         }
         if self.results.iter().any(|r| r.policy.preemptive) && self.experiment.platform.is_none() {
-            assumed.push("Suspending and resuming a job costs nothing (--platform says what it costs).".to_string());
+            assumed.push("Suspending and resuming a job is free (--platform sets a cost).".to_string());
         }
         assumed
     }

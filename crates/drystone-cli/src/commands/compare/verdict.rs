@@ -179,7 +179,8 @@ fn best(base: &str, choices: &[&Compared], measure: Measure, words: Words) -> Op
     })
 }
 
-/// By which mean a policy that is better by another is clearly worse: a sentence of its own.
+/// Names the mean by which a policy that is better by another is clearly worse: a sentence of its
+/// own.
 fn price(choices: &[&Compared], policy: &str, words: Words) -> String {
     let Some(chosen) = choices.iter().find(|p| p.name == policy) else { return String::new() };
     let worse = [Measure::Wait, Measure::BoundedSlowdown].into_iter().find_map(|measure| {

@@ -92,7 +92,7 @@ fn mechanism(pool: &PoolFidelity) -> String {
     let m = &pool.mechanism;
     let replayed = percent(m.replayed, 1);
     match m.jobs_with_flags {
-        0 => format!("{replayed} of the jobs replayed; the records do not say what started them"),
+        0 => format!("{replayed} of the jobs replayed; the records do not name the scheduler that started them"),
         jobs => format!(
             "{replayed} of the jobs replayed, {} of {} recorded; {} of these started in the same way",
             percent(m.recorded, 1),

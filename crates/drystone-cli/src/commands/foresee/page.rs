@@ -26,8 +26,9 @@ pub(super) fn page(scores: &Scores) -> String {
     let methods = &scores.found.methods;
     html += "<h2>CRPS in minutes, less is better</h2>\n";
     html += &bars(methods);
-    html += "<h2>Where starts fell within what was said</h2>\n<p>Share of the starts between the quantiles at 0, 10, … 100 %. A \
-             calibrated answer has 10 % everywhere (dashed); a heap at the right are jobs that started later than said.</p>\n\
+    html += "<h2>Position of starts within the forecasts</h2>\n<p>Share of the starts between the quantiles at 0, \
+        10, … 100 %. A \
+             calibrated answer has 10 % everywhere (dashed); a heap at the right shows jobs that started later than forecast.</p>\n\
              <div class=\"plots\">\n";
     for score in methods.iter().filter(|score| !score.method.is_point() && score.all.questions > 0) {
         html += &histogram(score);

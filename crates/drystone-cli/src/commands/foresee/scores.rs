@@ -68,7 +68,8 @@ fn verdict(found: &Foreseen) -> Vec<String> {
     };
     let all = &ours.all;
     let mut lines = vec![format!(
-        "Of {} jobs that waited, {} % started within the central 50 % of what was said and {} % within the central 90 %.",
+        "Of {} jobs that waited, {} % started within the central 50 % of their forecast and {} % within the central \
+         90 %.",
         count(all.questions),
         fixed(100.0 * all.coverage[0], 1),
         fixed(100.0 * all.coverage[1], 1)

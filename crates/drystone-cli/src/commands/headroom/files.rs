@@ -108,7 +108,7 @@ struct PricesDocument<'a> {
     delta: i64,
     /// Processors before the first change.
     procs: i64,
-    /// From when on how many processors there are.
+    /// Number of processors from each time on.
     capacity: &'a [(i64, i64)],
     /// Rows of the schedule, from 0, whose jobs may start later than at their submit, with when.
     releases: BTreeMap<usize, i64>,

@@ -87,7 +87,8 @@ impl HeadroomResult {
         }
         if let Some(floor) = floor_with_suspension {
             let value = figure_below(self.measure, floor.value);
-            facts.push(pair("floor with suspension", format!("{value}: what no schedule beats that may suspend jobs")));
+            facts.push(pair("floor with suspension", format!("{value}: the floor of all schedules, suspension \
+                included")));
         }
         facts.push(pair(
             "search",
@@ -125,7 +126,7 @@ fn named(measure: DelayMeasure) -> &'static str {
 fn of_what(measure: DelayMeasure) -> &'static str {
     match measure {
         DelayMeasure::Wait => "of the wait",
-        DelayMeasure::BoundedSlowdown => "of what the bounded slowdown has above 1",
+        DelayMeasure::BoundedSlowdown => "of the bounded slowdown above 1",
         DelayMeasure::AreaWait => "of the weighted wait",
     }
 }
@@ -176,10 +177,10 @@ pub(crate) fn sentence(one: &Against, measure: DelayMeasure, with_floor: bool) -
     let most = one.at_most.filter(|_| with_floor).map(share_above);
     match (one.saved.map(share_below), most) {
         (Some(saved), Some(most)) => Some(format!(
-            "{what} under {policy} {saved} could be saved by a scheduler that knows all; at most {most} by any"
+            "{what} under {policy} {saved} could be saved by an omniscient scheduler; at most {most} by any"
         )),
         (Some(saved), None) => {
-            Some(format!("{what} under {policy} {saved} could be saved by a scheduler that knows all"))
+            Some(format!("{what} under {policy} {saved} could be saved by an omniscient scheduler"))
         }
         (None, Some(most)) => Some(format!(
             "{what} under {policy} at most {most} could be saved by any schedule, with or without suspension"

@@ -79,7 +79,7 @@ impl Printable for Report {
         let wait = |value| duration(value);
         let plain = |value: f64| format!("{value:.2}");
         let fact = |name: &str, value: String| (name.to_string(), value);
-        document.heading(format!("{}: what {} would have made of it", self.cluster, self.policy));
+        document.heading(format!("{}: the same jobs under {}", self.cluster, self.policy));
         let (earlier, later, same) = self.moved;
         let mut facts = vec![
             fact(

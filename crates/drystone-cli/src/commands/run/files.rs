@@ -96,7 +96,7 @@ impl<'a> RunFiles<'a> {
         if let Some(file) = self.trace {
             let (policy, notes) = (&result.policy.text, seen.notes);
             if notes.list.is_empty() {
-                message::warning(&format!("{policy} said nothing of itself: the file of --trace has no rows"));
+                message::warning(&format!("{policy} reported no diagnostics: the file of --trace has no rows"));
             }
             let mut csv = Vec::new();
             notes.write_csv(&mut csv).map_err(Failure::usage)?;

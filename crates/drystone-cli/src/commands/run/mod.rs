@@ -143,7 +143,7 @@ pub(crate) fn ran(
     let waited = report.queue.as_ref().map_or(0, |queue| queue.whole.max_waiting_jobs);
     candidates::bounded(&PolicyMeta::of(&spec), waited).iter().for_each(|told| message::note(told));
     if common.platform.is_some() && report.suspensions.total == 0 {
-        message::note("no job that counts was suspended: --platform says what suspensions cost");
+        message::note("no counted job was suspended: --platform sets the cost of suspensions");
     }
     let Watched { notes, segments, heel, watcher } = watched;
     // Months that are simulated apart overlap in time.

@@ -37,7 +37,7 @@ pub(super) fn gather(args: &GatherArgs) -> Outcome {
 
 fn tell_what_is_missing(args: &GatherArgs, merged: &Merged) {
     message::note(&format!(
-        "{} missing; `drystone sweep slurm {}` submits what no task has that waits or runs",
+        "{} missing; `drystone sweep slurm {}` submits the simulations of no waiting or running task",
         plural(merged.missing, "configuration"),
         args.store.display()
     ));

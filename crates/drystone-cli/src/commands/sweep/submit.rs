@@ -57,8 +57,8 @@ pub(super) fn slurm(args: &SlurmArgs) -> Outcome {
     Tasks::note_job(&folder, &job)?;
     let store = wanted.store.display();
     message::note(&format!(
-        "submitted as job {job}; `drystone sweep status {store} --follow` shows how far it is, `drystone sweep gather {store}` \
-         merges what is there"
+        "submitted as job {job}; `drystone sweep status {store} --follow` shows the progress, `drystone sweep gather \
+         {store}` merges the results"
     ));
     Ok(DONE)
 }
@@ -215,15 +215,15 @@ impl Ready<'_> {
         if tasks < self.wanted.terms.tasks as usize {
             let wanted = count(u64::from(self.wanted.terms.tasks));
             let enough = plural(tasks as u64, "task");
-            message::note(&format!("{enough} instead of {wanted}: more would be too short for what is left"));
+            message::note(&format!("{enough} instead of {wanted}: more would be too short for the rest"));
         }
         if let Some(limit) = self.wanted.terms.limit
             && longest > limit as f64
         {
             let fit = (tasks as f64 * longest / (limit as f64 * 0.8)).ceil();
             message::warning(&format!(
-                "the longest task is predicted to take {}, more than its limit of {}: what is stopped continues when this is given \
-                 again; --tasks {fit} would fit",
+                "the longest task is predicted to take {}, more than its limit of {}: stopped tasks continue when \
+                 this command is repeated; --tasks {fit} would fit",
                 duration(longest),
                 duration(limit as f64)
             ));
@@ -306,7 +306,7 @@ fn tell_that_nothing_is_left(store: &Path, under_way: usize, jobs: &[String]) {
         return;
     }
     message::note(&format!(
-        "nothing to submit: what is missing, {}, is with tasks that wait or run (job {})",
+        "nothing to submit: the missing simulations, {}, belong to tasks that wait or run (job {})",
         plural(under_way as u64, "simulation"),
         jobs.join(", ")
     ));

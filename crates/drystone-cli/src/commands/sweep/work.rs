@@ -116,7 +116,7 @@ fn tell_of_long_run(plan: &Plan, long: LongRun) {
     let simulated = &plan.simulations[long.place];
     let (case, since) = (plan.case_of(long.place).label(), duration(long.since.as_secs_f64()));
     message::note(&format!(
-        "{} on {case} has been simulated for {since}; --limit TIME gives up what takes longer",
+        "{} on {case} has been simulated for {since}; --limit TIME stops longer simulations",
         simulated.policy
     ));
 }
@@ -136,8 +136,8 @@ fn tell_of_growth(path: &Path, growth: Growth) {
 fn tell_of_time_limits(study: &Study) {
     if let Some(policy) = study.timed() {
         message::insist(&format!(
-            "`{policy}` has a time limit: its results depend on the speed of the machine, and on what else it does, and will be others \
-             another time; a limit of nodes instead of `budget` has the same results everywhere"
+            "`{policy}` has a time limit: its results depend on the speed and load of the machine and vary between \
+             runs; a limit of nodes instead of `budget` gives equal results everywhere"
         ));
     }
 }

@@ -156,7 +156,7 @@ impl Scene {
             self.queue.push((queued.clone(), place));
         }
         if without > 0 {
-            self.remarks.push(format!("{without} jobs have no limit; a year stands for it"));
+            self.remarks.push(format!("{without} jobs have no limit; a year is assumed"));
         }
     }
 

@@ -33,7 +33,7 @@ pub(super) struct Queued {
     /// Seconds; `None` without a limit.
     pub(super) limit: Option<i64>,
     pub(super) submit: i64,
-    /// Since when it runs.
+    /// Start time.
     pub(super) since: Option<i64>,
     pub(super) priority: i64,
     /// Reason why it cannot start whatever is free.
@@ -85,7 +85,7 @@ pub(super) fn read(dir: &Path) -> Result<State, Failure> {
     };
     if !dir.is_dir() {
         return Err(Failure::usage(format_args!(
-            "{}: is no folder; `drystone when --ask` prints what goes into one",
+            "{}: is not a folder; `drystone when --ask` prints the commands that fill one",
             dir.display()
         )));
     }
@@ -103,7 +103,7 @@ pub(super) fn read(dir: &Path) -> Result<State, Failure> {
         Some((path, text)) => nodes(&path, &text)?,
         None => {
             return Err(Failure::usage(format_args!(
-                "{}: has no nodes.txt, what `scontrol -o show nodes` prints",
+                "{}: has no nodes.txt, the output of `scontrol -o show nodes`",
                 dir.display()
             )));
         }
@@ -115,7 +115,7 @@ pub(super) fn read(dir: &Path) -> Result<State, Failure> {
             .map_err(|_| wrong(&path, 1, &format!("`{}` is no time in seconds since 1970", text.trim())))?,
         None => updated.ok_or_else(|| {
             Failure::usage(format_args!(
-                "{}: has no now.txt, what `date +%s` prints, and squeue.json says no time",
+                "{}: has no now.txt, the output of `date +%s`, and squeue.json has no time",
                 dir.display()
             ))
         })?,

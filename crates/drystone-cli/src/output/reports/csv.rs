@@ -14,7 +14,7 @@ impl Format<Reports> for Csv {
     }
 
     fn option(&self) -> Option<(&'static str, &'static str)> {
-        Some(("csv", "A header and rows of figures: one per policy, predictor, cell or whatever is asked for"))
+        Some(("csv", "A header and rows of figures: one per policy, predictor, cell or other subject"))
     }
 
     fn write(&self, result: &(dyn Printable + '_), out: &mut Output) -> Result<(), Failure> {

@@ -142,7 +142,7 @@ impl ReportFile {
     pub(crate) fn unless_lost(self, lacks_parts: bool) -> Option<ReportFile> {
         let lost = lacks_parts && self.0.out.replaces();
         if lost {
-            message::warning(&format!("{} is left as it was: what is new lacks parts", self.0.out.name()));
+            message::warning(&format!("{} is unchanged: the new result lacks parts", self.0.out.name()));
         }
         (!lost).then_some(self)
     }

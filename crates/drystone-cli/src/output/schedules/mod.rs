@@ -46,7 +46,7 @@ impl Kind for Schedules {
 /// A schedule to be written, opened before the work begins.
 pub(crate) struct ScheduleFile {
     target: Target<Schedules>,
-    /// For what determined the schedule, where the file itself has no place for it.
+    /// File for the inputs of the schedule, where the schedule itself has no place for them.
     beside: Option<Output>,
 }
 

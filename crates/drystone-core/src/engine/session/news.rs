@@ -15,9 +15,9 @@ use serde::{Deserialize, Serialize};
 /// History of a job beyond waiting and running.
 #[derive(Clone, Copy, Default, Debug, Serialize, Deserialize)]
 pub(super) struct Beyond {
-    /// For how long it was held back.
+    /// Time for which it was held back.
     pub(super) held: Span,
-    /// Since when it is.
+    /// Beginning of the hold.
     since: Option<Time>,
     /// Run time in vain.
     pub(super) lost: Span,
@@ -31,7 +31,7 @@ pub(super) struct Beyond {
 pub enum NewsError {
     /// The policy would not understand.
     #[error(
-        "this policy does not know what to do when jobs are held, changed or started by others, or processors fail"
+        "this policy cannot handle jobs that are held, changed or started by others, or processors that fail"
     )]
     Unheard,
     /// Several passes are made in a second whose order only a simulator knows.
@@ -41,7 +41,7 @@ pub enum NewsError {
     #[error(transparent)]
     Impossible(#[from] ImpossibleJob),
     /// The policy cannot resume jobs.
-    #[error("this policy never resumes a suspended job: requeue the job, or leave it to what suspended it")]
+    #[error("this policy never resumes a suspended job: requeue the job, or leave it to its suspender")]
     NeverResumed,
     /// Processors cannot be lost so.
     #[error("{0}")]

@@ -3,7 +3,7 @@
 use super::arithmetic::{combine, holds, max, min, of_one, truth};
 use super::expr::{Expr, Function, Operator, Variable};
 
-/// On what a value depends.
+/// Dependencies of a value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Depends {
     /// It differs from job to job.
@@ -25,7 +25,7 @@ impl Depends {
     }
 }
 
-/// On what a tree depends.
+/// Returns the dependencies of a tree.
 pub(super) fn depends(expr: &Expr) -> Depends {
     use Variable::*;
     match expr {

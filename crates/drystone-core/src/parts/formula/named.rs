@@ -74,7 +74,7 @@ named! {
 
 /// The variants of every named order.
 pub const VARIANTS: &[NamedVariant] = &[
-    NamedVariant { name: "estimate", run: 'e', meaning: "with the user's estimate, whatever plans" },
+    NamedVariant { name: "estimate", run: 'e', meaning: "with the user's estimate, whatever the prediction" },
     NamedVariant { name: "prediction", run: 'r', meaning: "with the run time that plans: true with predict=perfect" },
 ];
 

@@ -41,7 +41,7 @@ pub enum Fallback {
     Relative,
 }
 
-/// In which order jobs are recent.
+/// Order by which jobs are recent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub enum Recency {
     /// By submission.

@@ -30,7 +30,7 @@ pub enum Arrive {
     Fits,
 }
 
-/// By what a job is judged that would overtake.
+/// Criterion for a job that would overtake.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub enum Guard {
     /// By its predicted end.
@@ -47,7 +47,7 @@ pub enum Guard {
 pub struct Choices {
     /// Order of the queue; its first job gets a reservation.
     pub order: Order,
-    /// In which order the others are tried; `None` for no backfilling at all.
+    /// Order in which the others are tried; `None` for no backfilling at all.
     pub backfill: Option<Order>,
     /// Number of jobs that get a reservation at each pass: 0 for greedy backfilling, 1 for EASY.
     pub reservations: u32,
@@ -57,7 +57,7 @@ pub struct Choices {
     pub overdue: Overdue,
     /// Consequence of an arrival.
     pub arrive: Arrive,
-    /// By what a job is judged that would overtake.
+    /// Criterion for a job that would overtake.
     pub guard: Guard,
     /// A job that has waited longer heads the queue; of several the first to arrive.
     pub starve: Option<Span>,

@@ -29,9 +29,9 @@ pub(super) enum RunTimeBasis {
 /// Choices in which this EASY differs from the rest of the family.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Parting {
-    /// By which run times reservations are made and jobs admitted. Both orders follow predictions.
+    /// Run times by which reservations are made and jobs admitted. Both orders follow predictions.
     pub(super) plan: RunTimeBasis,
-    /// By which run times the reservation is computed that is announced.
+    /// Run times of the announced reservation.
     pub(super) announce: RunTimeBasis,
     /// Notice of early ends.
     pub(super) notice: Notice,

@@ -48,7 +48,7 @@ impl Starvation {
         jobs.sort_by_key(|job| if starves(job) { (false, job.id) } else { (true, JobId::default()) });
     }
 
-    /// Until when this head stays first as far as patience is concerned.
+    /// Returns the time until which this head stays first as far as patience is concerned.
     pub(super) fn until(&mut self, head: JobId, waits: impl Fn(JobId) -> bool, view: &View<'_>) -> Time {
         match self.oldest(waits, view) {
             Some(oldest) if oldest != head => self.patience(view.job(oldest).submit),

@@ -147,8 +147,8 @@ fn slowdown(wait: i64, pace: u64) -> i64 {
 }
 
 impl Measure {
-    /// By how much sums over so many jobs can differ where the schedules are equally good: what was
-    /// rounded, of each job in both.
+    /// Returns the largest difference between sums over this many jobs where the schedules are
+    /// equally good: the rounding of each job in both.
     pub(super) fn rounding(self, jobs: usize) -> i64 {
         if self == Measure::Slowdown { 2 * jobs as i64 } else { 0 }
     }

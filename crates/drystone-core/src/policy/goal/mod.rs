@@ -116,7 +116,7 @@ impl Goal {
 }
 
 impl Plan {
-    /// For how long a job that has not started is placed; at least 1 s.
+    /// Returns the time for which a job that has not started is placed; at least 1 s.
     fn span(self, id: JobId, view: &View<'_>) -> Span {
         let prediction = view.prediction(id).max(Span(1));
         match self {

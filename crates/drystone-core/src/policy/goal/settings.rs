@@ -8,7 +8,7 @@ use crate::policy::{Args, Form, SpecError, Takes};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// In which order the children of a node are tried: first the job that the heuristic would take.
+/// Order in which the children of a node are tried: first the job that the heuristic would take.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub enum Branching {
     /// By arrival.
@@ -18,7 +18,7 @@ pub enum Branching {
     Lxf,
 }
 
-/// In which order paths are visited. A branch other than the heuristic's is a discrepancy.
+/// Order in which paths are visited. A branch other than the heuristic's is a discrepancy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub enum Traversal {
     /// Limited discrepancy search: iteration k visits the paths with exactly k discrepancies.
@@ -59,7 +59,7 @@ pub enum Reuse {
     Seed,
 }
 
-/// For which run time jobs are placed. What counts in slowdowns is the prediction always.
+/// Run time for which jobs are placed. Slowdowns always count the prediction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub enum Plan {
     /// The predicted one.
@@ -91,7 +91,7 @@ pub struct Settings {
     /// Percent of the nodes that are kept for a local search from the best path of the tree.
     /// Without a limit of nodes there is none.
     pub local: u32,
-    /// For which run time jobs are placed.
+    /// Run time for which jobs are placed.
     pub plan: Plan,
     /// So many of the waiting jobs are searched, the first in the order of branches; the others
     /// follow in that order behind the best path. `None`: all.

@@ -138,7 +138,7 @@ fn delay(args: &Args<'_>) -> Result<Option<Delay>, SpecError> {
     };
     if delay.current && delay.hold {
         return Err(
-            args.error("`read=now` and `hold=yes` exclude each other: what is held is held for a time known".into())
+            args.error("`read=now` and `hold=yes` exclude each other: a hold needs a known duration".into())
         );
     }
     Ok(args.unless("none", "delay")?.map(|first| Delay { first, ..delay }))

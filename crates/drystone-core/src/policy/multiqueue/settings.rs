@@ -18,7 +18,7 @@ pub enum Own {
     Split,
 }
 
-/// In which order pivots are promised their starts.
+/// Order in which pivots are promised their starts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub enum Promising {
     /// In the order in which jobs became pivots, each when the pass reaches it (spec M3).

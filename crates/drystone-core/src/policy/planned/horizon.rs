@@ -41,8 +41,8 @@ impl Horizon {
         }
     }
 
-    /// Up to when a job must be able to start to be planned now, if so many are planned that do not
-    /// start at once.
+    /// Returns the time up to which a job must be able to start to be planned now, if this many are
+    /// planned that do not start at once.
     pub(in crate::policy) fn reaches(self, now: Time, planned: usize) -> Option<Time> {
         match self {
             Horizon::All => Some(Time::MAX),

@@ -8,7 +8,7 @@ use crate::policy::ranking;
 use crate::policy::{Args, Call, Form, SpecError, Takes};
 use serde::{Deserialize, Serialize};
 
-/// In which order displaced jobs are put back (rule 16; section 4.6). Ties are broken by arrival.
+/// Order in which displaced jobs are put back (rule 16; section 4.6). Ties are broken by arrival.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub enum Order {
     /// `ast`: by planned start.
@@ -74,7 +74,7 @@ pub struct Settings {
     pub slack_factor: f64,
     /// AWT.
     pub average_wait: AverageWait,
-    /// In which order displaced jobs are put back.
+    /// Order in which displaced jobs are put back.
     pub order: Order,
     /// α_u, α_t, α_p, α_f.
     pub weights: Weights,

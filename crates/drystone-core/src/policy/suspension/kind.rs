@@ -82,7 +82,7 @@ pub(crate) static SS: Kind = Kind {
 /// Tuned selective suspension.
 pub(crate) static TSS: Kind = Kind {
     name: "tss",
-    summary: "selective suspension that spares jobs whose own slowdown is above what is usual for their kind",
+    summary: "selective suspension that spares jobs whose own slowdown is above the usual one of their kind",
     source: SOURCE,
     params: &[
         SF,

@@ -4,7 +4,7 @@ use super::ratio::Decimal;
 use crate::model::Span;
 use serde::{Deserialize, Serialize};
 
-/// By which factor a waiting job's expansion factor must exceed that of a running one to suspend
+/// Factor by which a waiting job's expansion factor must exceed that of a running one to suspend
 /// it: SF.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub enum Factor {
@@ -123,7 +123,7 @@ pub struct Service {
     /// At multiples of this suspended jobs may suspend others to resume, and no other is tried
     /// between events.
     pub every: Span,
-    /// By which factor a suspended job's instantaneous expansion factor must exceed those of the
+    /// Factor by which a suspended job's instantaneous expansion factor must exceed those of the
     /// jobs that it suspends to resume; `None`: it never suspends any.
     pub resume: Option<Decimal>,
 }

@@ -9,9 +9,9 @@ pub struct Faults {
     pub unsaid: u32,
     /// Of a thousand orders so many are refused.
     pub refused: u32,
-    /// From when until when, in milliseconds, the controller does not answer.
+    /// Intervals in which the controller does not answer, in milliseconds.
     pub silent: Vec<(i64, i64)>,
-    /// From when until when, in milliseconds, the controller starts no job.
+    /// Intervals in which the controller starts no job, in milliseconds.
     pub idle: Vec<(i64, i64)>,
     /// The state of the generator.
     pub seed: u64,

@@ -11,7 +11,7 @@ const WAKE: &str = include_str!("../../../assets/wake.sh");
 /// Begins the line of settings.
 const SETTINGS: &str = "local SETTINGS = ";
 
-/// For how long the daemon may be silent before the hook lets jobs pass, in seconds.
+/// Silence of the daemon after which the hook lets jobs pass, in seconds.
 pub const SILENCE: u64 = 60;
 
 /// Settings of the hook.
@@ -25,7 +25,7 @@ pub struct HookSettings<'a> {
     pub daemon: u32,
     /// Partitions whose jobs are held.
     pub partitions: &'a [String],
-    /// For how long the daemon may be silent, in seconds.
+    /// Silence of the daemon that is allowed, in seconds.
     pub silence: u64,
 }
 

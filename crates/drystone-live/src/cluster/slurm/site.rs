@@ -163,7 +163,7 @@ impl Site {
         self.conf().parent().unwrap_or(Path::new("/etc/slurm")).join("job_submit.lua")
     }
 
-    /// For how long jobs that have ended stay listed, in seconds.
+    /// Returns the time for which ended jobs stay listed, in seconds.
     #[must_use]
     pub fn keeps_ended(&self) -> u64 {
         self.get("MinJobAge").split(' ').next().and_then(|text| text.parse().ok()).unwrap_or(300)

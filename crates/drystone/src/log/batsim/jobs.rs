@@ -14,7 +14,7 @@ const HEADER: &str = "job_id,workload_name,profile,submission_time,requested_num
     final_state,starting_time,execution_time,finish_time,waiting_time,turnaround_time,stretch,allocated_resources,\
     consumed_energy,metadata";
 
-/// On which processors a job ran; `None` where there was no room, since it was suspended meanwhile.
+/// Processors on which a job ran; `None` where there was no room, since it was suspended meanwhile.
 pub type Placed = Option<ProcSet>;
 
 /// Processors for every job of a schedule whose policy only counted: the lowest free ones, in the
@@ -123,7 +123,7 @@ pub(super) fn read(input: &mut impl BufRead, name: &Arc<str>) -> Result<Log, Log
             value.ok_or_else(|| wrong(name, line, format!("`{what}` is `{cell}`; expected a number")))
         };
         let time = |value: f64, what: &str| -> Result<Decimal, LogError> {
-            seconds(value).ok_or_else(|| wrong(name, line, format!("`{what}` is {value}, beyond what times can be")))
+            seconds(value).ok_or_else(|| wrong(name, line, format!("`{what}` is {value}, outside the range of times")))
         };
         let submit = number(at[0], "submission_time")?;
         let procs = number(at[1], "requested_number_of_resources")?;

@@ -85,7 +85,7 @@ rules! {
     DroppedNumber = "dropped-number", Dropped, "The job number was used before.";
     KeptNegativeSubmit = "kept-negative-submit", Noted, "The submit is negative, as an unknown one (-1) is, and stays so.";
     OutOfOrder = "out-of-order", Changed, "The submit is before that of a record further up; jobs were sorted by submit.";
-    NotTaken = "not-taken", Dropped, "The job comes after the first so many that were asked for.";
+    NotTaken = "not-taken", Dropped, "The job comes after the requested number of first jobs.";
 }
 
 impl fmt::Display for Rule {

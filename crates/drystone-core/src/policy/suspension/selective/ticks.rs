@@ -25,8 +25,8 @@ impl Selective {
         (best < Time::MAX).then_some(best)
     }
 
-    /// From when on an idle job can start as things are, no later than it really can; [`Time::MAX`]
-    /// for never. Not computed to the end where it is `bound` or later.
+    /// Returns the time from which an idle job can start as things are, no later than it really
+    /// can; [`Time::MAX`] for never. Not computed to the end where it is `bound` or later.
     fn ready(&mut self, at: usize, now: Time, bound: Time) -> Time {
         if self.is_ruled_out(at, now) {
             return Time::MAX;
