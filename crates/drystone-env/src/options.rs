@@ -237,9 +237,7 @@ impl Options {
                 return refuse("base: the order knows true run times".to_string());
             }
             if !formula.windows().is_empty() {
-                return refuse(
-                    "base: an environment does not track the recent usage of users (`usage`)".to_string(),
-                );
+                return refuse("base: an environment does not track the recent usage of users (`usage`)".to_string());
             }
         }
         Ok(())

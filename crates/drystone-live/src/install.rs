@@ -119,8 +119,10 @@ impl Installation<'_> {
             |path: &Path, root: &str| path.strip_prefix(root).ok().filter(|rest| *rest != Path::new("")).map(shown);
         let state = below(self.home.state(), "/var/lib").map(|rest| format!("StateDirectory={rest}\n"));
         let run = below(self.home.run(), "/run").map(|rest| {
-            format!("RuntimeDirectory={rest}\n# The hook continues to read the heartbeat when the daemon is \
-                gone.\nRuntimeDirectoryPreserve=yes\n")
+            format!(
+                "RuntimeDirectory={rest}\n# The hook continues to read the heartbeat when the daemon is \
+                gone.\nRuntimeDirectoryPreserve=yes\n"
+            )
         });
         state.unwrap_or_default() + &run.unwrap_or_default()
     }

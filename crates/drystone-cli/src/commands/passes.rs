@@ -48,7 +48,8 @@ fn line(said: &Said, submit: Time) -> String {
         Reason::Blocked => "it did not fit, and kept its partition from the jobs behind it".to_string(),
         Reason::BehindBlocked => "a job before it did not fit, and kept its partition or its nodes".to_string(),
         Reason::Unavailable => "jobs of other partitions kept so many nodes that the rest could never \
-            suffice".to_string(),
+            suffice"
+            .to_string(),
         Reason::Planned => format!("planned to start {planned}"),
         Reason::BeyondWindow => format!("could start {planned}, beyond bf_window: nothing was kept for it"),
         Reason::Unplanned => format!("could start {planned}, and was to have no plan"),

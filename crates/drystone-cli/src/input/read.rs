@@ -126,8 +126,7 @@ impl Input {
         let parts = cut.month.is_some() || cut.slice.is_some();
         let cuts = parts || log.load_to.is_some() || real.needs_times_of_the_log();
         if real.warm_start.is_some() && log.moves() {
-            let problem =
-                "--warm-start does not go with --load: the running and waiting jobs are recorded at the load of the \
+            let problem = "--warm-start does not go with --load: the running and waiting jobs are recorded at the load of the \
                  log";
             return Err(Failure::usage(problem));
         }

@@ -87,8 +87,13 @@ impl HeadroomResult {
         }
         if let Some(floor) = floor_with_suspension {
             let value = figure_below(self.measure, floor.value);
-            facts.push(pair("floor with suspension", format!("{value}: the floor of all schedules, suspension \
-                included")));
+            facts.push(pair(
+                "floor with suspension",
+                format!(
+                    "{value}: the floor of all schedules, suspension \
+                included"
+                ),
+            ));
         }
         facts.push(pair(
             "search",
@@ -179,9 +184,7 @@ pub(crate) fn sentence(one: &Against, measure: DelayMeasure, with_floor: bool) -
         (Some(saved), Some(most)) => Some(format!(
             "{what} under {policy} {saved} could be saved by an omniscient scheduler; at most {most} by any"
         )),
-        (Some(saved), None) => {
-            Some(format!("{what} under {policy} {saved} could be saved by an omniscient scheduler"))
-        }
+        (Some(saved), None) => Some(format!("{what} under {policy} {saved} could be saved by an omniscient scheduler")),
         (None, Some(most)) => Some(format!(
             "{what} under {policy} at most {most} could be saved by any schedule, with or without suspension"
         )),

@@ -30,9 +30,7 @@ pub(super) struct Beyond {
 #[non_exhaustive]
 pub enum NewsError {
     /// The policy would not understand.
-    #[error(
-        "this policy cannot handle jobs that are held, changed or started by others, or processors that fail"
-    )]
+    #[error("this policy cannot handle jobs that are held, changed or started by others, or processors that fail")]
     Unheard,
     /// Several passes are made in a second whose order only a simulator knows.
     #[error("with pass=pyss nothing may change but by arrivals and ends")]

@@ -137,9 +137,7 @@ fn delay(args: &Args<'_>) -> Result<Option<Delay>, SpecError> {
         wake: args.yes("wake")?,
     };
     if delay.current && delay.hold {
-        return Err(
-            args.error("`read=now` and `hold=yes` exclude each other: a hold needs a known duration".into())
-        );
+        return Err(args.error("`read=now` and `hold=yes` exclude each other: a hold needs a known duration".into()));
     }
     Ok(args.unless("none", "delay")?.map(|first| Delay { first, ..delay }))
 }
