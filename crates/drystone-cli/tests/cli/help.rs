@@ -2,7 +2,7 @@
 
 use crate::common::Folder;
 
-const COMMANDS: [&[&str]; 47] = [
+const COMMANDS: &[&[&str]] = &[
     &[],
     &["compare"],
     &["run"],
@@ -12,6 +12,8 @@ const COMMANDS: [&[&str]; 47] = [
     &["whatif"],
     &["evolve"],
     &["gantt"],
+    &["headroom"],
+    &["reproduce"],
     &["predict"],
     &["foresee"],
     &["when"],
@@ -23,6 +25,7 @@ const COMMANDS: [&[&str]; 47] = [
     &["workload", "slice"],
     &["workload", "convert"],
     &["workload", "generate"],
+    &["workload", "outages"],
     &["sweep"],
     &["sweep", "status"],
     &["sweep", "resume"],
@@ -32,6 +35,11 @@ const COMMANDS: [&[&str]; 47] = [
     &["sweep", "pareto"],
     &["sweep", "chunk"],
     &["sweep", "merge"],
+    &["sweep", "slurm"],
+    &["sweep", "recipe"],
+    &["sweep", "gather"],
+    &["sweep", "cancel"],
+    &["sweep", "task"],
     &["import"],
     &["fidelity"],
     &["waits"],
@@ -52,10 +60,29 @@ const COMMANDS: [&[&str]; 47] = [
     &["man"],
 ];
 
+/// A command that is added to the program is added here, and its help is read.
+#[test]
+fn every_command_is_listed() {
+    let folder = Folder::new();
+    for above in [&[][..], &["workload"], &["sweep"], &["live"], &["live", "journal"]] {
+        let help = folder.run(&[above, &["--help-all"]].concat()).ok();
+        // Commands stand two columns from the margin, their description two or more behind them.
+        let named = help.lines().filter_map(|line| {
+            let (name, about) = line.strip_prefix("  ")?.split_once("  ")?;
+            let is_name = !name.is_empty() && name.chars().all(|c| c.is_ascii_lowercase() || c == '-');
+            (is_name && name != "help" && !name.starts_with('-') && !about.trim().is_empty()).then_some(name)
+        });
+        for name in named {
+            let command = [above, &[name]].concat();
+            assert!(COMMANDS.iter().any(|known| **known == *command), "{command:?} is missing in COMMANDS");
+        }
+    }
+}
+
 #[test]
 fn help_texts() {
     let folder = Folder::new();
-    for command in COMMANDS {
+    for &command in COMMANDS {
         let help = folder.run(&[command, &["--help"]].concat()).ok();
         assert!(command == ["workload"] || help.contains("Example"), "{command:?} has no example: {help}");
         let name = [&["drystone"], command].concat().join("_");
@@ -69,7 +96,7 @@ fn help_texts_are_plain() {
     let folder = Folder::new();
     let question = ["What", "How", "Who", "Which", "Whether", "Where", "Why", "When", "Whose", "Those"];
     let words = ["some-body", "no-body", "whoe-ver", " who-m ", "those wh-o", "is to-ld", "are to-ld", "an-ew"];
-    for command in COMMANDS {
+    for &command in COMMANDS {
         let help = folder.run(&[command, &["--help-all"]].concat()).ok();
         let mut before = "";
         for line in help.lines() {
@@ -90,7 +117,7 @@ fn help_texts_are_plain() {
 #[test]
 fn short_help_fits_on_a_screen() {
     let folder = Folder::new();
-    for command in COMMANDS {
+    for &command in COMMANDS {
         let help = folder.run(&[command, &["-h"]].concat()).ok();
         assert!(help.lines().count() <= 50, "{command:?}: {}\n{help}", help.lines().count());
         assert!(help.lines().all(|line| line.chars().count() <= 80), "{command:?}:\n{help}");
@@ -102,7 +129,7 @@ fn short_help_fits_on_a_screen() {
 #[test]
 fn examples_can_be_pasted() {
     let folder = Folder::new();
-    for command in COMMANDS {
+    for &command in COMMANDS {
         let help = folder.run(&[command, &["--help"]].concat()).ok();
         let examples = help.lines().skip_while(|line| !line.starts_with("Example")).skip(1);
         let mut goes_on = false;
