@@ -205,8 +205,13 @@ impl SiteInput {
     /// Describes the assumptions about the machine, for people.
     pub(crate) fn assumed(&self) -> String {
         let pools = &self.site.manifest.pools;
+        let on_nodes = self.site.is_on_nodes();
         let one = |&pool: &u16| {
             let summary = &pools[usize::from(pool)];
+            if on_nodes {
+                let nodes = plural(u64::from(summary.nodes), "node");
+                return format!("{} with {} on {nodes}", summary.name, plural(u64::from(summary.units), "processor"));
+            }
             format!(
                 "{} with {}",
                 summary.name,
@@ -221,10 +226,14 @@ impl SiteInput {
         };
         let side = if self.pools.len() > 1 { "Pools that share no node, side by side" } else { "One pool" };
         let lost = if self.plain { "nothing is ever out" } else { "capacity that was out is out" };
-        format!(
-            "{side}: {}{more}; {lost}. A job's size is its dominant share; no places of nodes, no limits of users.",
-            named.join(", ")
-        )
+        let counted = match on_nodes {
+            true => {
+                "Under slurm jobs are on nodes, with memory, devices, features, licences and limits; other policies count processors and \
+                 pools of these."
+            }
+            false => "A job's size is its dominant share; no places of nodes, no limits of users.",
+        };
+        format!("{side}: {}{more}; {lost}. {counted}", named.join(", "))
     }
 }
 

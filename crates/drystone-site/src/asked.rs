@@ -1,4 +1,4 @@
-//! What the jobs of a site ask for beyond processors, as the one description that every policy
+//! Demands of the jobs of a site beyond processors, as the one description that every policy
 //! knows.
 
 use crate::fleet::Fleet;
@@ -12,7 +12,7 @@ use drystone_slurm::model::Idle;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-/// What does not fit what a machine has.
+/// A part of a demand that a machine cannot meet.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Misfit {
     Licence,
@@ -45,7 +45,7 @@ impl Misfit {
         }
     }
 
-    /// What is assumed.
+    /// Returns the assumption in its place.
     fn assumed(self) -> &'static str {
         match self {
             Misfit::Licence => "`Licenses=` of slurm.conf has not so many: the licence is not counted",
@@ -53,7 +53,7 @@ impl Misfit {
             Misfit::Type => "no node of the partition has so many of this type: devices of any type serve",
             Misfit::Memory => "no node of the partition has so much memory: they get all of the largest",
             Misfit::Devices => "the partition has not so many devices: they are not asked for",
-            Misfit::Nodes => "the partition has not so many nodes: as many as suffice serve",
+            Misfit::Nodes => "the nodes of the partition are too few or too small: as many as suffice serve",
             Misfit::All => "they fit nowhere in the partition: only their processors count",
         }
     }
@@ -119,7 +119,7 @@ struct Maker<'a> {
 }
 
 impl Site {
-    /// What the jobs at these places ask for, of these pools.
+    /// Returns the demands of the jobs at these places, of these pools.
     ///
     /// # Errors
     /// More resources or demands than can be numbered.
@@ -155,6 +155,50 @@ impl Site {
         let told = maker.told();
         let some = demands.iter().any(|&demand| demand != DemandId::NONE);
         Ok(Asked { table: some.then(|| maker.builder.finish()), demands, told })
+    }
+}
+
+impl Site {
+    /// Sentences about jobs that run when the window begins and whose records contradict each other.
+    /// `asked` are the demands of all jobs of the site.
+    pub(crate) fn crowded(&self, asked: &Asked) -> Vec<String> {
+        let from = self.manifest.window.from;
+        let (mut moved, mut crowded) = (0, 0);
+        for pool in 0..u16::try_from(self.manifest.pools.len()).unwrap_or(u16::MAX) {
+            let runs = |job: &SiteJob<'_>| {
+                job.pool == pool
+                    && job.kind.started()
+                    && Site::is_simulated(job)
+                    && job.start.is_some_and(|start| start < from)
+            };
+            let Some(mut fleet) = Fleet::of(self, pool) else { continue };
+            let shape = |at: usize| asked.table.as_ref().and_then(|table| table.shape(*asked.demands.get(at)?));
+            let mut here: Vec<(SiteJob<'_>, u32, Option<NodeShape>)> = (self.jobs().enumerate())
+                .filter(|(_, job)| runs(job))
+                .map(|(at, job)| {
+                    let procs = job.units;
+                    (job, procs, shape(at).cloned())
+                })
+                .collect();
+            here.sort_by_key(|(job, ..)| (job.start, job.number));
+            let seats = fleet.seat(&here);
+            moved += seats.moved;
+            crowded += seats.crowded;
+        }
+        let mut told = Vec::new();
+        if moved > 0 {
+            told.push(format!(
+                "{moved} jobs that run at the beginning of the window are recorded on processors, memory or devices that others have: they \
+                 are on other nodes of their partition"
+            ));
+        }
+        if crowded > 0 {
+            told.push(format!(
+                "{crowded} jobs that run at the beginning of the window have no room beside the others: they count their processors only, \
+                 and wait where these are not free"
+            ));
+        }
+        told
     }
 }
 
@@ -269,11 +313,11 @@ impl Maker<'_> {
         let totals = if impossible { Vec::new() } else { self.totals(job, &shape, part) };
         let shaped = (shape != NodeShape::default()).then_some(shape);
         let id = self.builder.intern(Demand { shape: shaped, ..Demand::of(totals) })?;
-        let named = |misfit: Misfit| (misfit, job.partition.to_string(), said(misfit, &asked));
+        let named = |misfit: Misfit| (misfit, job.partition.to_string(), said(misfit, &asked, procs));
         Ok((id, found.into_iter().map(named).collect()))
     }
 
-    /// What a job takes of each resource.
+    /// Returns the amount of each resource that a job takes.
     fn totals(&self, job: &SiteJob<'_>, shape: &NodeShape, part: u16) -> Vec<(ResourceId, u64)> {
         let (Some(own), Some(fleet)) = (self.pools.get(&job.pool), self.fleets.get(&job.pool)) else {
             return Vec::new();
@@ -308,7 +352,7 @@ impl Maker<'_> {
         totals
     }
 
-    /// What was assumed, a sentence for each kind of demand that the machine cannot meet.
+    /// Returns the assumptions, a sentence for each kind of demand that the machine cannot meet.
     fn told(&self) -> Vec<String> {
         let one = |((misfit, partition, asked), (jobs, example)): (&(Misfit, String, String), &(u64, String))| {
             let plural = if *jobs == 1 { "job asks" } else { "jobs ask" };
@@ -318,8 +362,8 @@ impl Maker<'_> {
     }
 }
 
-/// What is asked for that does not fit, in words.
-fn said(misfit: Misfit, shape: &NodeShape) -> String {
+/// Names the part of a demand that does not fit.
+fn said(misfit: Misfit, shape: &NodeShape, procs: u32) -> String {
     let memory = |kb: u64| ResourceUnit::Kilobytes.show(kb);
     let devices = || {
         let one = |device: &DeviceDemand| {
@@ -341,12 +385,12 @@ fn said(misfit: Misfit, shape: &NodeShape) -> String {
             NodeMemory::PerCore(kb) => format!("{} for each processor", memory(kb)),
             _ => "all memory of a node".to_string(),
         },
-        Misfit::Nodes => format!("{} nodes", shape.nodes.0),
+        Misfit::Nodes => format!("{procs} processors on {} nodes", shape.nodes.0),
         Misfit::All => "what they record".to_string(),
     }
 }
 
-/// What a record says that a job asks of its nodes.
+/// Returns the demand that a record shows of its nodes.
 ///
 /// Accounting has totals. Memory and devices of a job that asked for a number of nodes are shares of
 /// these; of one that was spread over several without asking for it they belong to its processors

@@ -12,7 +12,10 @@ sacctmgr -P show event Start=2026-01-01 End=2026-04-01 format=Cluster,ClusterNod
 sacctmgr -P show reservation Start=2026-01-01 End=2026-04-01 > resv.psv
 scontrol -o show nodes > nodes.txt
 scontrol -o show partitions > partitions.txt
-scontrol show config > config.txt";
+scontrol show config > config.txt
+sacctmgr -P show assoc > assoc.txt
+sacctmgr -P show qos > qos.txt
+cp /etc/slurm/slurm.conf /etc/slurm/gres.conf .";
 
 /// Why an import, or reading an imported site, came to nothing.
 #[derive(Debug, thiserror::Error)]

@@ -70,7 +70,7 @@ impl Fleet {
         pending
     }
 
-    /// What the pool lacks over time, as processors of nodes. `until` is the end of what is known.
+    /// Returns the outages of the pool, as processors of nodes.
     pub(crate) fn outages(&self, losses: &[&NodeLoss], time: impl Fn(i64) -> Time) -> Vec<Outage> {
         let mut out = Vec::new();
         let mut taken: BTreeMap<usize, Vec<(i64, i64, ProcSet)>> = BTreeMap::new();
@@ -150,7 +150,7 @@ impl Fleet {
         seats
     }
 
-    /// What a job has of the nodes that its record names; `None` where others have it.
+    /// Returns the share of a job of the nodes that its record names; `None` where others have it.
     fn recorded(&self, job: &SiteJob<'_>, procs: u32, asks: &Pending, idle: &Idle, free: &[ProcSet]) -> Option<Alloc> {
         let names = expand_hostlist(&job.node_list).ok().filter(|names| !names.is_empty())?;
         let nodes: Vec<usize> = names.iter().map(|name| self.index.get(name).copied()).collect::<Option<_>>()?;

@@ -205,7 +205,7 @@ pub struct Manifest {
     pub rules: Vec<RuleCount>,
     /// What people should know.
     pub warnings: Vec<String>,
-    /// Whether a `slurm.conf` describes its nodes, so that it can be simulated on them.
+    /// True if a `slurm.conf` describes its nodes, so that it can be simulated on them.
     #[serde(default)]
     pub on_nodes: bool,
     /// Whether names are keyed numbers.
@@ -392,7 +392,7 @@ pub struct Site {
     pub(crate) accounts: Option<String>,
     /// The folder that it was read from.
     pub(crate) folder: Option<std::path::PathBuf>,
-    /// Whether processors of nodes are counted, and what jobs ask for beside these.
+    /// True if processors of nodes are counted, and what jobs ask for beside these.
     pub(crate) on_nodes: bool,
 }
 
@@ -458,7 +458,7 @@ impl Site {
         true
     }
 
-    /// Whether it is taken as its nodes.
+    /// Returns whether it is taken as its nodes.
     #[must_use]
     pub fn is_on_nodes(&self) -> bool {
         self.on_nodes

@@ -52,7 +52,7 @@ pub enum PoolError {
     /// What it lacks cannot be.
     #[error("capacity.csv: {0}")]
     Outages(#[from] OutageError),
-    /// What its jobs ask for cannot be counted.
+    /// A demand of its jobs that cannot be counted.
     #[error(transparent)]
     Resources(#[from] ResourceError),
     /// A table beside it cannot be written.

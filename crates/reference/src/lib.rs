@@ -20,6 +20,7 @@
 //! | [`vectors`] | EASY and conservative backfilling with several resources | [`vectors`] says it |
 //! | [`outages`] | FCFS, greedy, EASY, conservative backfilling and multiple queues on a machine that loses processors | [`outages`] says it |
 //! | [`capacity`] | schedules on a machine that loses processors | the same |
+//! | [`nodes`] | processors, memory and devices of nodes that jobs are on | by definition |
 //! | [`checker`] | capacity, arrival, completion, run time received, promises | the model every policy shares |
 //!
 //! Times are plain `i64` seconds and jobs plain structures, so that every rule reads as it is
@@ -32,6 +33,7 @@ pub mod formula;
 pub mod gaussier;
 mod job;
 pub mod multiqueue;
+pub mod nodes;
 pub mod outages;
 pub mod predict;
 pub mod profile;

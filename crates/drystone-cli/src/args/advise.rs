@@ -4,6 +4,7 @@ use super::{CutArgs, LogArgs, RealArgs, SourceArgs};
 use crate::exit::CODES;
 use crate::output::ReportFormat;
 use clap::{Args, ValueEnum};
+use drystone::model::Span;
 use drystone_advise::{Goal, Guard};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -12,6 +13,7 @@ const EXAMPLES: &str = "\
 Examples:
   drystone advise site/ --goal 'tradeoff(Tw:avgX)' --guard 'maxW<+20%'
   drystone advise site/ --sdiag sdiag.txt --report advice.html
+  drystone advise site/ --warm-up 0                      # the machine was full when the records begin
   drystone advise LOG.swf.gz --slurm slurm.conf
   drystone advise LOG.swf.gz --cpus 16 --goal avgW --only settings
   drystone advise site/ --format json | jq '.advice.settings.edits[].line'
@@ -68,6 +70,11 @@ pub(crate) struct AdviseArgs {
     /// Divisions of the weeks into halves; each half is chosen on once and judged on once.
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..=1000), help_heading = "Judging")]
     pub(crate) splits: u16,
+
+    /// Time at the beginning that is left out of every figure, such as 7d; 0 judges from the beginning
+    /// [default: of a site as the import found, of a log the first week or month that is not whole].
+    #[arg(long, value_name = "TIME", value_parser = super::values::span, help_heading = "Judging")]
+    pub(crate) warm_up: Option<Span>,
 
     /// Most settings that are changed together.
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u8).range(1..=10), help_heading = "Judging")]

@@ -98,7 +98,7 @@ pub(crate) fn story(args: &ExplainArgs, input: &Input) -> Result<Story, Failure>
     })?;
     let mut why_not = None;
     if args.why_not {
-        let mut watch = (Watch::new(workload, id), &mut counted);
+        let mut watch = (Watch::new(workload, &outages, id), &mut counted);
         let failed = |error| Failure::simulation(spec.text(), error);
         stage.simulate(workload, new(), &mut watch, |watch| watch.0.is_over()).map_err(failed)?;
         why_not = watch.0.told(story.what_if());
@@ -107,7 +107,7 @@ pub(crate) fn story(args: &ExplainArgs, input: &Input) -> Result<Story, Failure>
         }
     }
     let mut said = Vec::new();
-    let mut watch = (Watch::new(workload, id), &mut counted);
+    let mut watch = (Watch::new(workload, &outages, id), &mut counted);
     let work = || stage.simulate(workload, new(), &mut watch, |watch| watch.0.is_over());
     if let Some((done, heard)) = passes::heard(&spec, id, work) {
         done.map_err(|error| Failure::simulation(spec.text(), error))?;

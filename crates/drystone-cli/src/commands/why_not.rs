@@ -3,7 +3,7 @@
 use crate::output::number::{count, duration, plural};
 use drystone::engine::explain::WhatIf;
 use drystone::engine::{Levels, Observer};
-use drystone::model::{Adopted, Ended, JobId, Procs, Span, Time, Workload};
+use drystone::model::{Adopted, DemandId, Ended, JobId, Outages, Procs, Span, Time, Workload};
 use drystone::policy::Why;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,6 +21,7 @@ const NAMED: usize = 3;
 /// Watches a simulation from the arrival of a job to its start.
 pub(super) struct Watch<'a> {
     workload: &'a Workload,
+    outages: &'a Outages,
     id: JobId,
     running: BTreeSet<JobId>,
     waiting: BTreeSet<JobId>,
@@ -50,9 +51,10 @@ struct State {
 }
 
 impl<'a> Watch<'a> {
-    pub(super) fn new(workload: &'a Workload, id: JobId) -> Watch<'a> {
+    pub(super) fn new(workload: &'a Workload, outages: &'a Outages, id: JobId) -> Watch<'a> {
         Watch {
             workload,
+            outages,
             id,
             running: BTreeSet::new(),
             waiting: BTreeSet::new(),
@@ -128,8 +130,24 @@ impl<'a> Watch<'a> {
         let length = (until - from).as_f64().max(1.0);
         part.mean_free = free / length;
         part.enough = enough / length;
+        part.reaches = self.reaches(from, until, most);
+        part.asks_more = self.workload.job(self.id).demand != DemandId::NONE;
         (part.least_free, part.most_free) = (least.min(most), most);
         part
+    }
+
+    /// Returns the beginning of the first announced outage into which the job's limit reaches from
+    /// between these times on, and beside which too few of `free` processors are left for it.
+    fn reaches(&self, from: Time, until: Time, free: Procs) -> Option<Time> {
+        let job = self.workload.job(self.id);
+        let meets = |outage: &&drystone::model::Outage| {
+            let known = outage.known().max(from);
+            known < until
+                && outage.begin > from
+                && (until - Span(1)).max(known) + job.estimate > outage.begin
+                && free.saturating_sub(outage.procs()) < job.procs
+        };
+        self.outages.list().iter().find(meets).map(|outage| outage.begin)
     }
 
     /// Changes of the job that would have let it start earlier, the earliest last.
@@ -263,6 +281,12 @@ struct Part {
     /// Most processors that were out.
     #[serde(skip_serializing_if = "is_zero")]
     most_down: Procs,
+    /// Beginning of an announced outage into which its limit reaches.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reaches: Option<Time>,
+    /// True if it asks for memory, devices or nodes beside processors.
+    #[serde(skip)]
+    asks_more: bool,
 }
 
 fn is_zero(procs: &Procs) -> bool {
@@ -294,7 +318,7 @@ impl WhyNot {
             duration(self.estimate as f64)
         )];
         for part in &self.parts {
-            lines.push(format!("  {}: {}", self.when(part), part.text(self.procs)));
+            lines.push(format!("  {}: {}", self.when(part), part.text(self.procs, self.submit)));
         }
         if !self.held.is_empty() {
             let held: Vec<String> = self.held.iter().map(|job| self.holder(job)).collect();
@@ -342,7 +366,7 @@ impl WhyNot {
 }
 
 impl Part {
-    fn text(&self, needed: Procs) -> String {
+    fn text(&self, needed: Procs, submit: Time) -> String {
         let free = match self.least_free == self.most_free {
             true => plural(u64::from(self.most_free), "processor"),
             false => {
@@ -351,6 +375,17 @@ impl Part {
         };
         let reason = if self.most_free < needed {
             format!("too few for its {}", count(u64::from(needed)))
+        } else if let Some(begin) = self.reaches {
+            format!(
+                "enough for its {}, but its limit reaches into the outage announced for {begin}, {} after it came",
+                count(u64::from(needed)),
+                duration((begin - submit).as_f64())
+            )
+        } else if self.asks_more {
+            format!(
+                "enough for its {}, but not with the memory, devices or nodes that it asks for, or kept for jobs before it",
+                count(u64::from(needed))
+            )
         } else if self.enough < 0.995 {
             format!(
                 "enough for its {} only {:.0} % of the time, and then kept for jobs before it or not for long enough",
@@ -381,8 +416,9 @@ impl Part {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use drystone::engine::explain::Stage;
     use drystone::engine::{Replay, Simulation};
-    use drystone::model::{Job, Machine, Provenance, Status, Truth};
+    use drystone::model::{Job, Machine, Outage, Provenance, Status, Truth, Which};
     use drystone::policy::PolicySpec;
 
     /// On 4 processors job 0 has 3 until 100 and job 1 needs all: it waits from 10 to 100. Job 2
@@ -399,7 +435,8 @@ mod tests {
         );
         let workload = workload.expect("possible");
         let spec: PolicySpec = "easy".parse().expect("a policy");
-        let mut watch = Watch::new(&workload, JobId(1));
+        let none = Outages::default();
+        let mut watch = Watch::new(&workload, &none, JobId(1));
         let mut simulation = Simulation::new(workload.machine(), spec.scheduler(), Replay::new(&workload));
         while watch.start.is_none() && simulation.step(&mut watch).expect("sound") {}
         let told = watch.told(&[(WhatIf::Procs(1), Some(Time(10))), (WhatIf::Estimate(Span(50)), Some(Time(100)))]);
@@ -414,5 +451,24 @@ mod tests {
         let text = told.text();
         assert!(text.contains("0 to 1 processors free, too few for its 4"), "{text}");
         assert!(text.contains("It would have started with 1 processor, 90 s earlier."), "{text}");
+    }
+
+    /// One processor of one is out from 100 on, announced at 0. Job 0 arrives at 10 with a limit of
+    /// 100 s, and would run into it; it starts when the outage is over, at 200.
+    #[test]
+    fn an_announced_outage_is_named() {
+        let truth = Truth { run: Span(20), number: 7, status: Status::Completed };
+        let job = Job::new(Time(10), 1, Span(100));
+        let workload = Workload::new(Machine::new(1), vec![job], vec![truth], Provenance::default());
+        let workload = workload.expect("possible");
+        let window = Outage::window(Which::Count(1), Time(0), Time(100), Time(200));
+        let outages = Outages::new(workload.machine(), vec![window]).expect("an outage");
+        let spec: PolicySpec = "easy".parse().expect("a policy");
+        let mut watch = Watch::new(&workload, &outages, JobId(0));
+        let stage = Stage { outages: Some(&outages), ..Stage::default() };
+        stage.simulate(&workload, spec.scheduler(), &mut watch, Watch::is_over).expect("sound");
+        let text = watch.told(&[]).expect("it waited").text();
+        let reason = "enough for its 1, but its limit reaches into the outage announced for 100, 90 s after it came";
+        assert!(text.contains(reason), "{text}");
     }
 }

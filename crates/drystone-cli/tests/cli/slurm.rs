@@ -183,3 +183,83 @@ fn page() -> Option<String> {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/slurm-certification.md");
     std::fs::read_to_string(path).ok()
 }
+
+/// Two nodes of two GPUs each, and a node without. Job 3 asks for a GPU type in the words of
+/// `sacct`, and for both nodes.
+fn gpu_site() -> Folder {
+    let folder = Folder::with(
+        "slurm.conf",
+        "ClusterName=toy\nSelectType=select/cons_tres\nSelectTypeParameters=CR_Core_Memory\nGresTypes=gpu\n\
+         NodeName=c1 CPUs=8 RealMemory=16000\nNodeName=g[1-2] CPUs=8 RealMemory=16000 Gres=gpu:a100:2\n\
+         PartitionName=main Nodes=c1,g[1-2] Default=YES MaxTime=1-0\nPartitionName=gpu Nodes=g[1-2] MaxTime=1-0\n",
+    );
+    let row = |id: u32, partition: &str, minute: u32, (nodes, cpus): (u32, u32), gres: &str| {
+        let (hour, end) = (format!("2026-01-05T10:{minute:02}:00"), format!("2026-01-05T11:{minute:02}:00"));
+        format!(
+            "{id}|ada|lab|{partition}|{hour}|{hour}|{hour}|{end}|120|COMPLETED|{cpus}|{cpus}|{nodes}|{nodes}|\
+             cpu={cpus},mem=2G,node={nodes}{gres}\n"
+        )
+    };
+    folder.write(
+        "jobs.psv",
+        [
+            "JobID|User|Account|Partition|Submit|Eligible|Start|End|TimelimitRaw|State|ReqCPUS|AllocCPUS|ReqNodes|NNodes|ReqTRES\n"
+                .to_string(),
+            row(1, "gpu", 0, (1, 1), ",gres/gpu=1,gres/gpu:a100=1"),
+            row(2, "main", 1, (1, 2), ""),
+            row(3, "gpu", 2, (2, 2), ",gres/gpu=4,gres/gpu:a100=4"),
+            row(4, "main", 3, (1, 2), ""),
+        ]
+        .concat(),
+    );
+    let args = ["import", "jobs.psv", "--machine", "slurm.conf", "--timezone", "UTC", "--out", "site", "--quiet"];
+    assert_eq!(folder.run(&args).code, 0);
+    folder
+}
+
+/// The own Slurm of a site with a `slurm.conf` is the baseline of every command, without any
+/// switch: job 3 waits for the GPU that job 1 has, 58 minutes, though 19 processors are idle.
+#[test]
+fn the_baseline_of_a_site_is_its_own_slurm() {
+    let folder = gpu_site();
+    let own = "slurm(site/slurm.conf)";
+    let compared = folder.run(&["compare", "site", "--trim", "all", "--format", "json"]).json();
+    assert_eq!(compared["baseline"], own);
+    let result = &compared["results"][0];
+    assert_eq!(result["policy"]["text"], own);
+    let wait = result["report"]["measures"]["wait"]["max"].as_f64();
+    assert!(wait.is_some_and(|wait| (3_450.0..3_560.0).contains(&wait)), "{}", result["report"]["measures"]["wait"]);
+    let told = folder.run(&["fidelity", "site", "--warm-up", "0", "--seeds", "0"]).ok();
+    assert!(told.starts_with("toy replayed under slurm(site/slurm.conf)\n"), "{told}");
+    assert!(told.contains("baseline: easy"), "{told}");
+    let told = folder.run(&["explain", "--workload", "site", "--job", "3", "--no-what-if"]).ok();
+    assert!(told.contains("it did not fit, and kept its partition from the jobs behind it"), "{told}");
+    let told = folder.run(&["explain", "--workload", "site", "--job", "3", "--why-not"]).ok();
+    assert!(told.contains("but not with the memory, devices or nodes that it asks for"), "{told}");
+}
+
+/// Without a `slurm.conf` no policy is a site's own, and `explain` asks for one.
+#[test]
+fn a_site_without_its_slurm_has_no_policy_of_its_own() {
+    let folder = gpu_site();
+    let args = ["import", "jobs.psv", "--timezone", "UTC", "--out", "bare", "--quiet"];
+    assert_eq!(folder.run(&args).code, 0);
+    let err = folder.run(&["explain", "--workload", "bare", "--job", "3"]).fails(2);
+    assert!(err.contains("--policy is missing"), "{err}");
+    let told = folder.run(&["fidelity", "bare", "--warm-up", "0", "--seeds", "0"]).ok();
+    assert!(told.contains("replayed under easy"), "{told}");
+}
+
+/// Slurm names an announced outage into which a limit reaches.
+#[test]
+fn explain_names_the_outage_that_a_limit_reaches_into() {
+    let folder = Folder::with("log.swf", format!("; MaxProcs: 4\n{}", line(1, 10, 60, 1, 7_200)));
+    folder.write("out.csv", "begin,end,processors,announced\n3600,7200,4,0\n");
+    let args = ["explain", "--workload", "log.swf", "--outages", "out.csv", "--job", "1", "--why-not"];
+    for policy in ["slurm", "easy"] {
+        let told = folder.run(&[&args[..], &["--policy", policy]].concat()).ok();
+        let reason =
+            "enough for its 1, but its limit reaches into the outage announced for 3600, 59.8 min after it came";
+        assert!(told.contains(reason), "{policy}: {told}");
+    }
+}

@@ -51,7 +51,7 @@ impl Cause {
 /// Units of a pool that were out for some time. Times are seconds since 1970.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Loss {
-    /// Which pool.
+    /// Number of the pool.
     pub pool: u16,
     /// From when on.
     pub begin: i64,
@@ -59,16 +59,16 @@ pub struct Loss {
     pub end: Option<i64>,
     /// How many units.
     pub units: u32,
-    /// When the scheduler knew; `None`: when it began.
+    /// Time at which the scheduler knew; `None`: when it began.
     pub announced: Option<i64>,
-    /// Why.
+    /// Cause.
     pub cause: Cause,
 }
 
 /// A node, or processors of it, that were out for some time. Times are seconds since 1970.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct NodeLoss {
-    /// Which pool.
+    /// Number of the pool.
     pub pool: u16,
     /// From when on.
     pub begin: i64,
@@ -76,11 +76,11 @@ pub struct NodeLoss {
     pub end: Option<i64>,
     /// The node; empty where the records do not say which.
     pub node: String,
-    /// How many of its processors; `None` for all.
+    /// Number of its processors; `None` for all.
     pub cpus: Option<u32>,
-    /// When the scheduler knew; `None`: when it began.
+    /// Time at which the scheduler knew; `None`: when it began.
     pub announced: Option<i64>,
-    /// Why.
+    /// Cause.
     pub cause: Cause,
 }
 

@@ -67,7 +67,7 @@ pub fn report(manifest: &Manifest) -> String {
     text
 }
 
-/// What is missing where a site is simulated on its nodes, under its own `slurm.conf`.
+/// Gaps where a site is simulated on its nodes, under its own `slurm.conf`.
 const BESIDE_SLURM: &[&str] = &[
     "topology of the network",
     "other partitions of a job that names several",

@@ -105,7 +105,7 @@ fn nodes(
     }
 }
 
-/// What a node has, in the words of `slurm.conf`.
+/// Describes a node in the words of `slurm.conf`.
 fn of_node(node: &Node, known: &NodeSummary) -> String {
     let Node { sockets, cores_per_socket, threads_per_core, memory_mb, weight, .. } = node;
     let cpus = if known.cpus > 0 { known.cpus } else { node.cpus };

@@ -76,7 +76,8 @@ fn contradictions(site: &mut Site) {
     if site.take_nodes() {
         let pools: Vec<u16> = (0..site.manifest.pools.len()).filter_map(|at| u16::try_from(at).ok()).collect();
         let places: Vec<u32> = (0..site.len()).filter_map(|at| u32::try_from(at).ok()).collect();
-        let told = site.demands(&pools, &places).map(|asked| asked.told).unwrap_or_default();
+        let told = site.demands(&pools, &places).map(|asked| [site.crowded(&asked), asked.told].concat());
+        let told = told.unwrap_or_default();
         (site.manifest, site.losses, site.on_nodes) = (manifest, losses, false);
         site.manifest.on_nodes = true;
         site.manifest.warnings.extend(told);

@@ -136,7 +136,7 @@ fn by_kind<'a>(found: impl Iterator<Item = &'a Found>) -> String {
 /// A file of associations or QOS.
 pub(crate) struct AccountsFile {
     pub(crate) path: PathBuf,
-    /// Whether it was found in a folder, not given by name: then it need not be read.
+    /// True if it was found in a folder, not given by name: then it need not be read.
     pub(crate) in_folder: bool,
 }
 

@@ -23,7 +23,7 @@ pub(crate) struct Draft<'a> {
     pub(crate) qos: &'a [u8],
     pub(crate) reservation: &'a [u8],
     pub(crate) constraints: &'a [u8],
-    /// What it asked for beside processors, as [`asks`](crate::text::asks) writes it.
+    /// Demands beside processors, as [`asks`](crate::text::asks) writes it.
     pub(crate) asks: Vec<u8>,
     pub(crate) submit: When,
     pub(crate) eligible: When,

@@ -26,7 +26,7 @@ pub(crate) struct Where {
     pub(crate) qos: Symbol,
     pub(crate) reservation: Symbol,
     pub(crate) constraints: Symbol,
-    /// What it asked for beside processors.
+    /// Demands beside processors.
     pub(crate) asks: Symbol,
 }
 

@@ -1,10 +1,10 @@
-//! What a job asks for beside processors and nodes, as one text: words parted by blanks, in a fixed
+//! Demands of a job beside processors and nodes, as one text: words parted by blanks, in a fixed
 //! order, so that equal jobs have equal texts.
 
 use super::resources::MemoryRequest;
 use std::io::Write;
 
-/// Where the columns of a record say what its job asks for.
+/// Columns of a record that say what its job asks for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Asking<'a> {
     /// `ReqTRES`, for the whole job.

@@ -496,7 +496,7 @@ fn a_table_in_parquet_is_read_like_text() {
     let path = folder.path("site");
     drystone_site::write(&site, &path, &|_| {}).expect("written");
     // The table of a site's own jobs, taken for a table of another program's.
-    let columns = "-,JobID,-,-,-,-,User,Account,-,-,Partition,-,-,-,Submit,-,-,Start,End";
+    let columns = "-,JobID,-,-,-,-,User,Account,-,-,Partition,-,-,-,-,Submit,-,-,Start,End";
     let table = path.join("jobs.parquet");
     let error = try_import(std::slice::from_ref(&table), &utc()).map(|site| site.len());
     assert!(error.is_ok() || error.is_err_and(|e| e.to_string().contains("--columns")));

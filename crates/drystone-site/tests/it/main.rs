@@ -8,6 +8,7 @@ mod generated;
 mod kinds;
 mod machine;
 mod neighbours;
+mod nodes;
 mod random;
 mod replayed;
 mod samples;

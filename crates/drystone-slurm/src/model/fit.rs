@@ -315,7 +315,7 @@ impl<'a> Fit<'a> {
         if self.job.whole { self.machine.cpus[node] } else { cpus as u32 }
     }
 
-    /// What the job has beside processors that is on these nodes already: of devices those that are
+    /// Returns the share of a job that is on these nodes already, beside processors: of devices those that are
     /// idle, as far as there are enough.
     pub(super) fn held(&self, alloc: &Alloc) -> Option<Box<AllocMore>> {
         let kinds = self.demand.gpus.as_ref().map_or(0, |gpus| gpus.kinds);
@@ -323,7 +323,7 @@ impl<'a> Fit<'a> {
         self.more(&alloc.iter(self.machine).map(taken).collect::<Vec<_>>())
     }
 
-    /// Whether the devices that the job has there are as many as it asks for.
+    /// Returns whether the devices that the job has there are as many as it asks for.
     pub(super) fn has_devices(&self, alloc: &Alloc) -> bool {
         if self.job.whole {
             let idle = |(kind, all): (usize, &Vec<u32>)| {
@@ -340,7 +340,7 @@ impl<'a> Fit<'a> {
         alloc.more.as_ref().map_or(0, |more| more.devices() as i64) >= asked
     }
 
-    /// What the job has of these nodes beside processors.
+    /// Returns the share of the job of these nodes beside processors.
     fn more(&self, taken: &[Taken]) -> Option<Box<AllocMore>> {
         let resources = &self.machine.resources;
         let gpus = self.shared_gpus(taken);

@@ -250,7 +250,7 @@ impl Idle {
         found
     }
 
-    /// What a job has beside processors that runs where `alloc` says: of devices those that are idle,
+    /// Returns the share, beside processors, of a job that runs where `alloc` says: of devices those that are idle,
     /// as far as there are enough.
     #[must_use]
     pub fn held(&self, job: &Pending, alloc: &Alloc, machine: &Machine) -> Option<Box<AllocMore>> {
@@ -258,7 +258,7 @@ impl Idle {
         Fit::new(self, machine, job, &JobDemand::default()).held(alloc)
     }
 
-    /// Whether what a job has beside processors, where `alloc` says, is idle there.
+    /// Returns whether the share of a job beside processors, where `alloc` says, is idle there.
     #[must_use]
     pub fn has(&self, job: &Pending, alloc: &Alloc, machine: &Machine) -> bool {
         let Some(own) = self.more() else { return true };

@@ -1,14 +1,14 @@
-//! What a job asks of nodes as every policy knows it, in the words of this model.
+//! Demands of nodes as every policy knows them, in the words of this model.
 
 use super::resources::{GpuDemand, JobDemand, MemoryDemand};
 use super::{Machine, NodeSet, Pending, Resources};
 use drystone_core::model::{DeviceDemand, DevicePer, NodeMemory, NodeShape, ResourceTable};
 
-/// What a licence is that the cluster does not have: never free.
+/// Index of a licence that the cluster does not have: never free.
 const NO_LICENCE: u16 = u16::MAX;
 
 impl Resources {
-    /// What a job of this shape asks for beside processors and nodes. `names` are those of the
+    /// Returns the demand of a job of this shape beside processors and nodes. `names` are those of the
     /// nodes. A type of device and a licence that no node or cluster has are never free.
     #[must_use]
     pub fn demand_of(&self, shape: &NodeShape, names: &[String]) -> JobDemand {

@@ -179,7 +179,8 @@ impl Watch for Ear {
     fn about(&mut self, cluster: &Cluster, job: &Pending) {
         if job.id == self.job {
             let part = &cluster.machine.parts[usize::from(job.part)];
-            self.room = part.up && !cluster.idle.lacks(job, &part.nodes);
+            let fits = || job.demand == 0 || cluster.idle.place(job, &part.nodes, &cluster.machine).is_some();
+            self.room = part.up && !cluster.idle.lacks(job, &part.nodes) && fits();
         }
     }
 

@@ -205,13 +205,13 @@ impl Slurm {
     }
 }
 
-/// What the workload's jobs ask for beside processors.
+/// Returns the demands of the workload's jobs beside processors.
 fn table<'a>(view: &View<'a>) -> Option<&'a ResourceTable> {
     view.resources().map(|free| &**free.table())
 }
 
 impl Live {
-    /// What jobs are seen against.
+    /// Returns the background against which jobs are seen.
     fn ground<'a>(&'a self, names: &'a people::Names, table: Option<&'a ResourceTable>) -> shape::Ground<'a> {
         shape::Ground { machine: &self.whole, empty: &self.empty, names, table, demands: &self.demands }
     }

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 pub(super) struct Shape {
     /// From a configuration, else of equal nodes.
     pub(super) machine: Option<Machine>,
-    /// What its nodes have beside processors. It counts where a workload says what jobs ask for.
+    /// Resources of its nodes beside processors. They count where a workload says what jobs ask for.
     resources: Resources,
     /// The names of its nodes.
     names: Vec<String>,
@@ -142,7 +142,7 @@ impl Shape {
     }
 }
 
-/// What jobs are seen against.
+/// Background against which jobs are seen.
 pub(super) struct Ground<'a> {
     /// The machine with all of its nodes.
     pub(super) machine: &'a Machine,
@@ -150,14 +150,14 @@ pub(super) struct Ground<'a> {
     pub(super) empty: &'a Idle,
     /// Names behind the log's numbers.
     pub(super) names: &'a Names,
-    /// What jobs ask for beside processors.
+    /// Demands of jobs beside processors.
     pub(super) table: Option<&'a ResourceTable>,
     /// The numbers of these demands on the machine.
     pub(super) demands: &'a [u32],
 }
 
 impl Ground<'_> {
-    /// Whether a job names this partition.
+    /// Returns whether a job names this partition.
     fn is_of(&self, job: &Job, part: u16) -> bool {
         self.names.knows("partition")
             && self.machine.parts[usize::from(part)].name == self.names.name("partition", job.partition)

@@ -95,7 +95,10 @@ fn text(path: &Path) -> Result<String, Failure> {
 /// Tries, chooses and judges; answers also whether it was interrupted. `None` where not even the
 /// site as it is was known by then.
 fn advised(args: &AdviseArgs, input: &mut Input, mut site: Site) -> Result<Option<(Advised, bool)>, Failure> {
-    let selection = input.site.as_ref().map_or(Selection::All, |site| site.selection);
+    let selection = match args.warm_up {
+        Some(warm_up) => Selection::Window { warm_up, cool_down: Span(0) },
+        None => input.site.as_ref().map_or(Selection::All, |site| site.selection),
+    };
     let mut experiment = input::untrimmed(args.log.study, args.seed, &input.header);
     experiment.trim = selection.to_string();
     let outages = input.outages(&args.real, &mut experiment)?;

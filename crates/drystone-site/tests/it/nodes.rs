@@ -1,0 +1,466 @@
+//! Sites with a `slurm.conf`, simulated on their nodes under their own Slurm.
+
+use crate::common::{Folder, imported, utc};
+use drystone::engine::Observer;
+use drystone::experiment::Experiment;
+use drystone::metrics::Selection;
+use drystone::model::{Adopted, DevicePer, Ended, JobId, NodeMemory, ProcSet, Procs, Span, Time};
+use drystone::policy::{PolicySpec, Why};
+use drystone_reference::nodes::{Node, Share, Stay, overfull};
+use drystone_site::{Options, PoolWorkload, Site};
+use rand::seq::SliceRandom;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+
+const BEGIN: i64 = 1_767_225_600;
+const HEADER: &str = "JobIDRaw|User|Account|Partition|Submit|Eligible|Start|End|ElapsedRaw|TimelimitRaw|State|ReqCPUS|AllocCPUS|ReqNodes|NNodes|\
+                      ReqMem|ReqTRES|AllocTRES|Licenses|NodeList|Constraints";
+
+/// A site that is written, read again, and taken as its nodes.
+fn site(conf: &str, jobs: &str, more: impl FnOnce(&Folder, &mut Options)) -> (Folder, Site) {
+    let folder = Folder::new();
+    let file = folder.write("jobs.psv", format!("{HEADER}\n{jobs}"));
+    let mut options = Options { machine: vec![folder.write("slurm.conf", conf)], ..utc() };
+    more(&folder, &mut options);
+    let site = imported(&[file], &options);
+    drystone_site::write(&site, &folder.path("site"), &|_| {}).expect("written");
+    let mut site = drystone_site::open(&folder.path("site")).expect("read");
+    assert!(site.take_nodes(), "its nodes are described");
+    (folder, site)
+}
+
+fn slurm(folder: &Folder) -> PolicySpec {
+    let _ = drystone_slurm::policy::register();
+    format!("slurm:{}", folder.path("site/slurm.conf").display()).parse().expect("a policy")
+}
+
+/// What became of jobs, and where they were.
+#[derive(Default)]
+struct Seen {
+    stays: Vec<(JobId, Time, Time, ProcSet)>,
+    on: BTreeMap<JobId, (Time, ProcSet)>,
+    starts: BTreeMap<JobId, Time>,
+    gone: BTreeSet<JobId>,
+    done: BTreeSet<JobId>,
+}
+
+impl Seen {
+    fn leaves(&mut self, id: JobId, now: Time) {
+        if let Some((since, set)) = self.on.remove(&id) {
+            self.stays.push((id, since, now, set));
+        }
+    }
+}
+
+impl Observer for Seen {
+    fn started(&mut self, now: Time, id: JobId, _: Why) {
+        self.starts.insert(id, now);
+    }
+
+    fn placed(&mut self, now: Time, id: JobId, on: &ProcSet) {
+        self.on.insert(id, (now, on.clone()));
+    }
+
+    fn adopted(&mut self, now: Time, id: JobId, adopted: &Adopted) {
+        if let Adopted::Running { on: Some(on), since } = adopted {
+            self.starts.insert(id, *since);
+            self.on.insert(id, (now, on.clone()));
+        }
+    }
+
+    fn requeued(&mut self, now: Time, id: JobId, _: Procs, _: Span) {
+        self.leaves(id, now);
+    }
+
+    fn lost(&mut self, ended: &Ended<'_>) {
+        self.leaves(ended.id, ended.outcome.end);
+        self.done.insert(ended.id);
+    }
+
+    fn cancelled(&mut self, _: Time, id: JobId) {
+        self.gone.insert(id);
+    }
+
+    fn ended(&mut self, ended: &Ended<'_>) {
+        self.leaves(ended.id, ended.outcome.end);
+        self.done.insert(ended.id);
+    }
+}
+
+fn simulated(site: &Site, pool: &PoolWorkload, policy: &PolicySpec) -> Seen {
+    let mut seen = Seen::default();
+    let policy = site.policy(pool.pool, policy).expect("the policy of the pool");
+    Experiment::new(&policy, &pool.workload)
+        .losing(Some(&pool.outages))
+        .finding(&[], Selection::All)
+        .run(&mut seen)
+        .unwrap_or_else(|error| panic!("{error}"));
+    seen
+}
+
+/// Waits by the jobs' numbers.
+fn waits(site: &Site, folder: &Folder) -> BTreeMap<i64, i64> {
+    let pool = site.pool_workload(0).expect("a workload");
+    let seen = simulated(site, &pool, &slurm(folder));
+    let number = |id: JobId| pool.workload.truth()[id.index()].number;
+    seen.starts.iter().map(|(&id, &at)| (number(id), (at - pool.workload.job(id).submit).0)).collect()
+}
+
+const GPUS: &str = "ClusterName=toy\nSelectType=select/cons_tres\nSelectTypeParameters=CR_Core_Memory\nGresTypes=gpu\n\
+    NodeName=c1 CPUs=8 RealMemory=16000\nNodeName=g[1-2] CPUs=8 RealMemory=16000 Gres=gpu:a100:2 Features=fast\n\
+    PartitionName=main Nodes=c1,g[1-2] Default=YES MaxTime=INFINITE\nPartitionName=gpu Nodes=g[1-2] MaxTime=INFINITE\n";
+
+/// A row of a job that ran for an hour, started when it was submitted.
+fn row(id: u32, partition: &str, submit: i64, (nodes, cpus): (u32, u32), memory: &str, gres: &str) -> String {
+    let (begin, end) = (BEGIN + submit, BEGIN + submit + 3_600);
+    let gres = if gres.is_empty() { String::new() } else { format!(",{gres}") };
+    let tres = format!("billing={cpus},cpu={cpus},mem={memory},node={nodes}{gres}");
+    format!(
+        "{id}|u|a|{partition}|{begin}|{begin}|{begin}|{end}|3600|120|COMPLETED|{cpus}|{cpus}|{nodes}|{nodes}|{memory}|{tres}|{tres}|||\n"
+    )
+}
+
+/// Two nodes have two GPUs each. Two jobs take one and two of them, on one processor each; a third
+/// that needs two on both nodes waits for the longer of the two, though 21 processors are idle; one
+/// without GPUs passes it.
+#[test]
+fn jobs_wait_for_gpus_while_processors_are_idle() {
+    let jobs = row(1, "gpu", 0, (1, 1), "1G", "gres/gpu:a100=1,gres/gpu=1")
+        + &row(2, "gpu", 0, (1, 1), "1G", "gres/gpu:a100=2,gres/gpu=2")
+        + &row(3, "gpu", 60, (2, 2), "2G", "gres/gpu=4")
+        + &row(4, "main", 120, (1, 4), "1G", "");
+    let (folder, site) = site(GPUS, &jobs, |_, _| {});
+    let waits = waits(&site, &folder);
+    assert!(waits[&1] < 60 && waits[&2] < 60 && waits[&4] < 60, "{waits:?}");
+    assert!((3_540..3_660).contains(&waits[&3]), "{waits:?}");
+}
+
+/// A job of 12,000 MB leaves no room for one of 8,000 on its node. Three nodes have 16,000 each, so
+/// the fourth such job waits until the first one has ended.
+#[test]
+fn jobs_wait_for_memory() {
+    let jobs: String = (1..=4).map(|id| row(id, "main", i64::from(id), (1, 1), "12000M", "")).collect();
+    let (folder, site) = site(GPUS, &jobs, |_, _| {});
+    let waits = waits(&site, &folder);
+    assert!((1..=3).all(|id| waits[&id] < 60) && (3_500..3_700).contains(&waits[&4]), "{waits:?}");
+}
+
+/// A type of GPU, a feature and memory that no node has, and a licence that the configuration lacks:
+/// each is named with what is assumed, and the jobs run.
+#[test]
+fn what_no_node_has_is_named() {
+    let feature = row(4, "main", 30, (1, 1), "1G", "");
+    let feature = format!("{}quick\n", feature.trim_end_matches('\n'));
+    let licence = row(5, "main", 40, (1, 1), "1G", "license/sim=1");
+    let jobs = row(1, "gpu", 0, (1, 1), "1G", "gres/gpu:h100=1,gres/gpu=1")
+        + &row(2, "main", 10, (1, 1), "99G", "")
+        + &row(3, "gpu", 20, (1, 1), "1G", "gres/gpu=5")
+        + &feature
+        + &licence;
+    let (folder, site) = site(GPUS, &jobs, |_, _| {});
+    for told in [
+        "1 job asks in the partition gpu for gpu:h100:1 on each node, such as 1: no node of the partition has so many of this type",
+        "1 job asks in the partition main for 99 GB of each node, such as 2: no node of the partition has so much memory",
+        "1 job asks in the partition gpu for gpu:5 on each node, such as 3: the partition has not so many devices",
+        "1 job asks in the partition main for the features `quick`, such as 4: no node of the partition has these features",
+        "1 job asks in the partition main for the licences sim:1, such as 5: `Licenses=` of slurm.conf has not so many",
+    ] {
+        let warnings = &site.manifest.warnings;
+        assert!(warnings.iter().any(|text| text.starts_with(told)), "{told}\n{}", warnings.join("\n"));
+    }
+    assert_eq!(waits(&site, &folder).len(), 5);
+}
+
+/// Records have totals. Of a job on nodes that it asked for each has its share; of one that was
+/// spread over several the whole counts.
+#[test]
+fn totals_become_shares_of_nodes() {
+    let spread = row(2, "main", 0, (2, 4), "4096M", "gres/gpu=3").replace("|4|4|2|2|", "|4|4|1|2|");
+    let jobs = row(1, "gpu", 0, (2, 2), "2048M", "gres/gpu:a100=4,gres/gpu=4") + &spread;
+    let (_folder, site) = site(GPUS, &jobs, |_, _| {});
+    let pool = site.pool_workload(0).expect("a workload");
+    let table = pool.workload.resources().expect("resources");
+    let shape = |id: u32| table.shape(pool.workload.job(JobId(id)).demand).expect("a shape");
+    let (first, second) = (shape(0), shape(1));
+    assert_eq!((first.nodes, first.memory), ((2, 2), NodeMemory::PerNode(1024 * 1024)));
+    assert_eq!((first.devices[0].kind.as_str(), first.devices[0].count), ("a100", 2));
+    assert_eq!((second.nodes.0, second.memory), (1, NodeMemory::PerCore(1024 * 1024)));
+    assert_eq!((second.devices[0].per, second.devices[0].count), (DevicePer::Job, 3));
+    let mem = table.find("mem").expect("memory");
+    assert_eq!(table.resource(mem).map(|resource| resource.total), Some(3 * 16_000 * 1024));
+    let amount = |id: u32| table.demand(pool.workload.job(JobId(id)).demand).map(|demand| demand.amount(mem));
+    assert_eq!((amount(0), amount(1)), (Some(2 * 1024 * 1024), Some(4 * 1024 * 1024)));
+}
+
+/// `gres.conf` names the type that `slurm.conf` leaves out; where the two disagree `slurm.conf`
+/// counts, and that is said.
+#[test]
+fn gres_conf_is_held_against_slurm_conf() {
+    let conf = GPUS.replace("Gres=gpu:a100:2", "Gres=gpu:2");
+    let jobs = row(1, "gpu", 0, (1, 1), "1G", "gres/gpu:a100=1,gres/gpu=1");
+    let gres = "NodeName=g1 Name=gpu Type=a100 File=/dev/nvidia[0-1]\nNodeName=g2 Name=gpu Type=a100 Count=1\n";
+    let (_folder, site) = site(&conf, &jobs, |folder, options| options.machine.push(folder.write("gres.conf", gres)));
+    let told = "g2 has gpu:a100:1, and slurm.conf says gpu:2: slurm.conf counts";
+    assert!(site.manifest.warnings.iter().any(|text| text.ends_with(told)), "{:?}", site.manifest.warnings);
+    let gres: Vec<&str> = site.nodes.iter().map(|node| node.gres.as_str()).collect();
+    assert_eq!(gres, ["", "gpu:a100:2", "gpu:2"]);
+}
+
+/// Limits follow the account: a group of two processors under `AccountingStorageEnforce` holds the
+/// second job of the account back, whatever UNIX group its user has.
+#[test]
+fn accounts_of_the_site_limit_its_jobs() {
+    let conf = format!("AccountingStorageEnforce=limits\n{GPUS}").replace(
+        "GresTypes=gpu\n",
+        "GresTypes=gpu\nAccountingStorageType=accounting_storage/slurmdbd\nPriorityType=priority/multifactor\n",
+    );
+    let accounts = "Account|User|ParentName|Share|GrpTRES\nroot|||1|\na||root|1|cpu=2\na|u||1|\n";
+    let jobs: String = (1..=2).map(|id| row(id, "main", i64::from(id), (1, 2), "1G", "")).collect();
+    let (folder, with) =
+        site(&conf, &jobs, |folder, options| options.accounts.push(folder.write("assoc.txt", accounts)));
+    let limited = waits(&with, &folder);
+    assert!(limited[&1] < 60 && (3_500..3_700).contains(&limited[&2]), "{limited:?}");
+    let (folder, without) = site(&conf, &jobs, |_, _| {});
+    assert!(waits(&without, &folder).values().all(|&wait| wait < 60));
+}
+
+/// A node that was down is out as a whole: of two jobs of a node each, the second waits for the
+/// first, though as many processors are in service as both need.
+#[test]
+fn a_node_that_was_down_is_out_as_a_whole() {
+    let conf = "ClusterName=c\nSelectType=select/cons_tres\nSelectTypeParameters=CR_Core\nNodeName=n[1-3] CPUs=4\n\
+                PartitionName=p Nodes=ALL Default=YES MaxTime=INFINITE\n";
+    let events = format!(
+        "Cluster|NodeName|TimeStart|TimeEnd|State|Reason\nc|n2|{}|{}|DOWN|bad\nc|n3|{}|{}|DOWN|bad\n",
+        BEGIN - 100,
+        BEGIN + 9_000,
+        BEGIN - 100,
+        BEGIN + 9_000
+    );
+    let jobs: String = (1..=2).map(|id| row(id, "p", i64::from(id), (1, 4), "0", "")).collect::<String>()
+        + &row(3, "p", 20_000, (1, 1), "0", "");
+    let (folder, site) = site(conf, &jobs, |folder, options| options.events.push(folder.write("events.psv", events)));
+    let pool = site.pool_workload(0).expect("a workload");
+    let out: Vec<String> = (0..pool.outages.len()).map(|at| pool.outages.on(at).to_string()).collect();
+    assert_eq!(out, ["4-7", "8-11"]);
+    let waits = waits(&site, &folder);
+    assert!(waits[&1] < 60 && (3_500..3_700).contains(&waits[&2]) && waits[&3] < 60, "{waits:?}");
+}
+
+/// What a random job asks for, as its record says it and as the checker counts it.
+struct Drawn {
+    cpus: u32,
+    nodes: u32,
+    memory: Option<(u64, bool)>,
+    devices: Option<(Option<String>, u32)>,
+    alone: bool,
+}
+
+/// A random site: its configuration, its events, its jobs, and its nodes in the order of Slurm.
+struct Random {
+    conf: String,
+    events: String,
+    jobs: String,
+    nodes: Vec<Node>,
+    drawn: BTreeMap<i64, Drawn>,
+    from: Option<i64>,
+}
+
+impl Random {
+    fn site(seed: u64) -> Random {
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        let memory = random.random_bool(0.7);
+        let mut conf = format!(
+            "ClusterName=c\nSelectType=select/cons_tres\nSelectTypeParameters=CR_Core{}\nGresTypes=gpu\n",
+            if memory { "_Memory" } else { "" }
+        );
+        let (mut nodes, mut features) = (Vec::new(), Vec::new());
+        for class in 0..random.random_range(1..=3_u32) {
+            let node = Node {
+                cpus: [2, 4, 8, 16][random.random_range(0..4_usize)],
+                memory: memory.then(|| random.random_range(2..=32) * 1_000),
+                devices: match random.random_range(0..4) {
+                    0 => vec![("a".to_string(), random.random_range(1..=4))],
+                    1 => vec![("a".to_string(), 1), ("b".to_string(), random.random_range(1..=3))],
+                    _ => Vec::new(),
+                },
+            };
+            let (first, last) = (nodes.len() + 1, nodes.len() + random.random_range(1..=4_usize));
+            let _ = write!(conf, "NodeName=n[{first}-{last}] CPUs={}", node.cpus);
+            let _ = write!(conf, " RealMemory={}", node.memory.unwrap_or(4_000));
+            if !node.devices.is_empty() {
+                let gres: Vec<String> = node.devices.iter().map(|(kind, n)| format!("gpu:{kind}:{n}")).collect();
+                let _ = write!(conf, " Gres={}", gres.join(","));
+            }
+            let feature = format!("f{class}");
+            let _ = writeln!(conf, " Features={feature} Weight={}", random.random_range(1..=2));
+            for _ in first..=last {
+                nodes.push(node.clone());
+                features.push(feature.clone());
+            }
+        }
+        let mut parts: Vec<(Vec<usize>, bool)> = Vec::new();
+        for at in 0..random.random_range(1..=3_usize) {
+            let all: Vec<usize> = (0..nodes.len()).collect();
+            let own: Vec<usize> = if at == 0 {
+                all
+            } else {
+                let mut some = all;
+                some.shuffle(&mut random);
+                some.truncate(random.random_range(1..=nodes.len()));
+                some.sort_unstable();
+                some
+            };
+            let alone = at > 0 && random.random_bool(0.2);
+            let names: Vec<String> = own.iter().map(|node| format!("n{}", node + 1)).collect();
+            let _ = writeln!(
+                conf,
+                "PartitionName=p{at} Nodes={}{}{}",
+                names.join(","),
+                if at == 0 { " Default=YES" } else { "" },
+                if alone { " OverSubscribe=EXCLUSIVE" } else { "" }
+            );
+            parts.push((own, alone));
+        }
+        let mut events = "Cluster|NodeName|TimeStart|TimeEnd|State|Reason\n".to_string();
+        for _ in 0..random.random_range(1..=3) {
+            let begin = BEGIN + random.random_range(0..40_000);
+            let end = begin + random.random_range(100..20_000);
+            let _ = writeln!(events, "c|n{}|{begin}|{end}|DOWN|x", random.random_range(1..=nodes.len()));
+        }
+        let mut site = Random { conf, events, jobs: String::new(), nodes, drawn: BTreeMap::new(), from: None };
+        for id in 1..=random.random_range(20..=50) {
+            site.job(id, &parts, &features, &mut random);
+        }
+        site.from = random.random_bool(0.5).then(|| BEGIN + random.random_range(1_000..15_000));
+        site
+    }
+
+    fn job(&mut self, id: i64, parts: &[(Vec<usize>, bool)], features: &[String], random: &mut ChaCha8Rng) {
+        let part = random.random_range(0..parts.len());
+        let (own, alone) = &parts[part];
+        let like = own[random.random_range(0..own.len())];
+        let node = self.nodes[like].clone();
+        // As many nodes as there are of the kind, in its partition.
+        let alike: Vec<usize> = own.iter().copied().filter(|&other| features[other] == features[like]).collect();
+        let count = random.random_range(1..=alike.len().min(3)) as u32;
+        let each = if *alone { node.cpus } else { random.random_range(1..=node.cpus) };
+        let per_cpu = random.random_bool(0.3);
+        let memory = node.memory.map(|most| {
+            let mb =
+                if per_cpu { random.random_range(1..=most / u64::from(each)) } else { random.random_range(1..=most) };
+            (mb, per_cpu)
+        });
+        let devices = (!node.devices.is_empty() && random.random_bool(0.6)).then(|| {
+            let (kind, most) = &node.devices[random.random_range(0..node.devices.len())];
+            let n = random.random_range(1..=*most);
+            (random.random_bool(0.7).then(|| kind.clone()), n)
+        });
+        let constraint = if random.random_bool(0.2) { features[like].as_str() } else { "" };
+        let submit = BEGIN + random.random_range(0..30_000);
+        let (run, minutes) = (random.random_range(0..6_000), random.random_range(1..=100));
+        let run = run.min(minutes * 60);
+        let start = submit + random.random_range(0..8_000);
+        let (cpus, state) = (each * count, random.random_range(0..10));
+        let mut chosen = alike;
+        chosen.shuffle(random);
+        chosen.truncate(count as usize);
+        let list: Vec<String> = chosen.iter().map(|node| format!("n{}", node + 1)).collect();
+        let total = |mb: u64, per_cpu: bool| mb * u64::from(if per_cpu { cpus } else { count });
+        let mut tres = format!("cpu={cpus},node={count}");
+        if let Some((mb, per_cpu)) = memory {
+            let _ = write!(tres, ",mem={}M", total(mb, per_cpu));
+        }
+        if let Some((kind, n)) = &devices {
+            let all = n * count;
+            let _ = write!(tres, ",gres/gpu={all}");
+            if let Some(kind) = kind {
+                let _ = write!(tres, ",gres/gpu:{kind}={all}");
+            }
+        }
+        let asked = memory.map_or("0".to_string(), |(mb, per_cpu)| format!("{mb}M{}", if per_cpu { 'c' } else { 'n' }));
+        let (times, word, held, nodes) = match state {
+            0 => (format!("Unknown|{start}|0"), "CANCELLED by 0", 0, String::new()),
+            1 => ("Unknown|Unknown|0".to_string(), "PENDING", 0, String::new()),
+            2 => (format!("{start}|Unknown|{run}"), "RUNNING", cpus, list.join(",")),
+            _ => (format!("{start}|{}|{run}", start + run), "COMPLETED", cpus, list.join(",")),
+        };
+        let alloc = if held > 0 { tres.as_str() } else { "" };
+        let _ = writeln!(
+            self.jobs,
+            "{id}|u{}|a|p{part}|{submit}|{submit}|{times}|{minutes}|{word}|{cpus}|{held}|{count}|{count}|{asked}|{tres}|{alloc}||{nodes}|{constraint}",
+            id % 3
+        );
+        self.drawn.insert(id, Drawn { cpus: each, nodes: count, memory, devices, alone: *alone });
+    }
+
+    /// The shares of a job that is on these processors.
+    fn shares(&self, id: i64, on: &ProcSet) -> Vec<Share> {
+        let drawn = &self.drawn[&id];
+        let mut first = 0;
+        let mut shares = Vec::new();
+        for (place, node) in self.nodes.iter().enumerate() {
+            let cpus = on.intersection(&ProcSet::range(first..first + node.cpus)).len();
+            first += node.cpus;
+            if cpus > 0 {
+                let memory = drawn.memory.map_or(0, |(mb, per_cpu)| if per_cpu { mb * u64::from(cpus) } else { mb });
+                shares.push(Share { node: place, cpus, memory, devices: drawn.devices.clone() });
+            }
+        }
+        // Whole nodes may be more and smaller ones where a job asked for one.
+        if !(drawn.alone && drawn.nodes == 1) {
+            assert_eq!(shares.len() as u32, drawn.nodes, "job {id} asked for {} nodes of {}", drawn.nodes, drawn.cpus);
+        }
+        shares
+    }
+}
+
+/// Random sites with nodes of several kinds, overlapping and exclusive partitions, GPUs with types,
+/// memory, features, nodes that are down, jobs that are withdrawn or run and wait at the beginning,
+/// and records that contradict each other. No node has more than it has, and no job is lost.
+///
+/// 100 sites; `DRYSTONE_RANDOM_SITES=1000` takes more of them.
+#[test]
+fn no_node_of_a_random_site_has_too_much() {
+    let count = std::env::var("DRYSTONE_RANDOM_SITES").ok().and_then(|text| text.parse().ok()).unwrap_or(100);
+    let (mut looked, mut beside) = (0_u64, 0_u64);
+    for seed in 0..count {
+        let random = Random::site(seed);
+        let (folder, site) = site(&random.conf, &random.jobs, |folder, options| {
+            options.events.push(folder.write("events.psv", &random.events));
+            options.from = random.from.map(|from| from.to_string());
+        });
+        for pool in 0..site.manifest.pools.len() as u16 {
+            assert_eq!(site.manifest.pools.len(), 1, "the first partition has all nodes");
+            let pool = site.pool_workload(pool).unwrap_or_else(|error| panic!("site {seed}: {error}"));
+            let seen = simulated(&site, &pool, &slurm(&folder));
+            let number = |id: JobId| pool.workload.truth()[id.index()].number;
+            let lost: Vec<i64> = (0..pool.workload.len() as u32)
+                .map(JobId)
+                .filter(|id| !seen.done.contains(id) && !seen.gone.contains(id))
+                .map(number)
+                .collect();
+            assert!(lost.is_empty(), "site {seed}: jobs {lost:?} are lost");
+            // A job of a record that contradicts itself counts its processors only.
+            let counted = |id: &JobId| pool.workload.job(*id).demand != drystone::model::DemandId::NONE;
+            let stays: Vec<Stay> = (seen.stays.iter())
+                .filter(|(id, ..)| counted(id))
+                .map(|(id, from, until, on)| Stay {
+                    job: number(*id) as u64,
+                    from: from.0,
+                    until: until.0,
+                    alone: random.drawn[&number(*id)].alone,
+                    shares: random.shares(number(*id), on),
+                })
+                .collect();
+            looked += stays.len() as u64;
+            beside += (seen.stays.len() - stays.len()) as u64;
+            if let Some(problem) = overfull(&random.nodes, &stays) {
+                panic!("site {seed}: {problem}");
+            }
+        }
+    }
+    assert!(looked > 15 * count && beside * 20 < looked, "{looked} jobs were looked at, {beside} were not");
+}
