@@ -10,7 +10,7 @@ use crate::meta::{Determined, PolicyMeta, VERSION};
 use crate::output::{self, file, message, stdout};
 use crate::progress::{Ends, Progress};
 use crate::site;
-use drystone::engine::explain::{ExplainError, Explanation, Stage, WhatIf, explain as tell};
+use drystone::engine::explain::{ExplainError, Explanation, Stage, WhatIf, Words, explain as tell};
 use drystone::experiment::scheduler;
 use serde::Serialize;
 
@@ -114,8 +114,9 @@ pub(crate) fn story(args: &ExplainArgs, input: &Input) -> Result<Story, Failure>
         said = heard;
     }
     drop(progress);
-    let mut more = why_not.as_ref().map(|told| format!("\n{}", told.text())).unwrap_or_default();
-    more += &passes::text(&said, workload.job(id).submit);
+    let dates = words.as_ref().map(|words| words as &dyn Words);
+    let mut more = why_not.as_ref().map(|told| format!("\n{}", told.text(dates))).unwrap_or_default();
+    more += &passes::text(&said, workload.job(id).submit, dates);
     let determined = Determined {
         schema: "drystone/explanation/1",
         drystone: VERSION,

@@ -1,6 +1,7 @@
 //! Passes of Slurm's two schedulers that considered a job, in words.
 
 use crate::output::number::{duration, plural};
+use drystone::engine::explain::Words;
 use drystone::model::{JobId, Time};
 use drystone::policy::PolicySpec;
 use drystone_slurm::policy::{Reason, SLURM, listen};
@@ -16,31 +17,39 @@ pub(super) fn heard<R>(spec: &PolicySpec, job: JobId, work: impl FnOnce() -> R) 
     (spec.kind().name == SLURM.name).then(|| listen(job.0, work))
 }
 
-/// Lines for people; empty where no pass said anything. `submit` is when the job came.
-pub(super) fn text(said: &[Said], submit: Time) -> String {
+/// Lines for people; empty where no pass said anything. Moments are dates where `site` has them, else
+/// time since `submit`, when the job came.
+pub(super) fn text(said: &[Said], submit: Time, site: Option<&dyn Words>) -> String {
     if said.is_empty() {
         return String::new();
     }
     let mut lines = vec!["\nPasses of Slurm's schedulers that considered it:".to_string()];
-    lines.extend(said.iter().take(MOST).map(|said| line(said, submit)));
+    lines.extend(said.iter().take(MOST).map(|said| line(said, submit, site)));
     if said.len() > MOST {
         lines.push(format!("  and {} more; --format json has them all", plural((said.len() - MOST) as u64, "change")));
     }
     lines.join("\n") + "\n"
 }
 
-fn line(said: &Said, submit: Time) -> String {
-    let since = |at: i64| duration((at - submit.0) as f64);
-    let when = match said.passes {
-        1 => format!("{} after it came, a {} pass", since(said.from), said.pass),
-        n => format!("{} to {} after it came, {n} {} passes", since(said.from), since(said.until), said.pass),
+fn line(said: &Said, submit: Time, site: Option<&dyn Words>) -> String {
+    let after = |at: i64| match site {
+        Some(site) => site.moment(Time(at)),
+        None => format!("{} after it came", duration((at - submit.0) as f64)),
+    };
+    let when = match (said.passes, site) {
+        (1, _) => format!("{}, a {} pass", after(said.from), said.pass),
+        (n, Some(_)) => format!("{} to {}, {n} {} passes", after(said.from), after(said.until), said.pass),
+        (n, None) => {
+            let first = duration((said.from - submit.0) as f64);
+            format!("{first} to {}, {n} {} passes", after(said.until), said.pass)
+        }
     };
     let by = said.by.unwrap_or_default();
     let planned = match (said.planned, said.planned_last) {
         (Some(first), Some(last)) if first != last => {
-            format!("{} after it came, at last {}", since(first), since(last))
+            format!("{}, at last {}", after(first), after(last))
         }
-        (Some(first), _) => format!("{} after it came", since(first)),
+        (Some(first), _) => after(first),
         _ => "at no known time".to_string(),
     };
     let reason = match said.verdict {

@@ -1,7 +1,7 @@
 //! Obstacles to a job while it waited, hour by hour, in the words of a user.
 
 use crate::output::number::{count, duration, plural};
-use drystone::engine::explain::WhatIf;
+use drystone::engine::explain::{WhatIf, Words};
 use drystone::engine::{Levels, Observer};
 use drystone::model::{Adopted, DemandId, Ended, JobId, Outages, Procs, Span, Time, Workload};
 use drystone::policy::Why;
@@ -98,7 +98,7 @@ impl<'a> Watch<'a> {
     fn named(&self, id: JobId) -> Named {
         let job = self.workload.job(id);
         let number = self.workload.truth()[id.index()].number;
-        Named { number, procs: job.procs, ended: self.ended.get(&id).copied() }
+        Named { id, number, procs: job.procs, ended: self.ended.get(&id).copied() }
     }
 
     /// The widest jobs that ran when it arrived.
@@ -295,6 +295,9 @@ fn is_zero(procs: &Procs) -> bool {
 
 #[derive(Serialize, Debug)]
 struct Named {
+    /// Its place in the workload.
+    #[serde(skip)]
+    id: JobId,
     number: i64,
     procs: Procs,
     /// End, if it came before the job's start.
@@ -309,8 +312,9 @@ struct Earlier {
 }
 
 impl WhyNot {
-    /// In words.
-    pub(super) fn text(&self) -> String {
+    /// Returns the obstacles in words: with the dates and names of a site where `site` has them, else
+    /// in time since the job came.
+    pub(super) fn text(&self, site: Option<&dyn Words>) -> String {
         let mut lines = vec![format!(
             "Why not earlier? It waited {} for {} and up to {}.",
             duration(self.wait as f64),
@@ -318,10 +322,10 @@ impl WhyNot {
             duration(self.estimate as f64)
         )];
         for part in &self.parts {
-            lines.push(format!("  {}: {}", self.when(part), part.text(self.procs, self.submit)));
+            lines.push(format!("  {}: {}", self.when(part, site), part.text(self.procs, self.submit, site)));
         }
         if !self.held.is_empty() {
-            let held: Vec<String> = self.held.iter().map(|job| self.holder(job)).collect();
+            let held: Vec<String> = self.held.iter().map(|job| self.holder(job, site)).collect();
             lines.push(format!("The widest jobs that ran when it came: {}.", held.join("; ")));
         }
         lines.push(match self.overtook.len() {
@@ -349,24 +353,28 @@ impl WhyNot {
         lines.join("\n") + "\n"
     }
 
-    fn when(&self, part: &Part) -> String {
+    fn when(&self, part: &Part, site: Option<&dyn Words>) -> String {
+        if let Some(site) = site {
+            return format!("from {} to {}", site.moment(part.from), site.moment(part.until));
+        }
         let since = |at: Time| duration((at - self.submit).as_f64());
         format!("from {} to {} after it came", since(part.from), since(part.until))
     }
 
-    fn holder(&self, job: &Named) -> String {
+    fn holder(&self, job: &Named, site: Option<&dyn Words>) -> String {
         let procs = plural(u64::from(job.procs), "processor");
-        match job.ended {
-            Some(end) => {
-                format!("job {} on {procs}, which ended {} later", job.number, duration((end - self.submit).as_f64()))
-            }
-            None => format!("job {} on {procs}, which had not ended when it started", job.number),
-        }
+        let name = site.map_or_else(|| job.number.to_string(), |site| site.job(job.id, job.number));
+        let ended = match (job.ended, site) {
+            (Some(end), Some(site)) => format!("ended at {}", site.moment(end)),
+            (Some(end), None) => format!("ended {} later", duration((end - self.submit).as_f64())),
+            (None, _) => "had not ended when it started".to_string(),
+        };
+        format!("job {name} on {procs}, which {ended}")
     }
 }
 
 impl Part {
-    fn text(&self, needed: Procs, submit: Time) -> String {
+    fn text(&self, needed: Procs, submit: Time, site: Option<&dyn Words>) -> String {
         let free = match self.least_free == self.most_free {
             true => plural(u64::from(self.most_free), "processor"),
             false => {
@@ -376,10 +384,13 @@ impl Part {
         let reason = if self.most_free < needed {
             format!("too few for its {}", count(u64::from(needed)))
         } else if let Some(begin) = self.reaches {
+            let announced = match site {
+                Some(site) => site.moment(begin),
+                None => format!("{begin}, {} after it came", duration((begin - submit).as_f64())),
+            };
             format!(
-                "enough for its {}, but its limit reaches into the outage announced for {begin}, {} after it came",
-                count(u64::from(needed)),
-                duration((begin - submit).as_f64())
+                "enough for its {}, but its limit reaches into the outage announced for {announced}",
+                count(u64::from(needed))
             )
         } else if self.asks_more {
             format!(
@@ -448,7 +459,7 @@ mod tests {
         assert!((part.mean_free - 40.0 / 90.0).abs() < 1e-9, "{}", part.mean_free);
         assert_eq!(told.overtook.iter().map(|job| job.number).collect::<Vec<_>>(), [3]);
         assert_eq!(told.held.iter().map(|job| (job.number, job.ended)).collect::<Vec<_>>(), [(1, Some(Time(100)))]);
-        let text = told.text();
+        let text = told.text(None);
         assert!(text.contains("0 to 1 processors free, too few for its 4"), "{text}");
         assert!(text.contains("It would have started with 1 processor, 90 s earlier."), "{text}");
     }
@@ -467,7 +478,7 @@ mod tests {
         let mut watch = Watch::new(&workload, &outages, JobId(0));
         let stage = Stage { outages: Some(&outages), ..Stage::default() };
         stage.simulate(&workload, spec.scheduler(), &mut watch, Watch::is_over).expect("sound");
-        let text = watch.told(&[]).expect("it waited").text();
+        let text = watch.told(&[]).expect("it waited").text(None);
         let reason = "enough for its 1, but its limit reaches into the outage announced for 100, 90 s after it came";
         assert!(text.contains(reason), "{text}");
     }

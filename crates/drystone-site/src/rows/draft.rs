@@ -94,6 +94,11 @@ impl<'a> Draft<'a> {
     pub(crate) fn core_seconds(&self) -> u64 {
         let cpus = self.held.or(self.asked).cpus;
         let cpus = if cpus == crate::text::UNKNOWN { 0 } else { cpus };
-        u64::from(cpus) * u64::from(self.elapsed.unwrap_or(0))
+        let ran = match (self.start, self.end) {
+            (When::Epoch(start), When::Epoch(end)) | (When::Civil(start), When::Civil(end)) => end - start,
+            _ => 0,
+        };
+        let seconds = self.elapsed.or_else(|| u32::try_from(ran).ok()).unwrap_or(0);
+        u64::from(cpus) * u64::from(seconds)
     }
 }

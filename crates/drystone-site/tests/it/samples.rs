@@ -191,3 +191,28 @@ fn a_log_comes_back_as_it_was() {
         eprintln!("SKIPPED: no log in {} (set DRYSTONE_SHARED)", traces.display());
     }
 }
+
+#[test]
+fn a_dump_that_pandas_wrote_again_holds_the_same_jobs() {
+    let Some(dump) = shared("simulated-by-slurm/usc-job0.sacct.gz") else { return };
+    let Some(python) = python() else { return };
+    let folder = Folder::new();
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/frames.py");
+    let wrote = Command::new(python).arg(script).arg(&dump).arg(folder.path("")).output().expect("Python runs");
+    assert!(wrote.status.success(), "{}", String::from_utf8_lossy(&wrote.stderr));
+    let told = |site: &Site| -> Vec<_> {
+        let one = |job: drystone_site::SiteJob<'_>| {
+            let who = (job.user.to_string(), job.account.to_string(), job.partition.to_string());
+            (job.id, job.submit, job.start, job.end, job.cpus, job.limit, who)
+        };
+        site.jobs().map(one).collect()
+    };
+    let expected = told(&imported(&[dump], &utc()));
+    let names = String::from_utf8_lossy(&wrote.stdout).into_owned();
+    assert!(names.lines().count() >= 5, "{names}");
+    for name in names.lines() {
+        let site = imported(&[folder.path(name)], &utc());
+        assert_eq!((site.manifest.bad_rows, rule(&site, "field").0), (0, 0), "{name}");
+        assert!(told(&site) == expected, "{name}: other jobs than the dump has");
+    }
+}

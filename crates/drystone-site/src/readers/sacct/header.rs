@@ -228,7 +228,7 @@ pub(crate) fn names_of(line: &[u8]) -> Vec<String> {
 fn guess(text: &str) -> Option<String> {
     let between = between(text);
     let usual = ["|", ",", "\t", ";", "\u{1f}"];
-    if between.as_deref().is_some_and(|own| own.trim_matches([' ', ':', '.', '(', ')', '[', ']']).is_empty()) {
+    if between.as_deref().is_some_and(|own| own.trim_matches([' ', ':', '.']).is_empty()) {
         let most = usual.into_iter().map(|part| (text.matches(part).count(), part)).max_by_key(|(count, _)| *count);
         if let Some((2.., part)) = most {
             return Some(part.to_string());
@@ -289,6 +289,9 @@ mod tests {
         assert!(matches!(Header::of_line(b"JobID           State      ExitCode", None), FirstLine::Padded));
         assert!(matches!(Header::of_line(b"163485|163485|phillips|focaccia", None), FirstLine::Row));
         assert!(matches!(Header::of_line(b"1 0 10 3600 64 -1", None), FirstLine::Row));
+        // Blanks and colons within names part nothing.
+        assert_eq!(header("Unnamed: 0,JobID,User,Submit"), Some((b",".to_vec(), 4, false)));
+        assert_eq!(header("Job ID,User,Start Time,End Time"), Some((b",".to_vec(), 4, false)));
     }
 
     #[test]
@@ -297,5 +300,8 @@ mod tests {
         let (header, named) = Header::told("xdmod", row.as_bytes(), None).expect("a layout");
         assert!(!named);
         assert_eq!((header.delimiter.as_slice(), header.columns.len(), header.free), (&b"|"[..], 26, true));
+        // Brackets of an array in the first column part nothing.
+        let (header, _) = Header::told("xdmod", row.replacen('1', "7_[1-3]", 1).as_bytes(), None).expect("a layout");
+        assert_eq!(header.delimiter, b"|");
     }
 }
