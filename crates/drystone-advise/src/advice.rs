@@ -2,6 +2,7 @@
 //! sure that is.
 
 use crate::conf::{Edit, edits};
+use crate::figure::Figure;
 use crate::goal::relative;
 use crate::interval::intervals;
 use crate::options::Change;
@@ -9,6 +10,7 @@ use crate::periods::halves;
 use crate::search::{Chosen, Plan, best_known, live, settings};
 use crate::study::{Bench, Candidate, Study};
 use drystone::metrics::Unit;
+use drystone::policy::goal::Measure;
 use serde::Serialize;
 
 /// What is recommended has to be better in so large a share of the judgements.
@@ -32,6 +34,9 @@ pub struct Advice {
     pub live: Answer,
     /// Everything that was tried, best first, over all periods.
     pub tried: Vec<Tried>,
+    /// Names of what was tried that nothing else beats in both the goal and the longest wait, best
+    /// goal first: the trade-off as a curve.
+    pub front: Vec<String>,
 }
 
 /// What to do in one way, or why to leave it.
@@ -181,6 +186,8 @@ pub fn advise<B: Bench>(study: &mut Study<'_>, bench: &mut B, plan: Plan) -> Res
     let mut chosen = live(study, &directions);
     let best = chosen.pop().flatten();
     let live = answer(study, (best, &chosen), &divisions, periods);
+    let tried = tried(study, periods);
+    let longest = study.figures.iter().position(|figure| *figure == Figure::Goal(Measure::MaxWait));
     Ok(Some(Advice {
         phases,
         simulations: study.simulations(),
@@ -188,7 +195,8 @@ pub fn advise<B: Bench>(study: &mut Study<'_>, bench: &mut B, plan: Plan) -> Res
         spread: study.spread(periods),
         settings,
         live,
-        tried: tried(study, periods),
+        front: front(&tried, longest),
+        tried,
     }))
 }
 
@@ -357,6 +365,22 @@ fn one(study: &Study<'_>, candidate: &Candidate, (change, keeps): (f64, bool), v
     }
 }
 
+/// Goes from the best goal to the longest wait: each is better in the longest wait than all before
+/// it. `tried` is in the order of the goal.
+fn front(tried: &[Tried], longest: Option<usize>) -> Vec<String> {
+    let Some(at) = longest else { return Vec::new() };
+    let mut best = f64::INFINITY;
+    let mut front = Vec::new();
+    for one in tried {
+        let value = one.values.get(at).copied().unwrap_or(f64::INFINITY);
+        if value < best {
+            best = value;
+            front.push(one.name.clone());
+        }
+    }
+    front
+}
+
 /// Everything of which something is known.
 fn tried(study: &Study<'_>, periods: &[usize]) -> Vec<Tried> {
     let mut all: Vec<Tried> = study
@@ -369,4 +393,32 @@ fn tried(study: &Study<'_>, periods: &[usize]) -> Vec<Tried> {
         .collect();
     all.sort_by(|a, b| a.change.total_cmp(&b.change).then_with(|| a.name.cmp(&b.name)));
     all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The second is beaten by the first in both, and the fourth by the third.
+    #[test]
+    fn the_front_has_what_nothing_beats() {
+        let one = |name: &str, change, longest| Tried {
+            name: name.to_string(),
+            policy: String::new(),
+            live: false,
+            change,
+            keeps: true,
+            phases: 1,
+            values: vec![0.0, longest],
+        };
+        let all = [
+            one("a", -0.3, 90.0),
+            one("b", -0.2, 95.0),
+            one("c", -0.1, 50.0),
+            one("d", 0.0, 50.0),
+            one("e", 0.1, 20.0),
+        ];
+        assert_eq!(front(&all, Some(1)), ["a", "c", "e"]);
+        assert_eq!(front(&all, None), Vec::<String>::new());
+    }
 }

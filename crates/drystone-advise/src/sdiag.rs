@@ -57,6 +57,17 @@ impl PassCost {
         PassCost { micros: USUAL, source: "not measured at the site".to_string(), measured_here: false }
     }
 
+    /// Returns the mean cycle of backfill in microseconds that `sdiag` or `sdiag --json` prints.
+    ///
+    /// # Errors
+    /// As [`PassCost::of_sdiag`].
+    pub fn cycle_of_sdiag(text: &str) -> Result<u64, SdiagError> {
+        match serde_json::from_str::<Value>(text) {
+            Ok(json) if json.is_object() => Ok(from_json(&json)?.0),
+            _ => Ok(from_text(text)?.0),
+        }
+    }
+
     /// From what `sdiag` or `sdiag --json` prints: the mean cycle of backfill, which is without its
     /// sleeps, divided by the jobs that a cycle tests on average.
     ///

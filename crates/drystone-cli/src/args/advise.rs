@@ -14,6 +14,7 @@ Examples:
   drystone advise site/ --goal 'tradeoff(Tw:avgX)' --guard 'maxW<+20%'
   drystone advise site/ --sdiag sdiag.txt --report advice.html
   drystone advise site/ --warm-up 0                      # the machine was full when the records begin
+  drystone advise --check site/ --sdiag sdiag.txt   # is backfill healthy? seconds
   drystone advise LOG.swf.gz --slurm slurm.conf
   drystone advise LOG.swf.gz --cpus 16 --goal avgW --only settings
   drystone advise site/ --format json | jq '.advice.settings.edits[].line'
@@ -31,6 +32,11 @@ input gives the same bytes on any number of threads, unless --within cuts it sho
 pub(crate) struct AdviseArgs {
     #[command(flatten)]
     pub(crate) source: SourceArgs,
+
+    /// Only check slurm.conf against the recorded jobs, setting by setting, without a simulation:
+    /// seconds, not minutes.
+    #[arg(long)]
+    pub(crate) check: bool,
 
     /// Objective to improve.
     #[arg(long, value_name = "GOAL", default_value = "tradeoff(Tw:avgX)", value_parser = str::parse::<Goal>)]

@@ -79,6 +79,16 @@ impl Input {
         Input::taken(path, args, seed, false, Take { all: true, plain: false })
     }
 
+    /// Reads the whole of a log or a site with the original records.
+    #[cfg(feature = "sites")]
+    pub(crate) fn whole_recorded(
+        path: Option<&Path>,
+        args: (&LogArgs, &CutArgs, &RealArgs),
+        seed: u64,
+    ) -> Result<Input, Failure> {
+        Input::taken(path, args, seed, true, Take { all: true, plain: false })
+    }
+
     /// Reads the whole of a log or a site, and of a site its jobs alone: they are to arrive at
     /// other times than they did.
     #[cfg(feature = "sites")]

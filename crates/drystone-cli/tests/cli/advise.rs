@@ -125,3 +125,35 @@ fn wrong_usage_says_what_is_right() {
         assert!(error.contains(part), "{args:?}: {error}");
     }
 }
+
+/// The configuration reaches an hour ahead, and jobs ask for five: the check says so in numbers,
+/// without a simulation, from the waits that a log records.
+#[test]
+fn a_check_names_settings_with_their_numbers() {
+    // The recorded wait stands in field 3.
+    let waited = |line: &str| match line.split_whitespace().collect::<Vec<_>>() {
+        fields if fields.len() > 5 && !line.starts_with(';') => {
+            let mut fields: Vec<String> = fields.into_iter().map(String::from).collect();
+            fields[2] = "600".to_string();
+            fields.join(" ") + "\n"
+        }
+        _ => format!("{line}\n"),
+    };
+    let folder = Folder::with("log.swf", starving().lines().map(waited).collect::<String>());
+    folder.write("slurm.conf", CONF);
+    let args = ["advise", "log.swf", "--check", "--slurm", "slurm.conf", "--quiet", "--format", "json"];
+    let checked = folder.run(&args).json();
+    let remark = |setting: &str| {
+        let all = checked["remarks"].as_array().expect("remarks");
+        all.iter().find(|remark| remark["setting"] == setting).expect(setting).clone()
+    };
+    let window = remark("bf_window");
+    assert_eq!((&window["change"], &window["set"]), (&true.into(), &"bf_window=1440".into()), "{window}");
+    // Fourteen of the fifteen jobs of a day ask for five hours, one for one.
+    assert!((window["evidence"][0]["value"].as_f64().expect("a share") - 14.0 / 15.0).abs() < 1e-9);
+    assert_eq!(remark("bf_max_job_test")["change"], false);
+    let text = folder.run(&["advise", "log.swf", "--check", "--slurm", "slurm.conf", "--quiet"]).ok();
+    assert!(text.contains("To try: bf_window=1440"), "{text}");
+    let error = folder.run(&["advise", "log.swf", "--check", "--quiet"]).fails(2);
+    assert!(error.contains("give --slurm FILE"), "{error}");
+}

@@ -26,8 +26,27 @@ pub(super) fn document(advised: &Advised) -> Document {
         document.heading("Candidates over all periods, best first");
         document.table(tried(advised));
     }
+    if let [first, .., last] = advice.front.as_slice() {
+        document.heading(format!("The trade-off, from the best goal ({first}) to the shortest longest wait ({last})"));
+        document.table(front(advised));
+    }
     notes(advised).into_iter().for_each(|note| document.text(note));
     document
+}
+
+/// The trade-off between the goal and the longest wait.
+fn front(advised: &Advised) -> Table {
+    let figures = &advised.baseline.figures;
+    let place = |id: &str| figures.iter().position(|(name, ..)| name == id);
+    let mut table = Table::new(["what", "goal", "mean wait", "longest wait"]);
+    for name in &advised.advice.front {
+        let Some(one) = advised.advice.tried.iter().find(|one| one.name == *name) else { continue };
+        let value =
+            |id: &str| place(id).and_then(|at| one.values.get(at)).map_or("-".to_string(), |&value| duration(value));
+        let what = if one.live { format!("live: {name}") } else { name.clone() };
+        table.row(vec![what.into(), change(one.change).into(), value("avgW").into(), value("maxW").into()]);
+    }
+    table
 }
 
 fn facts(advised: &Advised) -> Vec<(String, String)> {

@@ -2,6 +2,7 @@
 //! not used to find it.
 
 mod advised;
+mod check;
 mod document;
 mod result;
 mod rows;
@@ -34,6 +35,9 @@ pub(crate) fn advise(args: &AdviseArgs) -> Outcome {
     let log = args.source.required("advise")?;
     let read = [Some(log), args.slurm.as_deref(), args.sdiag.as_deref(), args.accounts.as_deref()];
     file::distinct(&read, &[("--report", args.report.as_deref()), ("--audit", args.log.audit.as_deref())])?;
+    if args.check {
+        return check::check(args, log);
+    }
     let report = args.report.as_deref().map(ReportFile::open).transpose()?;
     let cost = pass_cost(args)?;
     let mut input = Input::whole(Some(log), (&args.log, &args.cut, &args.real), args.seed)?;

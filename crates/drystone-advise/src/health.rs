@@ -1,0 +1,492 @@
+//! Remarks on the backfill of a `slurm.conf` against the jobs that a site records, without any
+//! simulation.
+
+use crate::sdiag::PassCost;
+use drystone_slurm::conf::SlurmConf;
+use serde::Serialize;
+use std::collections::BTreeSet;
+
+/// A job as it was recorded. Times are seconds.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct RecordedJob {
+    /// When it was submitted.
+    pub submit: i64,
+    /// When it started or left the queue.
+    pub start: i64,
+    /// When it ended; the start where it never ran.
+    pub end: i64,
+    /// Its limit.
+    pub limit: i64,
+    /// Its processors.
+    pub procs: u32,
+    /// The last reason for which it waited, in Slurm's words.
+    pub reason: String,
+}
+
+/// A configuration beside what a site recorded.
+#[derive(Clone, Copy, Debug)]
+pub struct HealthCase<'a> {
+    /// The configuration.
+    pub conf: &'a SlurmConf,
+    /// The jobs, in any order.
+    pub jobs: &'a [RecordedJob],
+    /// Processors of the machine.
+    pub procs: u32,
+    /// Duration of a test of backfill.
+    pub cost: &'a PassCost,
+    /// Mean duration of a backfill cycle in microseconds, where `sdiag` says it.
+    pub cycle_micros: Option<u64>,
+    /// QOS that jobs have.
+    pub qos: usize,
+}
+
+/// A number behind a remark.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Evidence {
+    /// Its name.
+    pub name: &'static str,
+    /// Its value.
+    pub value: f64,
+    /// Its unit.
+    pub unit: &'static str,
+}
+
+/// A check of a configuration with its result.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct HealthRemark {
+    /// The setting that was looked at.
+    pub setting: &'static str,
+    /// Whether there is something to change.
+    pub change: bool,
+    /// The finding in words.
+    pub text: String,
+    /// The numbers behind it.
+    pub evidence: Vec<Evidence>,
+    /// A word of `slurm.conf` to set, where there is one.
+    pub set: Option<String>,
+}
+
+/// Fewer jobs than this share are no reason to change a setting.
+const FEW: f64 = 0.001;
+/// A queue is common that is reached so large a share of the time.
+const COMMON: f64 = 0.05;
+const DAY: i64 = 1_440;
+
+fn evidence(name: &'static str, value: f64, unit: &'static str) -> Evidence {
+    Evidence { name, value, unit }
+}
+
+/// Looks at every setting. Each finding has its numbers; a setting that is fine is said to be.
+///
+/// Cost: O(n log n) for n jobs.
+#[must_use]
+pub fn health(case: &HealthCase<'_>) -> Vec<HealthRemark> {
+    let over_time = OverTime::of(case);
+    let mut all = Vec::new();
+    if !case.conf.backfill {
+        all.push(HealthRemark {
+            setting: "SchedulerType",
+            change: true,
+            text: "sched/builtin starts jobs in their order alone: no job is backfilled".to_string(),
+            evidence: Vec::new(),
+            set: Some("SchedulerType=sched/backfill".to_string()),
+        });
+        all.push(held(case, &over_time));
+        all.extend(weights(case));
+        return all;
+    }
+    all.push(window(case));
+    all.push(depth(case, &over_time));
+    all.push(goes_on(case, &over_time));
+    all.push(interval(case, &over_time));
+    all.push(resolution(case));
+    all.push(held(case, &over_time));
+    all.extend(weights(case));
+    all
+}
+
+/// The window against the longest limit that is used.
+fn window(case: &HealthCase<'_>) -> HealthRemark {
+    let window = case.conf.sched.bf_window;
+    let beyond = |job: &&RecordedJob| job.limit > window * 60;
+    let jobs = case.jobs.len().max(1) as f64;
+    let work = |job: &RecordedJob| (job.end - job.start).max(0) as f64 * f64::from(job.procs);
+    let (count, lost) = case.jobs.iter().filter(beyond).fold((0.0, 0.0), |all, job| (all.0 + 1.0, all.1 + work(job)));
+    let all: f64 = case.jobs.iter().map(work).sum();
+    let longest = case.jobs.iter().map(|job| job.limit).max().unwrap_or(0);
+    // Limits that hardly any job asks for are no reason for a window.
+    let mut limits: Vec<i64> = case.jobs.iter().map(|job| job.limit).collect();
+    limits.sort_unstable();
+    let used = limits.get(((limits.len() as f64 * (1.0 - FEW)).ceil() as usize).clamp(1, limits.len().max(1)) - 1);
+    let used = used.copied().unwrap_or(0);
+    let wanted = ((used + 59) / 60 + DAY - 1) / DAY * DAY;
+    let change = used > window * 60;
+    HealthRemark {
+        setting: "bf_window",
+        change,
+        text: match change {
+            true => format!(
+                "plans reach {window} min ahead, and limits of up to {} min are in use: a job behind them can be delayed again and again",
+                (used + 59) / 60
+            ),
+            false => format!("plans reach {window} min ahead, as far as the limits that are in use"),
+        },
+        evidence: vec![
+            evidence("jobs with longer limits", count / jobs, "share of jobs"),
+            evidence("their work", if all > 0.0 { lost / all } else { 0.0 }, "share of processor-hours"),
+            evidence("longest limit in use", used as f64 / 60.0, "minutes, of 99.9 % of the jobs"),
+            evidence("longest limit of any job", longest as f64 / 60.0, "minutes"),
+        ],
+        set: change.then(|| format!("bf_window={wanted}")),
+    }
+}
+
+/// The number of jobs that a pass tests against the queue that is common.
+fn depth(case: &HealthCase<'_>, over_time: &OverTime) -> HealthRemark {
+    let depth = case.conf.sched.bf_max_job_test;
+    let share = over_time.share_above(depth);
+    let common = over_time.queue(1.0 - COMMON);
+    let change = share > COMMON;
+    HealthRemark {
+        setting: "bf_max_job_test",
+        change,
+        text: match change {
+            true => format!(
+                "a pass tests {depth} jobs, and more wait {:.0} % of the time: the last are never looked at then",
+                share * 100.0
+            ),
+            false => format!("a pass tests {depth} jobs, and more wait {:.1} % of the time", share * 100.0),
+        },
+        evidence: vec![
+            evidence("time with more jobs waiting", share, "share of the time"),
+            evidence("queue that is reached 5 % of the time", common as f64, "jobs"),
+            evidence("longest queue", over_time.queue(1.0) as f64, "jobs"),
+        ],
+        set: change.then(|| format!("bf_max_job_test={}", rounded_up(common))),
+    }
+}
+
+/// Two digits, rounded up.
+fn rounded_up(count: i64) -> i64 {
+    let mut step = 1;
+    while count / step >= 100 {
+        step *= 10;
+    }
+    (count + step - 1) / step * step
+}
+
+/// Whether a pass goes on after it let go of the locks.
+fn goes_on(case: &HealthCase<'_>, over_time: &OverTime) -> HealthRemark {
+    let sched = &case.conf.sched;
+    let tested = over_time.queue(1.0 - COMMON).min(sched.bf_max_job_test);
+    let micros = tested.saturating_mul(i64::from(case.cost.micros)).max(case.cycle_micros.unwrap_or(0) as i64);
+    let on = sched.bf_continue != 0;
+    let change = !on && micros > sched.bf_yield_interval;
+    HealthRemark {
+        setting: "bf_continue",
+        change,
+        text: match (on, change) {
+            (true, _) => "a pass goes on where it was after it let go of the locks".to_string(),
+            (_, true) => format!(
+                "a pass over the queue that is common takes {:.1} s, lets go of the locks after {:.1} s, and begins again where jobs changed \
+                 meanwhile: the last jobs are seldom reached",
+                micros as f64 / 1e6,
+                sched.bf_yield_interval as f64 / 1e6
+            ),
+            (_, false) => "it is not set, and passes are shorter than what they keep the locks for".to_string(),
+        },
+        evidence: vec![
+            evidence("pass over the common queue", micros as f64 / 1e6, "seconds"),
+            evidence("locks are kept for", sched.bf_yield_interval as f64 / 1e6, "seconds"),
+        ],
+        set: change.then(|| "bf_continue".to_string()),
+    }
+}
+
+/// The time between passes against the time that they take.
+fn interval(case: &HealthCase<'_>, over_time: &OverTime) -> HealthRemark {
+    let sched = &case.conf.sched;
+    let tested = over_time.queue(1.0 - COMMON).min(sched.bf_max_job_test);
+    let micros = case.cycle_micros.map_or(tested.saturating_mul(i64::from(case.cost.micros)), |cycle| cycle as i64);
+    let seconds = micros as f64 / 1e6;
+    let most = if sched.bf_max_time > 0 { sched.bf_max_time } else { sched.bf_interval };
+    let change = seconds > most as f64;
+    HealthRemark {
+        setting: "bf_interval",
+        change,
+        text: match change {
+            true => format!("a pass takes {seconds:.1} s and is cut off after {most} s: jobs behind are not tested"),
+            false => format!("a pass takes {seconds:.1} s of the {most} s that it may"),
+        },
+        evidence: vec![
+            evidence("duration of a pass", seconds, "seconds"),
+            evidence("it may take", most as f64, "seconds"),
+        ],
+        set: change.then(|| format!("bf_max_time={}", (seconds * 1.5).ceil())),
+    }
+}
+
+/// The grid of plans against the limits.
+fn resolution(case: &HealthCase<'_>) -> HealthRemark {
+    let grid = case.conf.sched.bf_resolution;
+    let below = case.jobs.iter().filter(|job| job.limit > 0 && job.limit < 2 * grid).count() as f64;
+    let share = below / case.jobs.len().max(1) as f64;
+    let change = grid > 60 && share > COMMON;
+    HealthRemark {
+        setting: "bf_resolution",
+        change,
+        text: match change {
+            true => format!(
+                "plans have a grid of {grid} s, and {:.0} % of the jobs ask for less than two of its steps: gaps for them are missed",
+                share * 100.0
+            ),
+            false => {
+                format!("plans have a grid of {grid} s; {:.1} % of the jobs ask for less than two steps", share * 100.0)
+            }
+        },
+        evidence: vec![evidence("jobs with limits below two steps", share, "share of jobs")],
+        set: change.then(|| "bf_resolution=60".to_string()),
+    }
+}
+
+/// Whether a reason is a limit of a user, an account or a QOS.
+fn is_limit(reason: &str) -> bool {
+    let reason = reason.trim_start_matches('(');
+    (reason.starts_with("QOS") || reason.starts_with("Assoc")) && !reason.contains("NotAllowed")
+}
+
+/// Jobs that limits hold back while processors are idle.
+fn held(case: &HealthCase<'_>, over_time: &OverTime) -> HealthRemark {
+    let known = case.jobs.iter().filter(|job| !job.reason.is_empty()).count();
+    let held: Vec<&RecordedJob> =
+        case.jobs.iter().filter(|job| is_limit(&job.reason) && job.start > job.submit).collect();
+    let waited: f64 = held.iter().map(|job| (job.start - job.submit) as f64).sum();
+    let idle: f64 = held.iter().map(|job| over_time.idle_for(job)).sum();
+    let all: f64 = case.jobs.iter().map(|job| (job.start - job.submit).max(0) as f64).sum();
+    let share = if all > 0.0 { idle / all } else { 0.0 };
+    let change = share > COMMON;
+    HealthRemark {
+        setting: "limits of QOS and accounts",
+        change,
+        text: match (known, change) {
+            (0, _) => "no reason for waiting is recorded, so nothing is known of what limits cost".to_string(),
+            (_, true) => format!(
+                "limits hold jobs back while as many processors are idle as they ask for: {:.0} % of all waiting",
+                share * 100.0
+            ),
+            (_, false) => format!(
+                "limits that hold jobs back while processors are idle make {:.1} % of all waiting",
+                share * 100.0
+            ),
+        },
+        evidence: vec![
+            evidence("jobs with a recorded reason", known as f64, "jobs"),
+            evidence("jobs whose last reason was a limit", held.len() as f64, "jobs"),
+            evidence("they waited", waited / 3_600.0, "hours"),
+            evidence("of that while enough was idle", idle / 3_600.0, "hours"),
+        ],
+        set: None,
+    }
+}
+
+/// Weights that cannot change any order.
+fn weights(case: &HealthCase<'_>) -> Vec<HealthRemark> {
+    let own = &case.conf.priority;
+    let any = [own.age, own.fair_share, own.size, own.partition, own.qos, own.assoc].iter().any(|weight| *weight > 0.0);
+    let remark = |setting, text: &str, name, value| HealthRemark {
+        setting,
+        change: true,
+        text: text.to_string(),
+        evidence: vec![evidence(name, value, "")],
+        set: None,
+    };
+    let mut all = Vec::new();
+    if any && !own.multifactor {
+        all.push(remark(
+            "PriorityType",
+            "weights are set, and priority/basic heeds none of them",
+            "weights that count",
+            0.0,
+        ));
+        return all;
+    }
+    let factors: BTreeSet<u32> = case.conf.partitions.iter().map(|partition| partition.job_factor).collect();
+    if own.partition > 0.0 && factors.len() < 2 {
+        let text = "it has no effect: every partition has the same PriorityJobFactor";
+        all.push(remark("PriorityWeightPartition", text, "distinct factors", factors.len() as f64));
+    }
+    if own.qos > 0.0 && case.qos < 2 {
+        let text = "it has no effect: all jobs are of one QOS";
+        all.push(remark("PriorityWeightQOS", text, "QOS in use", case.qos as f64));
+    }
+    if own.fair_share > 0.0 && !case.conf.has_database() {
+        let text = "it has no effect: without a database (AccountingStorageType) there are no shares";
+        all.push(remark("PriorityWeightFairshare", text, "databases", 0.0));
+    }
+    if own.age > 0.0 && own.max_age > 0 {
+        let within = case.jobs.iter().map(|job| job.start - job.submit).max().unwrap_or(0);
+        let most = own.age * within as f64 / own.max_age as f64;
+        if own.multifactor && most < 1.0 {
+            let text = "it has no effect: no job waits long enough to gain a point of priority";
+            all.push(remark("PriorityWeightAge", text, "points of the longest wait", most));
+        }
+    }
+    all
+}
+
+/// Queue and idle processors over time.
+struct OverTime {
+    /// Beginnings of intervals with jobs waiting and processors idle from then on.
+    steps: Vec<(i64, i64, i64)>,
+    /// Queue lengths with the time that each lasts, ascending by length.
+    lengths: Vec<(i64, i64)>,
+    all: i64,
+}
+
+impl OverTime {
+    fn of(case: &HealthCase<'_>) -> OverTime {
+        let mut events: Vec<(i64, i64, i64)> = Vec::with_capacity(3 * case.jobs.len());
+        for job in case.jobs {
+            events.push((job.submit, 1, 0));
+            events.push((job.start.max(job.submit), -1, if job.end > job.start { i64::from(job.procs) } else { 0 }));
+            if job.end > job.start {
+                events.push((job.end, 0, -i64::from(job.procs)));
+            }
+        }
+        events.sort_unstable();
+        let (mut waiting, mut busy) = (0, 0);
+        let mut steps: Vec<(i64, i64, i64)> = Vec::new();
+        for (at, queued, used) in events {
+            waiting += queued;
+            busy += used;
+            let step = (at, waiting, (i64::from(case.procs) - busy).max(0));
+            match steps.last_mut() {
+                Some(last) if last.0 == at => *last = step,
+                _ => steps.push(step),
+            }
+        }
+        let mut lengths: Vec<(i64, i64)> = steps.windows(2).map(|pair| (pair[0].1, pair[1].0 - pair[0].0)).collect();
+        lengths.sort_unstable();
+        let all = lengths.iter().map(|(_, time)| time).sum();
+        OverTime { steps, lengths, all }
+    }
+
+    /// The share of the time at which more jobs wait.
+    fn share_above(&self, length: i64) -> f64 {
+        let above: i64 = self.lengths.iter().filter(|(own, _)| *own > length).map(|(_, time)| time).sum();
+        above as f64 / self.all.max(1) as f64
+    }
+
+    /// The queue that is not exceeded for this share of the time.
+    fn queue(&self, share: f64) -> i64 {
+        let wanted = share * self.all as f64;
+        let mut passed = 0.0;
+        for (length, time) in &self.lengths {
+            passed += *time as f64;
+            if passed >= wanted {
+                return *length;
+            }
+        }
+        self.lengths.last().map_or(0, |(length, _)| *length)
+    }
+
+    /// Seconds of a job's wait at which as many processors are idle as it asks for.
+    fn idle_for(&self, job: &RecordedJob) -> f64 {
+        let from = self.steps.partition_point(|step| step.0 <= job.submit).saturating_sub(1);
+        let mut idle = 0;
+        for pair in self.steps[from..].windows(2).take_while(|pair| pair[0].0 < job.start) {
+            if pair[0].2 >= i64::from(job.procs) {
+                idle += (pair[1].0.min(job.start) - pair[0].0.max(job.submit)).max(0);
+            }
+        }
+        idle as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn conf(text: &str) -> SlurmConf {
+        let text = format!("{text}\nNodeName=n[1-4] CPUs=4\nPartitionName=a Nodes=ALL Default=YES\n");
+        SlurmConf::parse(&text, "slurm.conf").expect("valid")
+    }
+
+    fn job(submit: i64, start: i64, end: i64, limit: i64, procs: u32, reason: &str) -> RecordedJob {
+        RecordedJob { submit, start, end, limit, procs, reason: reason.to_string() }
+    }
+
+    fn remarks(text: &str, jobs: &[RecordedJob]) -> Vec<HealthRemark> {
+        let (conf, cost) = (conf(text), PassCost::given(1_000));
+        health(&HealthCase { conf: &conf, jobs, procs: 16, cost: &cost, cycle_micros: None, qos: 1 })
+    }
+
+    fn of<'a>(all: &'a [HealthRemark], setting: &str) -> &'a HealthRemark {
+        all.iter().find(|remark| remark.setting == setting).expect(setting)
+    }
+
+    /// One of ten jobs asks for three days, with Slurm's window of one.
+    #[test]
+    fn a_window_below_the_limits_in_use() {
+        let mut jobs: Vec<RecordedJob> = (0..9).map(|k| job(k, k, k + 100, 3_600, 1, "")).collect();
+        jobs.push(job(9, 9, 909, 3 * 86_400, 1, ""));
+        let all = remarks("", &jobs);
+        let found = of(&all, "bf_window");
+        assert!(found.change && found.set.as_deref() == Some("bf_window=4320"), "{found:?}");
+        // One job of ten, and 900 of 1,800 processor-seconds.
+        assert_eq!((found.evidence[0].value, found.evidence[1].value, found.evidence[2].value), (0.1, 0.5, 4_320.0));
+        assert!(!of(&remarks("SchedulerParameters=bf_window=4320", &jobs), "bf_window").change);
+    }
+
+    /// Three jobs wait from 0 to 100, one more from 50 to 100, none from 100 to 200 but the last end.
+    #[test]
+    fn a_queue_beyond_the_depth() {
+        let jobs = [
+            job(0, 100, 200, 60, 1, ""),
+            job(0, 100, 200, 60, 1, ""),
+            job(0, 100, 200, 60, 1, ""),
+            job(50, 100, 200, 60, 1, ""),
+        ];
+        let all = remarks("SchedulerParameters=bf_max_job_test=3", &jobs);
+        let found = of(&all, "bf_max_job_test");
+        // Four wait for 50 of 200 seconds.
+        assert_eq!((found.change, found.evidence[0].value, found.evidence[2].value), (true, 0.25, 4.0));
+        assert_eq!(found.set.as_deref(), Some("bf_max_job_test=4"));
+        // Four tests of a millisecond are no reason for bf_continue, and of a second they are.
+        assert!(!of(&all, "bf_continue").change);
+        let (conf, cost) = (conf(""), PassCost::given(1_000_000));
+        let slow = health(&HealthCase { conf: &conf, jobs: &jobs, procs: 16, cost: &cost, cycle_micros: None, qos: 1 });
+        assert!(of(&slow, "bf_continue").change, "four seconds against two");
+    }
+
+    /// A job of 4 processors waits 100 s for a limit of its QOS; 12 of 16 are in use for the first
+    /// 60 s and 14 for the rest.
+    #[test]
+    fn limits_hold_jobs_while_nodes_idle() {
+        let jobs = [
+            job(0, 0, 200, 300, 12, ""),
+            job(60, 60, 200, 300, 2, "Resources"),
+            job(0, 100, 150, 300, 4, "QOSMaxCpuPerUserLimit"),
+        ];
+        let all = remarks("", &jobs);
+        let found = of(&all, "limits of QOS and accounts");
+        let hours: Vec<f64> = found.evidence.iter().map(|evidence| evidence.value).collect();
+        assert_eq!((hours[1], hours[2] * 3_600.0, hours[3] * 3_600.0), (1.0, 100.0, 60.0));
+        assert!(found.change, "60 of 100 s of all waiting");
+    }
+
+    #[test]
+    fn weights_without_effect_are_named() {
+        let jobs = [job(0, 0, 10, 60, 1, "")];
+        let text = "PriorityType=priority/multifactor\nPriorityWeightPartition=1000\nPriorityWeightFairshare=10\nPriorityWeightQOS=5\nPriorityWeightAge=9";
+        let named: Vec<&str> = remarks(text, &jobs).iter().filter(|r| r.change).map(|r| r.setting).collect();
+        assert_eq!(
+            named,
+            ["PriorityWeightPartition", "PriorityWeightQOS", "PriorityWeightFairshare", "PriorityWeightAge"]
+        );
+        let named: Vec<&str> =
+            remarks("PriorityWeightAge=9", &jobs).iter().filter(|r| r.change).map(|r| r.setting).collect();
+        assert_eq!(named, ["PriorityType"]);
+        assert!(of(&remarks("SchedulerType=sched/builtin", &jobs), "SchedulerType").change);
+    }
+}

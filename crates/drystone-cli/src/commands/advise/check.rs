@@ -1,0 +1,171 @@
+//! `drystone advise --check`: a `slurm.conf` against the jobs that were recorded, in seconds.
+
+use crate::args::AdviseArgs;
+use crate::exit::{DONE, Failure, Outcome};
+use crate::input::Input;
+use crate::meta::{VERSION, WorkloadMeta};
+use crate::output::document::{Document, Table, Tone, Value};
+use crate::output::flat::{Row, Rows};
+use crate::output::number::{count, fixed};
+use crate::output::{self, Printable, ReportFile};
+use drystone_advise::{HealthCase, HealthRemark, PassCost, RecordedJob, health};
+use drystone_slurm::conf::SlurmConf;
+use serde::Serialize;
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// The remarks with what determined them.
+#[derive(Serialize)]
+struct Checked {
+    schema: &'static str,
+    drystone: &'static str,
+    workload: WorkloadMeta,
+    /// The `slurm.conf` that was checked.
+    slurm: String,
+    /// Jobs whose start is recorded.
+    jobs: u64,
+    cost: PassCost,
+    remarks: Vec<HealthRemark>,
+}
+
+pub(super) fn check(args: &AdviseArgs, log: &Path) -> Outcome {
+    let report = args.report.as_deref().map(ReportFile::open_plain).transpose()?;
+    let cost = super::pass_cost(args)?;
+    let cycle = match &args.sdiag {
+        None => None,
+        Some(path) => std::fs::read_to_string(path).ok().and_then(|text| PassCost::cycle_of_sdiag(&text).ok()),
+    };
+    let input = Input::whole_recorded(Some(log), (&args.log, &args.cut, &args.real), args.seed)?;
+    let path = args.slurm.clone().or_else(|| input.site.as_ref().and_then(|site| site.slurm_conf()));
+    let Some(path) = path else {
+        return Err(Failure::usage(format_args!(
+            "--check compares a slurm.conf with recorded jobs, and {} has none; give --slurm FILE",
+            log.display()
+        )));
+    };
+    let conf = SlurmConf::read(&path).map_err(Failure::usage)?;
+    let jobs = recorded(&input);
+    if jobs.is_empty() {
+        return Err(Failure::usage(format_args!(
+            "{}: no start of a job is recorded, so nothing can be checked",
+            log.display()
+        )));
+    }
+    let qos: BTreeSet<i32> = input.workload.jobs().iter().map(|job| job.queue).collect();
+    let procs = input.workload.machine().procs;
+    let case = HealthCase { conf: &conf, jobs: &jobs, procs, cost: &cost, cycle_micros: cycle, qos: qos.len() };
+    let remarks = health(&case);
+    let checked = Checked {
+        schema: "drystone/check/1",
+        drystone: VERSION,
+        workload: input.meta(),
+        slurm: path.display().to_string(),
+        jobs: jobs.len() as u64,
+        cost,
+        remarks,
+    };
+    if let Some(file) = report {
+        file.write(&checked)?.publish()?;
+    }
+    output::print(&checked, args.format)?;
+    Ok(DONE)
+}
+
+/// The jobs whose start, or whose leaving, is recorded.
+fn recorded(input: &Input) -> Vec<RecordedJob> {
+    let jobs = input.workload.jobs();
+    if let Some(site) = &input.site {
+        let of = |(at, &place): (usize, &u32)| {
+            let job = site.site.job(place as usize);
+            let left = job.start.or(job.end)?;
+            let end = if job.start.is_some() { job.end.unwrap_or(left) } else { left };
+            Some(RecordedJob {
+                submit: job.arrive,
+                start: left,
+                end,
+                limit: i64::from(job.limit),
+                procs: jobs.get(at)?.procs,
+                reason: job.reason.to_string(),
+            })
+        };
+        return site.places.iter().enumerate().filter_map(of).collect();
+    }
+    let records = input.records.as_deref().unwrap_or_default();
+    let of =
+        |(record, (job, truth)): (&drystone::log::swf::Record, (&drystone::model::Job, &drystone::model::Truth))| {
+            let wait = record.wait.round();
+            let start = job.submit.0 + wait;
+            (wait >= 0).then(|| RecordedJob {
+                submit: job.submit.0,
+                start,
+                end: start + truth.run.0,
+                limit: job.estimate.0,
+                procs: job.procs,
+                reason: String::new(),
+            })
+        };
+    records.iter().zip(jobs.iter().zip(input.workload.truth())).filter_map(of).collect()
+}
+
+impl Printable for Checked {
+    fn document(&self) -> Document {
+        let mut document = Document::default();
+        document.heading(format!(
+            "{} against {} recorded jobs of {}",
+            self.slurm,
+            count(self.jobs),
+            self.workload.name
+        ));
+        let mut table = Table::new(["setting", "", "finding"]).texts(&[0, 1, 2]);
+        let (change, fine): (Vec<&HealthRemark>, Vec<&HealthRemark>) =
+            self.remarks.iter().partition(|remark| remark.change);
+        for remark in change.iter().chain(&fine) {
+            let (word, tone) = if remark.change { ("look", Tone::Bad) } else { ("fine", Tone::Faint) };
+            table.row(vec![remark.setting.into(), Value::toned(word, tone), remark.text.clone().into()]);
+        }
+        document.table(table);
+        let evidence: Vec<(String, String)> = change
+            .iter()
+            .filter(|remark| !remark.evidence.is_empty())
+            .map(|remark| {
+                let numbers: Vec<String> =
+                    remark.evidence.iter().map(|e| format!("{} {} {}", e.name, number(e.value), e.unit)).collect();
+                (remark.setting.to_string(), numbers.join("; "))
+            })
+            .collect();
+        if !evidence.is_empty() {
+            document.heading("The numbers");
+            document.facts(evidence);
+        }
+        let set: Vec<String> = change.iter().filter_map(|remark| remark.set.clone()).collect();
+        if !set.is_empty() {
+            document.text(format!("To try: {}. `drystone advise` says what that is worth.", set.join(", ")));
+        }
+        document.text(format!("A test of backfill takes {} µs ({}).", self.cost.micros, self.cost.source));
+        document
+    }
+
+    fn rows(&self) -> Rows {
+        let mut rows = Rows::default();
+        for remark in &self.remarks {
+            let mut row = Row::default();
+            row.text("slurm", &self.slurm);
+            row.text("workload", &self.workload.name);
+            row.text("setting", remark.setting);
+            row.text("change", remark.change);
+            row.text("finding", &remark.text);
+            row.text("set", remark.set.clone().unwrap_or_default());
+            let numbers: Vec<String> =
+                remark.evidence.iter().map(|e| format!("{}={} {}", e.name, e.value, e.unit)).collect();
+            row.text("evidence", numbers.join("; "));
+            rows.push(row);
+        }
+        rows
+    }
+}
+
+/// A number with as many digits as say something.
+fn number(value: f64) -> String {
+    let decimals = if value.abs() >= 100.0 || value.fract() == 0.0 { 0 } else { 3 };
+    fixed(value, decimals)
+}
