@@ -2,7 +2,7 @@
 
 use super::change::{Closure, NodeAmount, SiteChange, length};
 use super::conf_text::{ConfText, processors_of};
-use super::places::{Renumbering, retotalled};
+use super::places::{Renumbering, retotalled, size_of};
 use super::premises::{ApplyError, PartitionPremises, PoolPremises, Premises};
 use super::qos as table;
 use super::state::{Applied, JobDraft, Left, node_hours};
@@ -70,7 +70,42 @@ pub(super) fn nodes(
     });
     let mut drafts = applied.drafts();
     leave_running(applied, &mut drafts, &gone);
+    if let (Some(old), Some(new)) = (&old_conf, &new_conf) {
+        leave_crowded(applied, &mut drafts, at, (old, new));
+    }
     applied.rebuild(change, drafts)
+}
+
+/// Leaves out jobs that ask for more of their partition than it has left.
+fn leave_crowded(applied: &mut Applied, drafts: &mut Vec<JobDraft>, at: usize, (old, new): (&SlurmConf, &SlurmConf)) {
+    let names: BTreeMap<i32, String> =
+        applied.premises.pools[at].partitions.iter().map(|p| (p.number, p.name.clone())).collect();
+    let mut sizes: BTreeMap<i32, ((u64, u32), (u64, u32))> = BTreeMap::new();
+    for (&number, name) in &names {
+        if let (Some(was), Some(is)) = (size_of(old, name), size_of(new, name)) {
+            sizes.insert(number, (was, is));
+        }
+    }
+    let mut left = Left::default();
+    let mut kept = Vec::with_capacity(drafts.len());
+    for draft in drafts.drain(..) {
+        let nodes =
+            applied.table.as_ref().and_then(|table| table.shape(draft.job.demand)).map_or(0, |shape| shape.nodes.0);
+        let fits = |(cpus, count): (u64, u32)| u64::from(draft.job.procs) <= cpus && nodes <= count;
+        let crowded = sizes.get(&draft.job.partition).is_some_and(|&(was, is)| fits(was) && !fits(is));
+        if crowded && !draft.place.is_some_and(|place| applied.is_running(place)) {
+            left.jobs += 1;
+            left.node_hours += node_hours(&applied.premises, &draft.job, draft.truth.run);
+        } else {
+            kept.push(draft);
+        }
+    }
+    *drafts = kept;
+    if left.jobs > 0 {
+        applied.left.jobs += left.jobs;
+        applied.left.node_hours += left.node_hours;
+        applied.note(format!("{} jobs ask for more nodes than their partition has left and are left out", left.jobs));
+    }
 }
 
 /// Gives a pool another size: processors keep their nodes under new numbers, outages and resources

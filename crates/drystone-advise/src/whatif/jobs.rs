@@ -1,11 +1,14 @@
 //! Changes of jobs: their limits, their arrivals, their partitions, which there are.
 
 use super::change::{ArrivalChange, Border, Bordered, LeftOut, LimitRule, SiteChange, length};
+use super::conf_text::ConfText;
+use super::places::can_go;
 use super::premises::ApplyError;
 use super::state::{Applied, JobDraft, Left, node_hours};
 use drystone::log::transform::Factor;
 use drystone::model::{Job, Span, Time};
 use drystone_evolve::Draw;
+use drystone_slurm::conf::SlurmConf;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
@@ -326,6 +329,13 @@ pub(super) fn border(applied: &mut Applied, change: &SiteChange, border: &Border
         return Err(ApplyError::new(change, problem));
     }
     let mut drafts = applied.drafts();
+    let confs: Vec<Option<SlurmConf>> =
+        premises.pools.iter().map(|pool| ConfText::of(pool.conf.as_deref()?).read().ok()).collect();
+    // Without a configuration nothing but processors is known of a partition.
+    let goes = |job: &Job, target: i32, name: &str| match pool(target).and_then(|at| confs[at].as_ref()) {
+        Some(conf) => can_go(applied.table.as_ref().and_then(|table| table.shape(job.demand)), job.procs, conf, name),
+        None => true,
+    };
     let (mut to, mut from, mut wide) = (0_u64, 0_u64, 0_u64);
     for draft in &mut drafts {
         let job = &mut draft.job;
@@ -346,14 +356,15 @@ pub(super) fn border(applied: &mut Applied, change: &SiteChange, border: &Border
         let running = draft.place.is_some_and(|place| applied.is_running(place));
         let room =
             pool(target).map_or(0, |at| premises.pools[at].procs.saturating_mul(premises.pools[at].scale.max(1)));
-        if running || job.procs > room {
+        let target_name = if target == mine { &mine_name } else { &others_name };
+        if running || job.procs > room || !goes(job, target, target_name) {
             wide += u64::from(!running);
             continue;
         }
         job.partition = target;
         *(if target == mine { &mut to } else { &mut from }) += 1;
     }
-    let wide = if wide > 0 { format!("; {wide} do not fit there and stay") } else { String::new() };
+    let wide = if wide > 0 { format!("; {wide} ask for what is not there and stay") } else { String::new() };
     applied.note(format!(
         "{to} jobs move from {others_name} to {mine_name}, {from} from {mine_name} to {others_name}{wide}; a job that moves keeps its size"
     ));

@@ -2,9 +2,10 @@
 
 use super::premises::PoolPremises;
 use drystone::model::{
-    Adopted, Circumstances, Demand, DemandId, JobId, ProcSet, Procs, ResourceError, ResourceTable, ResourceTableBuilder,
+    Adopted, Circumstances, Demand, DemandId, JobId, NodeMemory, NodeShape, ProcSet, Procs, ResourceError,
+    ResourceTable, ResourceTableBuilder,
 };
-use drystone_slurm::conf::SlurmConf;
+use drystone_slurm::conf::{Node, SlurmConf};
 use drystone_slurm::model::Machine;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -148,4 +149,35 @@ pub(super) fn loosened(
         }
     }
     Ok((builder.finish(), found))
+}
+
+/// Whether what a job asks for is on the nodes of a partition. Features and named nodes are not
+/// looked for elsewhere: a job with them stays where it is.
+pub(super) fn can_go(shape: Option<&NodeShape>, procs: Procs, conf: &SlurmConf, partition: &str) -> bool {
+    let Some(partition) = conf.partition(partition) else { return false };
+    let nodes: Vec<&Node> = partition.nodes.iter().map(|&at| &conf.nodes[at as usize]).collect();
+    let cpus: u64 = nodes.iter().map(|node| u64::from(node.cpus)).sum();
+    let Some(shape) = shape else { return u64::from(procs) <= cpus };
+    let memory = |node: &&&Node| {
+        let kb = node.memory_mb.saturating_mul(1_024);
+        match shape.memory {
+            NodeMemory::PerNode(asked) => asked <= kb,
+            NodeMemory::PerCore(asked) => asked <= kb / u64::from(node.cpus.max(1)),
+            _ => true,
+        }
+    };
+    let devices = |node: &&&Node| {
+        shape.devices.iter().all(|device| node.gres.split(',').any(|gres| gres.starts_with(&device.name)))
+    };
+    u64::from(procs) <= cpus
+        && shape.features.is_empty()
+        && shape.only.is_empty()
+        && nodes.iter().filter(memory).filter(devices).count() >= shape.nodes.0.max(1) as usize
+}
+
+/// Processors and nodes of a partition.
+pub(super) fn size_of(conf: &SlurmConf, partition: &str) -> Option<(u64, u32)> {
+    let partition = conf.partition(partition)?;
+    let cpus = partition.nodes.iter().map(|&at| u64::from(conf.nodes[at as usize].cpus)).sum();
+    Some((cpus, partition.nodes.len() as u32))
 }

@@ -165,3 +165,79 @@ fn wrong_usage_says_what_is_right() {
         assert!(error.contains(part), "{args:?}: {error}");
     }
 }
+
+/// Five weeks of a site with two pools: nodes of processors with two partitions that share one, and
+/// nodes with GPUs.
+fn site(folder: &Folder) {
+    let head = "JobIDRaw|User|Account|Partition|QOS|Submit|Eligible|Start|End|State|TimelimitRaw|AllocCPUS|AllocNodes|ReqTRES|AllocTRES|NodeList\n";
+    let mut text = head.to_string();
+    for job in 0..560_i64 {
+        let (day, k) = (job / 16, job % 16);
+        let submit = 1_760_313_600 + day * 86_400 + k * 1_200;
+        let gpu = k % 4 == 0;
+        let (start, run) = (submit + 900 * (k % 7), if gpu { 9_000 } else { 7_200 } + 600 * ((day + k) % 5));
+        let (cpus, node) = if gpu { (8, "g1".to_string()) } else { (16, format!("c{}", 1 + k % 4)) };
+        let partition = if gpu {
+            "gpu"
+        } else if k % 3 == 0 {
+            "small"
+        } else {
+            "cpu"
+        };
+        let devices = if gpu { ",gres/gpu=2" } else { "" };
+        let tres = format!("billing={cpus},cpu={cpus},mem=8G,node=1{devices}");
+        text += &format!(
+            "{}|u{}|a{}|{partition}|normal|{submit}|{submit}|{start}|{}|COMPLETED|{}|{cpus}|1|{tres}|{tres}|{node}\n",
+            job + 1,
+            k % 5,
+            k % 2,
+            start + run,
+            run * 3 / 60
+        );
+    }
+    folder.write("jobs.psv", text);
+    folder.write(
+        "two.conf",
+        "ClusterName=c\nSelectType=select/cons_tres\nSelectTypeParameters=CR_Core_Memory\nGresTypes=gpu\nNodeName=c[1-4] CPUs=16 \
+         RealMemory=64000\nNodeName=g[1-2] CPUs=16 RealMemory=64000 Gres=gpu:4\nPartitionName=cpu Nodes=c[2-4] Default=YES \
+         MaxTime=2-0\nPartitionName=small Nodes=c[1-2] MaxTime=2-0\nPartitionName=gpu Nodes=g[1-2] MaxTime=2-0\n",
+    );
+    folder.run(&["import", "jobs.psv", "--machine", "two.conf", "--out", "site"]).ok();
+}
+
+/// A site is simulated by its own Slurm on its own nodes, pool by pool; changes of one pool leave
+/// the other as it is, and who pays is told by partition, account and GPU.
+#[test]
+fn pools_of_a_site_change_one_by_one() {
+    let folder = Folder::new();
+    site(&folder);
+    let changes = [
+        "none",
+        "nodes cpu:+1",
+        "nodes gpu:-1",
+        "border cpu: procs<=16 else gpu",
+        "remove account:a0",
+        "maintenance 2025-10-29T00:00/12h of gpu",
+        "nodes small:-1",
+    ];
+    let mut args = vec!["whatif", "site", "--quiet", "--format", "json"];
+    changes.iter().for_each(|change| args.extend(["--change", change]));
+    let found = folder.run(&args).json();
+    assert_eq!(found["own"], true);
+    let one = |at: usize| found["alternatives"][at].clone();
+    let class = |at: usize, by: &str, class: &str| {
+        let all = one(at)["classes"].as_array().expect("classes").clone();
+        let found = all.into_iter().find(|found| found["by"] == by && found["class"] == class);
+        found.unwrap_or_else(|| panic!("{at}: no {by} {class}"))["difference"].as_f64().expect("a number")
+    };
+    assert_eq!((one(0)["verdict"].clone(), one(0)["after"].clone()), ("same".into(), found["before"].clone()));
+    assert!(class(1, "partition", "cpu") < 0.0 && class(1, "GPU", "with GPUs") == 0.0);
+    assert!(class(2, "GPU", "with GPUs") > 0.0 && class(2, "GPU", "without GPUs") == 0.0);
+    // Jobs with GPUs find none in the other partition, and jobs of 16 processors are on their side.
+    assert_eq!(one(3)["verdict"], "same", "{}", one(3)["notes"]);
+    assert_eq!(one(4)["left_out"]["jobs"], 280);
+    assert!(class(5, "partition", "gpu") > 0.0 && class(5, "partition", "cpu") == 0.0);
+    assert!(class(6, "partition", "small") > 0.0);
+    let error = folder.run(&["whatif", "site", "--quiet", "--nodes", "+1"]).fails(2);
+    assert!(error.contains("several pools"), "{error}");
+}

@@ -105,6 +105,7 @@ fn head(result: &WhatIf) -> Document {
     document.table(alternatives(result));
     if let Some(curve) = &result.curve {
         document.text(match &curve.enough {
+            Some(enough) if enough == "as it is" => "No more of them clearly shorten the mean wait.".to_string(),
             Some(enough) => format!("More stop helping at `{enough}`: beyond it the mean wait is not clearly shorter."),
             None => "Every step to more still helps.".to_string(),
         });
@@ -325,6 +326,7 @@ pub(super) fn sentences(result: &WhatIf) -> Vec<String> {
     }
     if let Some(curve) = &result.curve {
         all.push(match &curve.enough {
+            Some(enough) if enough == "as it is" => "No more of them clearly shorten the mean wait.".to_string(),
             Some(enough) => format!("More stop helping at {enough}."),
             None => "Every step to more still helps.".to_string(),
         });
