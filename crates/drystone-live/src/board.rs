@@ -3,10 +3,11 @@
 mod document;
 mod metrics;
 
-pub use document::{Document, Finished, Health, Machine, Running, Waiting};
+pub use document::{Document, Finished, Foretold, Health, Machine, Running, Waiting};
 
 use crate::core::Core;
 use crate::daemon::{Budget, Config, Stats};
+use crate::foretell::Foretell;
 use drystone::model::Time;
 use std::sync::Arc;
 use tokio::sync::watch;
@@ -38,6 +39,8 @@ impl Default for Board {
 pub struct Source<'a> {
     /// Tracker and session.
     pub core: &'a Core,
+    /// Starts that are foretold.
+    pub foretell: &'a Foretell,
     /// Counters of the daemon.
     pub stats: &'a Stats,
     /// Cost of looking.

@@ -4,7 +4,7 @@
 //! made-up one. [`tracker`] and [`core`] are pure: what is seen goes in, orders come out.
 //! [`daemon`] is the shell around them, [`journal`] and [`state`] what it keeps,
 //! [`hand_back`](mod@hand_back) what works without it, [`board`] what people see, [`web`] how they
-//! get it.
+//! get it, [`foretell`] when their jobs will start.
 #![cfg(unix)]
 
 pub mod audit;
@@ -12,6 +12,7 @@ pub mod board;
 pub mod cluster;
 pub mod core;
 pub mod daemon;
+pub mod foretell;
 pub mod hand_back;
 pub mod install;
 pub mod journal;

@@ -56,7 +56,7 @@ pub use given::Given;
 pub use plan::{Configuration, Plan, Simulated};
 pub use processes::{Processes, take_up};
 pub use simulate::{Cancelled, Measured, WeekSums, simulate};
-pub use store::{Answer, Cell, Growth, Merged, Row, Status, Store, gather, merge, query};
+pub use store::{Answer, BracketRow, Cell, Growth, Merged, Row, Status, Store, gather, merge, query};
 pub use study::Study;
 pub use vigil::{LongRun, Vigil};
 

@@ -132,14 +132,33 @@ pub(crate) struct Arrivals<'a> {
     next: usize,
     until: usize,
     shift: i64,
+    /// A job that comes for sure, at this time.
+    extra: Option<(Time, &'a Past)>,
 }
 
 impl<'a> Arrivals<'a> {
     pub(crate) fn new(days: &'a Days, plan: &'a Plan, draws: Draws, settings: &Settings) -> Arrivals<'a> {
         let last = if plan.is_empty() { 0 } else { settings.horizon.0 / Span::DAY.0 + 1 };
-        let mut arrivals = Arrivals { days, plan, draws, drawn: 0, last, next: 0, until: 0, shift: 0 };
+        let mut arrivals = Arrivals { days, plan, draws, drawn: 0, last, next: 0, until: 0, shift: 0, extra: None };
         arrivals.settle();
         arrivals
+    }
+
+    /// The same with one more job, which comes for sure at this time.
+    pub(crate) fn with(mut self, time: Time, job: &'a Past) -> Arrivals<'a> {
+        self.extra = Some((time, job));
+        self
+    }
+
+    /// Whether the one more job is yet to come.
+    pub(crate) fn has_extra(&self) -> bool {
+        self.extra.is_some()
+    }
+
+    /// Whether the one more job comes next; with others of the same second it comes last.
+    #[inline]
+    pub(crate) fn is_extra_next(&self) -> bool {
+        self.extra.is_some_and(|extra| self.next_of_days().is_none_or(|next| extra.0 < next.0))
     }
 
     /// Goes on to the next day while nothing is left of this one.
@@ -161,6 +180,11 @@ impl<'a> Arrivals<'a> {
     /// When the next job comes, and which it was.
     #[inline]
     pub(crate) fn peek(&self) -> Option<(Time, &'a Past)> {
+        if self.is_extra_next() { self.extra } else { self.next_of_days() }
+    }
+
+    #[inline]
+    fn next_of_days(&self) -> Option<(Time, &'a Past)> {
         if self.next >= self.until {
             return None;
         }
@@ -171,6 +195,10 @@ impl<'a> Arrivals<'a> {
 
     #[inline]
     pub(crate) fn advance(&mut self) {
+        if self.is_extra_next() {
+            self.extra = None;
+            return;
+        }
         self.next += 1;
         self.settle();
     }

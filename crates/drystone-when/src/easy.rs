@@ -95,6 +95,8 @@ pub(crate) struct Machine {
     least: Procs,
     /// Jobs that the pass has started.
     started: Vec<u32>,
+    /// The job that comes for sure, once it is here.
+    extra: Option<u32>,
 }
 
 /// The present, from which every future begins.
@@ -138,7 +140,8 @@ fn put_off(beyond: i64) -> u32 {
 }
 
 impl Machine {
-    /// One future: when each of `targets` starts, as far as it does by `until`.
+    /// One future: when each of `targets` starts, as far as it does by `until`, and behind them the
+    /// job that comes for sure, where there is one.
     #[expect(clippy::too_many_arguments, reason = "all that a future is made of")]
     pub(crate) fn run(
         &mut self,
@@ -152,7 +155,7 @@ impl Machine {
         starts: &mut [Option<i64>],
     ) {
         self.begin(present, fates, draws);
-        let mut open = targets.len();
+        let mut open = targets.len() + usize::from(arrivals.as_ref().is_some_and(Arrivals::has_extra));
         starts.fill(None);
         while open > 0 {
             let end = self.ends.peek().map_or(i64::MAX, |next| next.0.0);
@@ -189,7 +192,8 @@ impl Machine {
                 let facts = self.facts[job as usize];
                 let run = facts.run.unwrap_or_else(|| fates.run(job as usize, draws));
                 self.ends.push(Reverse((now + run, job)));
-                if let Ok(place) = targets.binary_search(&(job as usize)) {
+                let extra = (self.extra == Some(job)).then_some(targets.len());
+                if let Some(place) = targets.binary_search(&(job as usize)).ok().or(extra) {
                     starts[place] = Some(now - fates.world.now.0);
                     open -= 1;
                 }
@@ -199,7 +203,7 @@ impl Machine {
 
     fn begin(&mut self, present: &Present, fates: &mut Fates<'_>, draws: Draws) {
         let world = fates.world;
-        (self.now, self.free) = (world.now.0, world.free);
+        (self.now, self.free, self.extra) = (world.now.0, world.free, None);
         self.running.clone_from(&present.running);
         self.facts.clone_from(&present.facts);
         self.queue.clone_from(&present.queue);
@@ -247,6 +251,9 @@ impl Machine {
         let (procs, limit) = (past.job.procs, past.job.estimate.0);
         let run = fates.again(past, draws);
         let job = self.facts.len() as u32;
+        if arrivals.is_extra_next() {
+            self.extra = Some(job);
+        }
         self.facts.push(Facts { procs, limit, end: 0, late: 0, run: Some(run) });
         self.queue.push(job);
         self.procs.push(procs);
@@ -277,21 +284,37 @@ impl Machine {
         }
         let (shadow, mut extra) = self.reservation(rules);
         let window = if shadow == i64::MAX { i64::MAX } else { shadow - self.now };
-        let mut at = 1;
-        while at < self.queue.len() {
+        let mut from = 1;
+        while let Some(at) = self.next_that_fits(from) {
             let procs = self.procs[at];
-            if procs <= self.free && (self.limits[at] <= window || procs <= extra) {
-                if self.limits[at] > window {
-                    extra -= procs;
+            from = at;
+            if self.limits[at] > window {
+                if procs > extra {
+                    from += 1;
+                    continue;
                 }
-                self.start(at);
-                if self.free == 0 {
-                    return;
-                }
-            } else {
-                at += 1;
+                extra -= procs;
+            }
+            self.start(at);
+            if self.free == 0 {
+                return;
             }
         }
+    }
+
+    /// The first waiting job from a place on that needs no more processors than are free. Deep
+    /// queues are looked through in pieces.
+    fn next_that_fits(&self, from: usize) -> Option<usize> {
+        const PIECE: usize = 16;
+        let free = self.free;
+        let mut at = from;
+        for piece in self.procs.get(from..)?.chunks(PIECE) {
+            if piece.iter().fold(false, |any, &procs| any | (procs <= free)) {
+                return piece.iter().position(|&procs| procs <= free).map(|place| at + place);
+            }
+            at += PIECE;
+        }
+        None
     }
 
     /// Shadow time and extra processors of the job that heads the queue.

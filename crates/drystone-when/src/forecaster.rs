@@ -1,7 +1,7 @@
 //! Returns: when waiting jobs will start, as distributions.
 
 use crate::calibration::{Calibration, Correction};
-use crate::days::{Arrivals, Days, Plan};
+use crate::days::{Arrivals, Days, Past, Plan};
 use crate::draws::Draws;
 use crate::easy::{Machine, Present, Rules};
 use crate::general::{Copies, FutureError};
@@ -282,7 +282,35 @@ impl Forecaster {
         arrivals: bool,
     ) -> Result<Vec<Vec<Option<i64>>>, FutureError> {
         let samples = self.settings.samples;
-        self.simulate(session, jobs, question, arrivals, Assume::Drawn, samples)
+        self.simulate(session, jobs, question, arrivals, (Assume::Drawn, samples), None)
+    }
+
+    /// Start times in each future, in seconds from now, of a job that is submitted `after` from now
+    /// only. It runs as long in each future as the session's next job would if it came now:
+    /// differences to that are no noise.
+    ///
+    /// # Errors
+    /// As [`Forecaster::ask`]; there is no job that does not wait.
+    pub fn times_of_later(
+        &mut self,
+        session: &Session,
+        job: &Job,
+        after: Span,
+        question: u64,
+    ) -> Result<Vec<Option<i64>>, FutureError> {
+        let time = session.view().now() + after.max(Span(1));
+        let name = self.name(session.next_id());
+        let later = Past { name, job: job.clone(), run: None, withdrawn: false };
+        let samples = self.settings.samples;
+        let found = self.simulate(session, &[], question, true, (Assume::Drawn, samples), Some((time, later)))?;
+        Ok(found.into_iter().map(|starts| starts.first().copied().flatten()).collect())
+    }
+
+    /// The answer that these start times make, corrected by past answers.
+    #[must_use]
+    pub fn answer_of(&self, job: JobId, now: Time, times: &[Option<i64>]) -> Answer {
+        let sample = Sample::new(times.iter().copied(), self.settings.horizon.0);
+        Answer { job, asked: now, sample, correction: self.memory.calibration.correction(now, &self.settings) }
     }
 
     /// The one future in which every job runs as long as its limit, or as the average of its user's
@@ -300,7 +328,7 @@ impl Forecaster {
             RunTimes::Limits => Assume::Limits,
             RunTimes::LastTwo => Assume::LastTwo,
         };
-        Ok(self.simulate(session, jobs, 0, false, assume, 1)?.swap_remove(0))
+        Ok(self.simulate(session, jobs, 0, false, (assume, 1), None)?.swap_remove(0))
     }
 
     /// The distribution of the run time of a job that would ask for this: the probability that it
@@ -309,6 +337,14 @@ impl Forecaster {
         let mut time = RunTime::default();
         self.memory.runs.of(kin(job), -1, &self.settings, &mut time);
         time.beyond(limit.0)
+    }
+
+    /// Processor-seconds that the jobs which wait before this one are expected to take, by the
+    /// averages of their users' last two.
+    pub(crate) fn queued_work(&self, session: &Session, before: JobId) -> f64 {
+        let view = session.view();
+        let ahead = view.waiting().take_while(|&id| id < before).map(|id| kin(view.job(id)));
+        ahead.map(|kin| f64::from(kin.procs) * self.memory.runs.last_two(kin, -1) as f64).sum()
     }
 
     /// The longest of the last jobs of a user, of at most so many, and how many there were.
@@ -323,8 +359,8 @@ impl Forecaster {
         jobs: &[JobId],
         question: u64,
         arrivals: bool,
-        assume: Assume,
-        samples: u32,
+        (assume, samples): (Assume, u32),
+        later: Option<(Time, Past)>,
     ) -> Result<Vec<Vec<Option<i64>>>, FutureError> {
         let world = World::of(session, self.memory.offset);
         let mut targets: Vec<JobId> = jobs.to_vec();
@@ -342,10 +378,16 @@ impl Forecaster {
         let draws = Draws::new(settings.seed, question);
         let until = Time(world.now.0 + settings.horizon.0);
         let mut fates = Fates::new(&world, runs, settings, assume);
-        let mut starts = vec![None; targets.len()];
+        let mut starts = vec![None; targets.len() + usize::from(later.is_some())];
         let mut found = Vec::with_capacity(samples as usize);
         let days = &*days;
-        let ahead = |draws| (!plan.is_empty()).then(|| Arrivals::new(days, &plan, draws, settings));
+        let ahead = |draws| {
+            let arrivals = || Arrivals::new(days, &plan, draws, settings);
+            match &later {
+                Some((time, job)) => Some(arrivals().with(*time, job)),
+                None => (!plan.is_empty()).then(arrivals),
+            }
+        };
         match self.rules.filter(|_| !world.special) {
             Some(rules) => {
                 let present = Present::of(&world);

@@ -3,7 +3,9 @@
 
 use crate::forecaster::{Forecaster, RunTimes};
 use crate::general::FutureError;
+use crate::method::Method;
 use crate::past::{FEATURES, Questions, Waits};
+use crate::regression::{Clues, Regression};
 use crate::score::{LEVELS, Mark, Score, Skill, at_level, level, skill};
 use crate::settings::Settings;
 use drystone_core::engine::{Happenings, Observer, Replay, Scheduler, Session, Simulation, SimulationError, Source};
@@ -13,95 +15,6 @@ use drystone_core::policy::{Phase, PolicySpec, Why};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-
-/// A way to answer.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-#[non_exhaustive]
-pub enum Method {
-    /// The start in a conservative plan made of time limits: one number, as `squeue --start`.
-    Plan,
-    /// The policy simulated as if every job ran as long as its limit: one number.
-    Limits,
-    /// The same as if every job ran as long as its user's last two: one number.
-    LastTwo,
-    /// [`Method::Plan`], with the errors of earlier answers as a distribution.
-    PlanErrors,
-    /// [`Method::LastTwo`], with the errors of earlier answers as a distribution.
-    LastTwoErrors,
-    /// Waits of jobs of the same size and limit since the last change.
-    Waits,
-    /// What became of the most similar states.
-    Neighbours,
-    /// Futures without arrivals, not calibrated.
-    Closed,
-    /// Futures with arrivals, not calibrated.
-    Raw,
-    /// Futures with arrivals, calibrated: the answer.
-    Calibrated,
-}
-
-impl Method {
-    /// All, the answer last.
-    pub const ALL: [Method; 10] = [
-        Method::Plan,
-        Method::Limits,
-        Method::LastTwo,
-        Method::PlanErrors,
-        Method::LastTwoErrors,
-        Method::Waits,
-        Method::Neighbours,
-        Method::Closed,
-        Method::Raw,
-        Method::Calibrated,
-    ];
-
-    /// Its name in options and tables.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Method::Plan => "plan",
-            Method::Limits => "limits",
-            Method::LastTwo => "last-two",
-            Method::PlanErrors => "plan-errors",
-            Method::LastTwoErrors => "last-two-errors",
-            Method::Waits => "waits",
-            Method::Neighbours => "neighbours",
-            Method::Closed => "closed",
-            Method::Raw => "raw",
-            Method::Calibrated => "calibrated",
-        }
-    }
-
-    /// One line for people.
-    #[must_use]
-    pub fn meaning(self) -> &'static str {
-        match self {
-            Method::Plan => "a conservative plan of time limits, as `squeue --start` makes one",
-            Method::Limits => "the policy, as if jobs ran to their limits",
-            Method::LastTwo => "the policy, as if jobs ran as long as their users' last two",
-            Method::PlanErrors => "plan, with the errors of its earlier answers around it",
-            Method::LastTwoErrors => "last-two, with the errors of its earlier answers around it",
-            Method::Waits => "waits of jobs of the same size and limit since the last change",
-            Method::Neighbours => "what became of the 60 most similar states",
-            Method::Closed => "sampled futures without arrivals, not calibrated",
-            Method::Raw => "sampled futures with arrivals, not calibrated",
-            Method::Calibrated => "sampled futures with arrivals, calibrated by past answers",
-        }
-    }
-
-    /// Whether it is one number and no distribution.
-    #[must_use]
-    pub fn is_point(self) -> bool {
-        matches!(self, Method::Plan | Method::Limits | Method::LastTwo)
-    }
-
-    /// Whether it is a stage of the answer itself, and no baseline.
-    #[must_use]
-    pub fn is_own(self) -> bool {
-        matches!(self, Method::Closed | Method::Raw | Method::Calibrated)
-    }
-}
 
 /// What is asked and how.
 #[derive(Clone, Debug)]
@@ -119,6 +32,18 @@ pub struct Options<'a> {
     /// Stops soon after this is set.
     pub stop: Option<&'a AtomicBool>,
 }
+
+impl Options<'_> {
+    /// One question in so many jobs that wait, so that a log of so many jobs has at most about
+    /// 30,000 questions: scores are then as good as exact, and large logs are scored in minutes.
+    #[must_use]
+    pub fn every_of(jobs: usize) -> u32 {
+        u32::try_from(jobs.div_ceil(MOST_QUESTIONS).max(1)).unwrap_or(u32::MAX)
+    }
+}
+
+/// Questions at most, unless more are asked for.
+const MOST_QUESTIONS: usize = 30_000;
 
 impl Default for Options<'_> {
     fn default() -> Self {
@@ -281,6 +206,8 @@ struct Asked {
     at: Time,
     state: State,
     answers: Vec<Option<Vec<f64>>>,
+    /// For the regression, where that is wanted.
+    clues: Option<Box<Clues>>,
     /// Once it has started: minutes, and the marks of the answers.
     outcome: Option<(f32, Vec<Option<Mark>>)>,
     plan: Option<i64>,
@@ -322,6 +249,7 @@ struct Examiner<'a> {
     forecaster: Forecaster,
     questions: Questions,
     waits: Waits,
+    regression: Regression,
     profile: Profile,
     asked: Vec<Asked>,
     places: BTreeMap<JobId, usize>,
@@ -344,6 +272,7 @@ impl<'a> Examiner<'a> {
             forecaster,
             questions: Questions::default(),
             waits: Waits::default(),
+            regression: Regression::new(options.settings.seed),
             profile: Profile::new(Time::ZERO, 0),
             asked: Vec::new(),
             places: BTreeMap::new(),
@@ -423,6 +352,9 @@ impl<'a> Examiner<'a> {
             asked.answers.clear();
             return;
         }
+        if let Some(clues) = asked.clues.take() {
+            self.regression.learn(*clues, took as f64);
+        }
         let marks = asked.answers.drain(..).map(|answer| Some(Mark::of(&answer?, took as f64))).collect();
         asked.outcome = Some(((took as f64 / 60.0) as f32, marks));
         asked.started_before_plan = asked.plan.is_some_and(|plan| took < plan);
@@ -439,29 +371,47 @@ impl<'a> Examiner<'a> {
         self.beyond += answer.sample.beyond();
         let quantiles = |of: &dyn Fn(f64) -> f64| -> Vec<f64> { (0..LEVELS).map(|k| of(level(k))).collect() };
         let calibrated = quantiles(&|level| answer.quantile(level));
-        let plan = if self.wants(&[Method::Plan, Method::PlanErrors]) { self.plan(session, id) } else { None };
-        let last = if self.wants(&[Method::LastTwo, Method::LastTwoErrors]) {
-            self.forecaster.point(session, &[id], RunTimes::LastTwo)?[0]
+        let regression = self.wants(&[Method::Regression]);
+        let plan = if regression || self.wants(&[Method::Plan, Method::PlanErrors]) {
+            self.plan(session, id)
+        } else {
+            None
+        };
+        let mut point_if = |wanted: bool, as_if| -> Result<Option<i64>, FutureError> {
+            if wanted { Ok(self.forecaster.point(session, &[id], as_if)?[0]) } else { Ok(None) }
+        };
+        let wants = |method| self.options.methods.contains(&method);
+        let limits = point_if(regression || wants(Method::Limits), RunTimes::Limits)?;
+        let last_wanted = regression || wants(Method::LastTwo) || wants(Method::LastTwoErrors);
+        let last = point_if(last_wanted, RunTimes::LastTwo)?;
+        let closed = if regression || wants(Method::Closed) {
+            Some(self.forecaster.futures(session, &[id], u64::from(id.0), false)?.swap_remove(0))
         } else {
             None
         };
         let features = features(session, id);
+        let near = if regression || wants(Method::Neighbours) { self.questions.neighbours(&features, now) } else { None };
+        let clues = regression.then(|| {
+            let near = near.as_ref().map(|quantiles| at_level(quantiles, 0.5));
+            let expected = self.forecaster.queued_work(session, id);
+            let points = [plan, limits, last].map(|point| point.map(|point| point as f64));
+            let closed = closed.as_ref().map(|sample| sample.quantile(0.5));
+            Box::new(Clues::of(&answer.sample, [points[0], points[1], points[2], closed, near], &features, expected))
+        });
         let mut answers = Vec::with_capacity(self.options.methods.len());
         for &method in &self.options.methods {
             let point = |point: Option<i64>| point.map(|point| vec![point as f64; LEVELS]);
             answers.push(match method {
                 Method::Plan => point(plan),
-                Method::Limits => point(self.forecaster.point(session, &[id], RunTimes::Limits)?[0]),
+                Method::Limits => point(limits),
                 Method::LastTwo => point(last),
                 Method::PlanErrors => plan.and_then(|point| self.questions.conformal(0, point, now)),
                 Method::LastTwoErrors => last.and_then(|point| self.questions.conformal(1, point, now)),
                 Method::Waits => self.waits.answer(self.job(id)),
-                Method::Neighbours => self.questions.neighbours(&features, now),
-                Method::Closed => {
-                    let sample = self.forecaster.futures(session, &[id], u64::from(id.0), false)?.swap_remove(0);
-                    Some(quantiles(&|level| sample.quantile(level)))
-                }
+                Method::Neighbours => near.clone(),
+                Method::Closed => closed.as_ref().map(|sample| quantiles(&|level| sample.quantile(level))),
                 Method::Raw => Some(quantiles(&|level| answer.sample.quantile(level))),
+                Method::Regression => clues.as_ref().map(|clues| self.regression.answer(clues)),
                 Method::Calibrated => Some(calibrated.clone()),
             });
         }
@@ -475,7 +425,7 @@ impl<'a> Examiner<'a> {
         };
         self.questions.asked(id, now, features, [plan, last]);
         self.places.insert(id, self.asked.len());
-        self.asked.push(Asked { at: now, state, answers, outcome: None, plan, started_before_plan: false });
+        self.asked.push(Asked { at: now, state, answers, clues, outcome: None, plan, started_before_plan: false });
         Ok(())
     }
 

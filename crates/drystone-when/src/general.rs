@@ -9,7 +9,7 @@ use drystone_core::engine::{
 use drystone_core::model::{Hit, Job, JobId, Span, Status, Time, Truth};
 use drystone_core::policy::{Loss, Why};
 use drystone_core::snapshot::SnapshotError;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 /// Why a policy cannot be simulated forward.
 #[derive(Debug, thiserror::Error)]
@@ -72,10 +72,14 @@ impl Copies {
         session.load(&self.state)?;
         let now = fates.world.now;
         let turns = if losses.is_empty() { Vec::new() } else { turns(losses, now) };
-        let mut watch = Watch { targets, now, starts, open: targets.len() };
+        let extra = Cell::new(None);
+        let open = targets.len() + usize::from(arrivals.as_ref().is_some_and(Arrivals::has_extra));
+        let mut watch = Watch { targets, extra: &extra, now, starts, open };
         watch.starts.fill(None);
         let fates = RefCell::new(fates);
-        let source = Ahead { fates: &fates, draws, arrivals, turns: &turns, turn: 0, job: None, taken: 0 };
+        let next_id = session.next_id();
+        let source =
+            Ahead { fates: &fates, draws, arrivals, turns: &turns, turn: 0, job: None, taken: 0, next_id, extra: &extra };
         let world: &World = fates.borrow().world;
         let run = |id: JobId, _: drystone_core::policy::View<'_>| {
             world.find(id).map_or(Span::ZERO, |at| Span(fates.borrow_mut().run(at, draws)))
@@ -119,6 +123,8 @@ fn go<S: Source>(
 struct Watch<'a> {
     /// Ascending.
     targets: &'a [JobId],
+    /// The job that comes for sure, once it is here: behind the targets.
+    extra: &'a Cell<Option<JobId>>,
     now: Time,
     starts: &'a mut [Option<i64>],
     open: usize,
@@ -129,7 +135,8 @@ impl Observer for Watch<'_> {
     const NOTES: bool = false;
 
     fn started(&mut self, now: Time, id: JobId, _: Why) {
-        if let Ok(place) = self.targets.binary_search(&id)
+        let extra = (self.extra.get() == Some(id)).then_some(self.targets.len());
+        if let Some(place) = self.targets.binary_search(&id).ok().or(extra)
             && self.starts[place].is_none()
         {
             self.starts[place] = Some((now - self.now).0);
@@ -184,6 +191,9 @@ struct Ahead<'a, 'f, 'd> {
     turn: usize,
     job: Option<(Job, Truth)>,
     taken: u64,
+    /// The session's number of the next job.
+    next_id: JobId,
+    extra: &'a Cell<Option<JobId>>,
 }
 
 impl Ahead<'_, '_, '_> {
@@ -215,6 +225,10 @@ impl Source for Ahead<'_, '_, '_> {
         }
         let arrivals = self.arrivals.as_mut()?;
         let (time, past) = arrivals.peek()?;
+        if arrivals.is_extra_next() {
+            self.extra.set(Some(self.next_id));
+        }
+        self.next_id.0 += 1;
         let run = self.fates.borrow_mut().again(past, self.draws).max(0);
         let truth = Truth { run: Span(run), number: self.taken as i64, status: Status::Unknown };
         let mut job = past.job.clone();

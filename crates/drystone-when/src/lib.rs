@@ -10,17 +10,20 @@
 //! | `runs`, `days`, `draws` | run times given what has run; days of the past replayed; random numbers by name |
 //! | `world`, `easy`, `general` | the present; futures of plain policies without a session, and of any policy |
 //! | `sample`, `survival`, `calibration` | a sample as a distribution; Kaplan-Meier; correction by past answers |
-//! | `forecaster`, `rehearsal` | answers; a site's state and its past |
-//! | `foresee`, `past`, `score` | answers on a log; statistics as baselines; scores |
+//! | `forecaster`, `rehearsal`, `follower` | answers; a site's state and its past; learning by looking at a session |
+//! | `foresee`, `method`, `past`, `regression`, `score` | answers on a log; ways to answer; statistics and a regression beside them; scores |
 
 mod calibration;
 mod days;
 mod draws;
 mod easy;
+mod follower;
 mod forecaster;
 mod foresee;
 mod general;
+mod method;
 mod past;
+mod regression;
 mod rehearsal;
 mod runs;
 mod sample;
@@ -30,9 +33,11 @@ mod survival;
 mod world;
 
 pub use calibration::{Calibration, Correction};
+pub use follower::Follower;
 pub use forecaster::{Answer, Forecaster, RunTimes};
-pub use foresee::{ForeseeError, Foreseen, Method, MethodScore, Options, Promises, State, foresee};
+pub use foresee::{ForeseeError, Foreseen, MethodScore, Options, Promises, State, foresee};
 pub use general::FutureError;
+pub use method::Method;
 pub use rehearsal::{Adoption, Observed, Rehearsal, adopt};
 pub use sample::Sample;
 pub use score::{LEVELS, Mark, PINBALL, Score, Skill, at_level, level, skill};

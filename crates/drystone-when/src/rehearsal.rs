@@ -6,7 +6,7 @@ use crate::general::FutureError;
 use crate::sample::Sample;
 use drystone_core::engine::{Adopted, NewsError, Scheduler, Session};
 use drystone_core::model::{Job, JobId, Machine, Span, Time};
-use drystone_core::policy::Loss;
+use drystone_core::policy::{Action, Loss};
 
 /// A job as the site has recorded it; times are the session's.
 #[derive(Clone, PartialEq, Debug)]
@@ -42,9 +42,18 @@ pub struct Adoption {
     /// Jobs that hold more processors than the machine has, together: those that came last are left
     /// out.
     pub left_out: usize,
+    /// Starts that the policy has announced in this state with a promise: the planned one, and the
+    /// latest.
+    pub promised: Vec<(JobId, Time, Time)>,
 }
 
 impl Adoption {
+    /// The start that the policy plans for a job, and the latest one that it promises.
+    #[must_use]
+    pub fn promise(&self, id: JobId) -> Option<(Time, Time)> {
+        self.promised.iter().find(|promise| promise.0 == id).map(|&(_, start, latest)| (start, latest))
+    }
+
     /// The session's number of a job.
     #[must_use]
     pub fn id(&self, job: usize) -> Option<JobId> {
@@ -101,8 +110,13 @@ fn adopt_these(
         session.adopt(now, &one.job, None, &adopted)?;
         taken.push(at);
     }
-    session.decide(now).map_err(drystone_core::engine::SimulationError::from)?;
-    Ok(Adoption { session, jobs: taken, left_out })
+    let decided = session.decide(now).map_err(drystone_core::engine::SimulationError::from)?;
+    let promised = decided.list().iter().filter_map(|action| match action {
+        Action::Reserve { job, start, latest } if *latest < Time::MAX => Some((*job, *start, *latest)),
+        _ => None,
+    });
+    let promised = promised.collect();
+    Ok(Adoption { session, jobs: taken, left_out, promised })
 }
 
 /// How answers would have been in the past.
@@ -112,6 +126,20 @@ pub struct Rehearsal {
     pub answers: u64,
     /// How many of these starts fell into the central 50 and 90 % of what was said.
     pub inside: [u64; 2],
+    /// Jobs that started, to which the policy would have promised a latest start.
+    pub promised: u64,
+    /// Number of these that started by then.
+    pub kept: u64,
+}
+
+/// Answer to a question about the past.
+struct Said {
+    job: usize,
+    asked: Time,
+    /// Quantiles at 5, 25, 75 and 95 %, in seconds.
+    bounds: [f64; 4],
+    /// The latest start that the policy would have promised.
+    promised: Option<Time>,
 }
 
 /// What happens, in the order in which it is told at one instant.
@@ -148,7 +176,7 @@ impl Forecaster {
         let waited = |one: &Observed| one.start.unwrap_or(now) - one.eligible.max(one.job.submit) > patience;
         let asked = events.iter().filter(|event| event.1 == What::Arrive && waited(&jobs[event.2])).count();
         let (mut skip, mut here) = (asked.saturating_sub(questions), Vec::<usize>::new());
-        let (mut told, mut open) = (Rehearsal::default(), Vec::<(usize, Time, [f64; 4])>::new());
+        let (mut told, mut open) = (Rehearsal::default(), Vec::<Said>::new());
         for (time, what, at) in events {
             let (one, id) = (&jobs[at], JobId(at as u32));
             match what {
@@ -166,16 +194,18 @@ impl Forecaster {
                         skip -= 1;
                         continue;
                     }
-                    let sample = self.sample_then(machine, jobs, &here, at, time)?;
+                    let (sample, promised) = self.sample_then(machine, jobs, &here, at, time)?;
                     let correction = self.calibration().correction(time, self.settings());
                     let bounds = [0.05, 0.25, 0.75, 0.95].map(|level| correction.quantile(&sample, level));
-                    open.push((at, time, bounds));
+                    open.push(Said { job: at, asked: time, bounds, promised });
                     self.note_answer(id, time, &sample);
                 }
                 What::Start => {
                     self.started(id, time);
-                    if let Some(place) = open.iter().position(|open| open.0 == at) {
-                        let (_, asked, [low, quarter, most, high]) = open.swap_remove(place);
+                    if let Some(place) = open.iter().position(|open| open.job == at) {
+                        let Said { asked, bounds: [low, quarter, most, high], promised, .. } = open.swap_remove(place);
+                        told.promised += u64::from(promised.is_some());
+                        told.kept += u64::from(promised.is_some_and(|latest| time <= latest));
                         let took = (time - asked).as_f64();
                         told.answers += 1;
                         told.inside[0] += u64::from((quarter..=most).contains(&took));
@@ -206,13 +236,16 @@ impl Forecaster {
         here: &[usize],
         job: usize,
         time: Time,
-    ) -> Result<Sample, FutureError> {
+    ) -> Result<(Sample, Option<Time>), FutureError> {
         let adoption = adopt_these(self.fresh(), machine, jobs, here.to_vec(), &[], time)?;
         let waits = adoption.id(job).filter(|&id| adoption.session.view().waiting().any(|other| other == id));
         match waits {
-            Some(id) => Ok(self.futures(&adoption.session, &[id], job as u64, true)?.swap_remove(0)),
+            Some(id) => {
+                let sample = self.futures(&adoption.session, &[id], job as u64, true)?.swap_remove(0);
+                Ok((sample, adoption.promise(id).map(|promise| promise.1)))
+            }
             // The policy would start it at once.
-            None => Ok(Sample::new([Some(1)], self.settings().horizon.0)),
+            None => Ok((Sample::new([Some(1)], self.settings().horizon.0), None)),
         }
     }
 }

@@ -28,6 +28,8 @@ const KEPT_OF_CLASS: usize = 2000;
 const TAKEN_OF_CLASS: usize = 64;
 /// A class with fewer is replaced by all classes.
 const FEW: usize = 20;
+/// Equal parts of the levels, each with its first value.
+const PARTS: usize = 32;
 /// Users' histories that are kept before the oldest half is dropped.
 const MOST_HISTORIES: usize = 200_000;
 
@@ -72,6 +74,9 @@ struct Value {
 pub(crate) struct RunTime {
     /// Ascending values and the probability of being no longer, in all as much as the last says.
     values: Vec<(i64, f64)>,
+    /// First value that can be meant, for each of so many equal parts of the levels; empty where
+    /// there is no value.
+    guide: Vec<u16>,
     /// Where there is no value: between these.
     range: (i64, i64),
 }
@@ -83,13 +88,31 @@ impl RunTime {
         match self.values.last() {
             Some(last) => {
                 let wanted = level * last.1;
-                let place = self.values.partition_point(|value| value.1 < wanted);
-                self.values[place.min(self.values.len() - 1)].0
+                let part = (level * PARTS as f64) as usize;
+                let mut place = self.guide.get(part).map_or(0, |&place| usize::from(place));
+                while place + 1 < self.values.len() && self.values[place].1 < wanted {
+                    place += 1;
+                }
+                self.values[place].0
             }
             None => {
                 let (from, to) = self.range;
                 (from + ((to - from) as f64 * level).ceil() as i64).clamp(from + 1, to.max(from + 1))
             }
+        }
+    }
+
+    /// Notes where the search for each level begins.
+    fn guide(&mut self) {
+        self.guide.clear();
+        let Some(&(_, all)) = self.values.last() else { return };
+        let mut place = 0;
+        for part in 0..PARTS {
+            let wanted = part as f64 / PARTS as f64 * all;
+            while place + 1 < self.values.len() && self.values[place].1 < wanted {
+                place += 1;
+            }
+            self.guide.push(u16::try_from(place).unwrap_or(u16::MAX));
         }
     }
 
@@ -153,6 +176,7 @@ impl Runs {
         if let Some(table) = self.tables.get(&kin) {
             survivors(&table.values, ran, settings, &mut into.values);
         }
+        into.guide();
     }
 
     /// Values of all four histories, in ascending order.
@@ -265,6 +289,24 @@ mod tests {
         // Overdue: half as long again, and a minute.
         let run = of(&mut runs, KIN, 100);
         assert_eq!([0.001, 0.5, 0.999].map(|level| run.at(level)), [101, 155, 210]);
+    }
+
+    #[test]
+    fn levels_are_found_as_by_a_search() {
+        let (mut runs, settings) = (Runs::default(), Settings::default());
+        for at in 0..90 {
+            let kin = Kin { user: at % 3, limit: [100, 1000, 5000][at as usize % 3], procs: 4 };
+            runs.learn(kin, i64::from(at * at % 97 * 10), &settings);
+        }
+        for ran in [-1, 0, 50, 400, 900] {
+            let run = of(&mut runs, KIN, ran);
+            let last = run.values.last().expect("some").1;
+            for step in 1..2_000 {
+                let level = f64::from(step) / 2_000.0;
+                let place = run.values.partition_point(|value| value.1 < level * last).min(run.values.len() - 1);
+                assert_eq!(run.at(level), run.values[place].0, "{ran} {level}");
+            }
+        }
     }
 
     #[test]

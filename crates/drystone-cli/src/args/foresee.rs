@@ -35,9 +35,10 @@ pub(crate) struct ForeseeArgs {
     #[arg(long, value_name = "METHOD", value_parser = super::values::words(&Method::ALL, Method::name), help_heading = "Questions")]
     pub(crate) method: Vec<Method>,
 
-    /// Ask about one in N of the waiting jobs: scores are then coarser, and sooner there.
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..), help_heading = "Questions")]
-    pub(crate) every: u32,
+    /// Ask about one in N of the waiting jobs: scores are then coarser, and sooner there
+    /// [default: 1; on larger logs one in so many that about 30,000 are asked about at most].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Questions")]
+    pub(crate) every: Option<u32>,
 
     /// Futures that are simulated for each question.
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(2..=10_000), help_heading = "Questions")]

@@ -112,6 +112,8 @@ pub(crate) enum SweepCommand {
     Recipe(Box<RecipeArgs>),
     /// Merge the publications of tasks, at any time, and name the missing parts.
     Gather(GatherArgs),
+    /// Bracket the best possible mean wait of each workload, and keep that in the store.
+    Headroom(BracketArgs),
     /// Cancel a study's tasks on Slurm.
     Cancel(CancelArgs),
     /// Do one task of a study; `slurm` and `recipe` let nodes call this.
@@ -172,7 +174,8 @@ pub(crate) struct QueryArgs {
     #[arg(value_name = "STORE")]
     pub(crate) store: PathBuf,
 
-    /// The question; the tables are result, workload, meta, columns and session.
+    /// The question; the tables are result, workload, meta, columns and session, and headroom once
+    /// `sweep headroom` has made it.
     #[arg(value_name = "SQL")]
     pub(crate) sql: String,
 
@@ -245,6 +248,34 @@ pub(crate) struct ParetoArgs {
     pub(crate) workload: Vec<String>,
 
     /// Format of the front.
+    #[arg(long, value_name = "FORMAT", default_value = "table", value_parser = super::values::format())]
+    pub(crate) format: ReportFormat,
+}
+
+/// Arguments of `drystone sweep headroom`.
+#[derive(Args, Clone, Debug)]
+#[command(after_help = "Examples:\n  drystone sweep headroom study.db\n  \
+    drystone sweep headroom study.db --trials 1000000 --format csv\n  \
+    drystone sweep query study.db 'SELECT workload, floor, found FROM headroom'\n\n\
+    No schedule that runs each job once and without a break has a mean wait below the floor; the schedule found knows\n\
+    run times. docs/headroom.md explains both.")]
+pub(crate) struct BracketArgs {
+    /// The store of a sweep, which need not be complete.
+    #[arg(value_name = "STORE")]
+    pub(crate) store: PathBuf,
+
+    /// Trials of the search for a good schedule, for each workload; 0 leaves the search out.
+    #[arg(long, value_name = "N", default_value_t = 200_000)]
+    pub(crate) trials: u64,
+
+    /// Seed of the searches.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+
+    #[command(flatten)]
+    pub(crate) work: WorkArgs,
+
+    /// Format of the brackets.
     #[arg(long, value_name = "FORMAT", default_value = "table", value_parser = super::values::format())]
     pub(crate) format: ReportFormat,
 }

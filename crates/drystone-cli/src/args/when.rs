@@ -14,6 +14,7 @@ Examples:
   drystone when --state now/ --job 4711                   # one of them, and changes that would move it
   drystone when --state now/ --procs 64 --limit 12h --user alice   # a job that is not submitted yet
   drystone when --state now/ --job 4711 --format json
+  drystone when --state now/ --policy slurm --rehearse 200    # Slurm's own scheduler, with the folder's slurm.conf
 
 The policy plans with the users' limits, the queue is in the order of Slurm's priorities, and processors count, not nodes. What
 the machine and its users really do is learned from the accounting; the answers are rehearsed on the last 1,000 jobs that waited,
@@ -52,7 +53,8 @@ pub(crate) struct WhenArgs {
     #[arg(long, value_name = "NAME", help_heading = "Machine")]
     pub(crate) partition: Option<String>,
 
-    /// The policy that schedules there; `drystone policies` lists all.
+    /// The policy that schedules there; `drystone policies` lists all. `slurm` is the model of Slurm's own
+    /// scheduler, with the slurm.conf of the folder where there is one.
     #[arg(long, short, value_name = "SPEC", default_value = "easy", value_parser = super::values::policy)]
     pub(crate) policy: PolicySpec,
 
@@ -64,7 +66,8 @@ pub(crate) struct WhenArgs {
     #[arg(long, value_name = "N", default_value_t = 1000)]
     pub(crate) rehearse: usize,
 
-    /// Leave out changes that would move the start. Each row is another round of futures.
+    /// Leave out changes that would move the start: fewer processors, shorter limits and, for a job
+    /// that is not submitted yet, a later submission. Each row is another round of futures.
     #[arg(long)]
     pub(crate) no_what_if: bool,
 

@@ -688,3 +688,29 @@ fn a_simulation_has_a_limit() {
     let tried = folder.run(&["sweep", "study.toml", "--dry-run", "--trial", "1s"]).ok();
     assert!(tried.contains("stopped)"), "{tried}");
 }
+
+/// Brackets are kept beside the results, once for each workload, and survive another run.
+#[test]
+fn brackets_are_kept_in_the_store() {
+    let folder = small();
+    folder.run(&["sweep", "study.toml", "--quiet"]).ok();
+    let args = ["sweep", "headroom", "study.db", "--trials", "500", "--format", "json"];
+    let json = folder.run(&args).json();
+    let bracket = &json["brackets"][0];
+    let number = |value: &serde_json::Value| value.as_f64().expect("a number");
+    let (floor, found, best) = (number(&bracket["floor"]), number(&bracket["found"]), number(&json["best"][0]));
+    assert!(floor <= found && found <= best, "{json}");
+    // The headroom of the log by itself, with the same trials and seed.
+    let alone = ["headroom", "four.swf", "--trials", "500", "--grid", "900", "--format", "json"];
+    let alone = folder.run(&alone).json();
+    assert_eq!(number(&alone["bracket"]["found"]["value"]), found);
+    folder.run(&args).ok();
+    let asked = folder.run(&["sweep", "query", "study.db", "SELECT * FROM headroom", "--format", "json"]).json();
+    assert_eq!(asked.as_array().map(Vec::len), Some(1), "{asked}");
+    assert_eq!(number(&asked[0]["floor"]), floor);
+    // The sweep goes on as before.
+    let again = folder.run(&["sweep", "study.toml"]).ok();
+    assert!(again.contains("6 of 6"), "{again}");
+    let missing = folder.run(&["sweep", "headroom", "none.db"]).fails(2);
+    assert!(missing.contains("there is no such store"), "{missing}");
+}

@@ -126,9 +126,63 @@ fn answers_on_a_log_are_scored() {
     let json: Value =
         serde_json::from_str(&folder.run(&[&args[..], &["--format", "json"]].concat()).ok()).expect("JSON");
     assert_eq!(json["schema"], "drystone/foresee/1");
-    assert_eq!(json["found"]["methods"].as_array().map(Vec::len), Some(10));
+    assert_eq!(json["found"]["methods"].as_array().map(Vec::len), Some(11));
     let csv = folder.run(&[&args[..], &["--format", "csv", "--method", "plan"]].concat()).ok();
     assert_eq!(csv.lines().count(), 1 + 2 * 5, "{csv}");
     let error = folder.run(&["foresee", "-w", "log.swf", "--policy", "perfect"]).fails(2);
     assert!(error.contains("it knows true run times"), "{error}");
+}
+
+#[test]
+fn a_later_submission_is_told_for_a_job_that_is_not_submitted() {
+    let folder = Folder::new();
+    state(&folder);
+    let args = ["when", "--state", "now", "--procs", "8", "--limit", "1h", "--user", "ann", "--format", "json"];
+    let json = folder.run(&args).json();
+    let later: Vec<(i64, i64)> = json["what_if"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .filter_map(|row| Some((row["change"]["submit_after"].as_i64()?, row["p50"].as_i64()? - 1_700_000_000)))
+        .collect();
+    assert_eq!(later.iter().map(|row| row.0).collect::<Vec<_>>(), [2 * 3600, 6 * 3600, 24 * 3600]);
+    // All that is here is over after 4 h at the latest: the last two start as they come.
+    assert!(later[1..].iter().all(|&(after, start)| (start - after).abs() <= 1), "{later:?}");
+    assert!(later[0].1 >= later[0].0, "{later:?}");
+    // A job that waits already is not submitted again.
+    let json = folder.run(&["when", "--state", "now", "--job", "12", "--format", "json"]).json();
+    assert!(!json["what_if"].to_string().contains("submit_after"), "{json}");
+}
+
+#[test]
+fn slurm_takes_the_file_of_the_folder() {
+    let folder = Folder::new();
+    state(&folder);
+    let conf = "ClusterName=c\nSlurmctldHost=h\nSchedulerType=sched/backfill\nSelectType=select/cons_tres\n\
+                SelectTypeParameters=CR_Core\nSchedulerParameters=bf_interval=30\nNodeName=n[1-2] CPUs=4\n\
+                PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE\n";
+    std::fs::write(folder.path("now/slurm.conf"), conf).expect("written");
+    let args = ["when", "--state", "now", "--policy", "slurm", "--format", "json"];
+    let json = folder.run(&args).json();
+    assert!(json["policy"].as_str().is_some_and(|policy| policy.contains("now/slurm.conf")), "{}", json["policy"]);
+    // Job 12 needs all of the machine: the job that runs has 30 min left at most, and Slurm looks
+    // every 30 s.
+    let start = &json["jobs"][0]["start"];
+    let within = |level: &str| (1_700_000_000..1_700_000_000 + 1_900).contains(&start[level].as_i64().expect("a time"));
+    assert!(within("p05") && within("p50"), "{start}");
+    std::fs::write(folder.path("now/slurm.conf"), "NodeName n1\n").expect("written");
+    let error = folder.run(&args).fails(2);
+    assert!(error.contains("slurm.conf"), "{error}");
+}
+
+#[test]
+fn a_policy_that_promises_says_until_when() {
+    let folder = Folder::new();
+    state(&folder);
+    let args = ["when", "--state", "now", "--policy", "conservative", "--job", "13"];
+    let json = folder.run(&[&args[..], &["--format", "json"]].concat()).json();
+    // The plan: job 12 behind the one that runs, job 13 behind both, or beside none of them.
+    assert_eq!(json["promise"]["latest"].as_i64(), Some(1_700_009_000), "{json}");
+    let text = folder.run(&args).ok();
+    assert!(text.contains("conservative promises Wed 00:45 at the latest"), "{text}");
 }

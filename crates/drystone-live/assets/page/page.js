@@ -129,10 +129,12 @@ function show(d) {
   get('what').textContent = `${shadow ? 'Touches nothing. What ' : ''}${d.policy}${shadow ? ' would do beside the cluster’s own scheduler' : ' starts the jobs'} · ${clock(d.at)} · ${d.instance}`;
   tiles(d);
   const wanted = shadow ? [['would have started', r => clock(r.wanted)]] : [];
-  get('queue-note').textContent = 'A planned start is what the policy has in mind now; a promise is kept as long as predictions hold. Policies that plan only the head of the queue show one.';
+  get('queue-note').textContent = 'A planned start is what the policy has in mind now; a promise is kept as long as predictions hold. Policies that plan only the head of the queue show one. ' +
+    (d.not_foretold ? `No starts are foretold: ${d.not_foretold}.` : 'Likely start and 90 % by come from sampled futures of the queue, corrected by past answers; nothing decides by them.');
   table('waiting', [
     ['job', r => r.job, 'text'], ['user', r => r.user, 'text'], ['processors', r => r.procs], ['limit', r => span(r.limit)],
-    ['predicted', r => span(r.predicted)], ['has waited', r => span(d.at - r.submit)], ['planned start', r => clock(r.planned)],
+    ['predicted', r => span(r.predicted)], ['has waited', r => span(d.at - r.submit)], ['likely start', r => clock(r.foretold && r.foretold.p50)],
+    ['90 % by', r => r.foretold ? (r.foretold.p90 ? clock(r.foretold.p90) : 'not in 14 days') : ''], ['planned start', r => clock(r.planned)],
     ['promised by', r => clock(r.promised)], ...wanted, ['', r => r.held || '', 'text'],
   ], d.waiting);
   table('running', [

@@ -4,7 +4,7 @@ use super::Source;
 use crate::cluster::{Ending, NodeState, State};
 use crate::daemon::{Note, Stats};
 use crate::tracker::{Mode, Place, Promise, Tracked};
-use drystone::model::Time;
+use drystone::model::{JobId, Time};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -36,6 +36,8 @@ pub struct Document {
     pub jobs: BTreeMap<&'static str, u64>,
     /// Pending jobs that are the cluster's to start, by why.
     pub left_out: BTreeMap<String, usize>,
+    /// Reason why no starts are foretold, if there is one.
+    pub not_foretold: Option<String>,
     /// Jobs that wait, in the order of their arrival.
     pub waiting: Vec<Waiting>,
     /// Jobs that run, in the order of their starts.
@@ -101,12 +103,25 @@ pub struct Waiting {
     pub submit: i64,
     /// Reason why it is held back, if it is.
     pub held: Option<&'static str>,
+    /// Start by sampled futures, once there is an answer.
+    pub foretold: Option<Foretold>,
     /// Planned start, if the policy plans one.
     pub planned: Option<i64>,
     /// Start that was promised, if any.
     pub promised: Option<i64>,
     /// Start that the policy wanted, in shadow mode.
     pub wanted: Option<i64>,
+}
+
+/// Start of a waiting job by sampled futures, corrected by past answers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+pub struct Foretold {
+    /// One start in twenty is earlier.
+    pub p05: i64,
+    /// One in two is earlier.
+    pub p50: i64,
+    /// Nine in ten are earlier; nothing where that is not within 14 days.
+    pub p90: Option<i64>,
 }
 
 /// A job that runs.
@@ -183,6 +198,7 @@ impl Document {
             machine,
             jobs,
             left_out: tracker.left_out(),
+            not_foretold: source.foretell.problem().map(str::to_string),
             waiting: waiting(source),
             running: running(source),
             finished: finished(source),
@@ -230,6 +246,12 @@ fn start(source: &Source<'_>, promise: Option<Promise>) -> Option<i64> {
     promise.map(|promise| at(source, promise.start))
 }
 
+fn foretold(source: &Source<'_>, id: JobId) -> Option<Foretold> {
+    let start = source.foretell.start(id)?;
+    let late = start.late.map(|time| at(source, time));
+    Some(Foretold { p05: at(source, start.early), p50: at(source, start.likely), p90: late })
+}
+
 fn waiting(source: &Source<'_>) -> Vec<Waiting> {
     let (tracker, view) = (source.core.tracker(), source.core.session().view());
     let mut jobs: Vec<&Tracked> = tracker.jobs().filter(|t| matches!(t.place, Place::Waiting | Place::Held)).collect();
@@ -244,6 +266,7 @@ fn waiting(source: &Source<'_>) -> Vec<Waiting> {
             predicted: t.id.filter(|&id| id >= view.oldest()).map(|id| view.prediction(id).0),
             submit: at(source, job.submit),
             held: t.why.map(super::super::tracker::Why::text),
+            foretold: t.id.and_then(|id| foretold(source, id)),
             planned: start(source, t.story.planned),
             promised: t.story.promised.filter(|promise| promise.latest < Time::MAX).map(|p| at(source, p.latest)),
             wanted: t.story.wanted.map(|time| at(source, time)),

@@ -16,6 +16,7 @@ pub use stats::{Note, Stats};
 use crate::board::Board;
 use crate::cluster::{Cluster, ClusterError, Key};
 use crate::core::{Core, CoreError, Input, Unsuitable};
+use crate::foretell::Foretell;
 use crate::hand_back::{Given, Options, hand_back};
 use crate::journal::{Begin, JournalError, Writer};
 use crate::state::{Heartbeat, Home, Ledger, Lock, LockError, Wake};
@@ -116,6 +117,7 @@ pub struct Daemon<C, K> {
     faults: Faults,
     stats: Stats,
     board: Arc<Board>,
+    foretell: Foretell,
     /// The session's time when the daemon began, and its own then.
     base: (i64, Duration),
     /// Time in which the cluster answered.
@@ -198,6 +200,7 @@ impl<C: Cluster, K: Clock> Daemon<C, K> {
         let steady = clock.steady();
         let mut daemon = Daemon {
             board,
+            foretell: Foretell::new(&config.policy, now - wall),
             budget: Budget::new(steady),
             base: (now, steady),
             answered: Duration::from_millis(core.tracker().steady()),

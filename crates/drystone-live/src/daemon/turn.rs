@@ -388,7 +388,10 @@ impl<C: Cluster, K: Clock> Daemon<C, K> {
         self.told = now;
         let wrong = crate::board::differences(&self.core);
         self.stats.differences = wrong.len() as u64;
+        // Looks are not charged with it.
+        self.charged += self.foretell.look(self.core.session(), now);
         let text = self.board.publish(&crate::board::Source {
+            foretell: &self.foretell,
             core: &self.core,
             stats: &self.stats,
             budget: &self.budget,

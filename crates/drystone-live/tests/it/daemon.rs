@@ -201,6 +201,34 @@ fn kills_lose_nothing() {
     }
 }
 
+/// Every job that waits has a likely start on the page, and learns from what has run.
+#[test]
+fn every_waiting_job_has_a_likely_start() {
+    for policy in ["easy", "conservative", "easy++"] {
+        let mut site = drive(policy);
+        let mut daemon = site.begin();
+        // Ten jobs of the whole machine run for 20 s of 60 each.
+        for _ in 0..10 {
+            site.submit(8, 20, 60);
+        }
+        site.work(&mut daemon, 200);
+        let text = std::fs::read_to_string(site.home().status()).expect("written");
+        let status: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+        assert!(status["not_foretold"].is_null(), "{policy}: {}", status["not_foretold"]);
+        let waiting = status["waiting"].as_array().expect("a list");
+        assert!(waiting.len() >= 4, "{policy}: {text}");
+        let at = status["at"].as_i64().expect("a time");
+        let likely: Vec<i64> = waiting
+            .iter()
+            .map(|job| job["foretold"]["p50"].as_i64().unwrap_or_else(|| panic!("{policy}: {job}")) - at)
+            .collect();
+        assert!(likely.is_sorted(), "{policy}: {likely:?}");
+        // They run for 20 s: far less than their limits after what has been seen.
+        let last = likely[likely.len() - 1];
+        assert!(last < 45 * likely.len() as i64 && last > 10, "{policy}: {likely:?}");
+    }
+}
+
 #[test]
 fn the_second_daemon_names_the_first() {
     let mut site = drive("easy");

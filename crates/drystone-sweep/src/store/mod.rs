@@ -13,7 +13,9 @@
 //! | `again` | a simulation that is made again, because the study has got another metric |
 //! | `meta` | a name and a value: the study file's text, the plan's fingerprint, versions |
 //! | `session` | a run of the program on this store |
+//! | `headroom` | a workload's bracket, where `sweep headroom` was asked for it; merged stores have none |
 
+mod bracket;
 mod gather;
 mod grow;
 mod merge;
@@ -24,6 +26,7 @@ mod schema;
 mod weeks;
 mod write;
 
+pub use bracket::BracketRow;
 pub use gather::gather;
 pub use grow::Growth;
 pub use merge::{Merged, merge};
@@ -133,6 +136,18 @@ impl Store {
         drop(db);
         let _ = std::fs::remove_file(&path);
         let _ = std::fs::remove_file(schema::lock_file(&path));
+    }
+
+    /// Opens a store that a sweep has made, to add what is known of its workloads beside the results.
+    ///
+    /// # Errors
+    /// Another process writes; the file is missing or no store of this version.
+    pub fn open_again(path: impl AsRef<Path>) -> Result<Store, SweepError> {
+        let path = path.as_ref();
+        Store::look(path)?;
+        let store = Store::locked(path)?;
+        store.check_version()?;
+        Ok(store)
     }
 
     /// Locks a store and connects to it.

@@ -3,8 +3,8 @@
 use drystone::generate::{Length, Params, generate};
 use drystone_core::engine::Session;
 use drystone_core::model::{Job, JobId, Machine, ProcSet, Span, Time};
-use drystone_core::policy::{Loss, PolicySpec, names};
-use drystone_when::{Forecaster, FutureError, Method, Options, Settings, foresee};
+use drystone_core::policy::{Action, Loss, PolicySpec, names};
+use drystone_when::{Follower, Forecaster, FutureError, Method, Options, Settings, foresee};
 
 fn session(policy: &str, procs: u32, jobs: &[(u32, i64)]) -> (Session, Forecaster) {
     let spec: PolicySpec = policy.parse().expect(policy);
@@ -115,4 +115,125 @@ fn the_same_seed_gives_the_same_scores() {
     };
     assert_eq!(scores(1), scores(1));
     assert_ne!(scores(1), scores(2));
+}
+
+/// A job that the queue keeps and never starts: greedy lets narrow ones overtake the wide one for
+/// ever, since they come every day as they came in the past.
+#[test]
+fn a_policy_that_starves_a_job_says_so() {
+    let day = 86_400;
+    let (mut session, mut forecaster) = session("greedy", 4, &[]);
+    // For two weeks a job of one processor came every hour and ran for five, so that four run.
+    let mut running: Vec<(i64, JobId, Job)> = Vec::new();
+    let mut now = 0;
+    for hour in 0..14 * 24 {
+        now = hour * 3_600;
+        while running.first().is_some_and(|run| run.0 <= now) {
+            let (end, id, job) = running.remove(0);
+            session.end(Time(end), id);
+            forecaster.ended(id, &job, Span(5 * 3_600));
+            start_all(&mut session, Time(end), &mut running);
+        }
+        let job = Job::new(Time(now), 1, Span(5 * 3_600)).by(1);
+        let id = session.arrive(Time(now), &job, None).expect("possible");
+        forecaster.arrived(id, &job);
+        start_all(&mut session, Time(now), &mut running);
+    }
+    let wide = Job::new(Time(now), 4, Span(600)).by(2);
+    let id = session.arrive(Time(now), &wide, None).expect("possible");
+    forecaster.arrived(id, &wide);
+    session.decide(Time(now)).expect("sound");
+    let sample = forecaster.futures(&session, &[id], 1, true).expect("sound").swap_remove(0);
+    assert!((sample.beyond() - 1.0).abs() < 1e-12, "{}", sample.beyond());
+    assert_eq!(sample.values()[0], 14 * day);
+    // Without arrivals the machine drains within the five hours of the last ones, and those ahead.
+    let sample = forecaster.futures(&session, &[id], 1, false).expect("sound").swap_remove(0);
+    assert!(sample.beyond() == 0.0 && sample.values()[99] < 2 * day, "{:?}", sample.values());
+}
+
+fn start_all(session: &mut Session, now: Time, running: &mut Vec<(i64, JobId, Job)>) {
+    let started: Vec<JobId> = session
+        .decide(now)
+        .expect("sound")
+        .list()
+        .iter()
+        .filter_map(|action| match action {
+            Action::Start { job, .. } => Some(*job),
+            _ => None,
+        })
+        .collect();
+    for id in started {
+        let job = session.view().job(id).clone();
+        running.push((now.0 + 5 * 3_600, id, job));
+    }
+    running.sort_by_key(|run| (run.0, run.1));
+}
+
+/// A job that is withdrawn is no longer asked about, never comes again in a replayed day, and counts
+/// as an answer whose end is not known.
+#[test]
+fn a_withdrawn_job_is_no_start() {
+    for (mut session, mut forecaster) in both("easy", 4, &[(4, 1_000), (4, 60), (4, 60)]) {
+        forecaster.ask(&session, JobId(1)).expect("waits");
+        session.cancel(Time(10), JobId(1));
+        forecaster.withdrawn(JobId(1), Time(10));
+        session.decide(Time(10)).expect("sound");
+        assert!(matches!(forecaster.ask(&session, JobId(1)), Err(FutureError::NotWaiting(JobId(1)))));
+        // The next one heads the queue now.
+        let answer = forecaster.ask(&session, JobId(2)).expect("waits");
+        assert_eq!((answer.correction.answers, answer.correction.censored), (1, 1));
+        assert!(answer.sample.values().iter().all(|&start| (1..=990).contains(&start)), "{:?}", answer.sample);
+    }
+}
+
+/// An empty queue has no answers, and a job that comes to an empty machine starts at once.
+#[test]
+fn an_empty_queue_has_no_answers() {
+    for (session, mut forecaster) in both("easy", 4, &[]) {
+        assert_eq!(forecaster.look(&session, &[]).expect("sound"), []);
+        let job = Job::new(Time(100), 4, Span(60));
+        let times = forecaster.times_of_later(&session, &job, Span(100), 1).expect("sound");
+        assert!(times.iter().all(|&start| start == Some(100)), "{times:?}");
+    }
+}
+
+/// A driver that tells of nothing in time: predictions that have expired long ago are put off before
+/// the futures begin.
+#[test]
+fn what_was_told_late_is_no_obstacle() {
+    for policy in ["easy++", "easy", "conservative", "slack"] {
+        let (mut session, mut forecaster) = session(policy, 4, &[(4, 100), (4, 60)]);
+        let job = Job::new(Time(5_000), 1, Span(60)).by(1);
+        let id = session.arrive(Time(5_000), &job, None).expect("possible");
+        forecaster.arrived(id, &job);
+        // The first job has outlived its limit fifty times.
+        let answers = forecaster.look(&session, &[JobId(1), id]).unwrap_or_else(|error| panic!("{policy}: {error}"));
+        assert!(answers.iter().all(|answer| answer.sample.beyond() == 0.0), "{policy}");
+    }
+}
+
+/// Looking now and then teaches a forecaster what it would have been told.
+#[test]
+fn a_follower_learns_what_happened_between_looks() {
+    let spec: PolicySpec = "easy".parse().expect("valid");
+    let (mut session, told) = session("easy", 4, &[(4, 1_000), (4, 1_000), (2, 1_000)]);
+    let mut follower = Follower::new(Forecaster::new(&spec, Settings::default()).expect("sound"));
+    assert!(follower.follow(&session) && !follower.follow(&session));
+    let answers = follower.answer(&session, &[JobId(1), JobId(2)]).expect("sound");
+    assert_eq!(answers.len(), 2);
+    drop(told);
+    // The first ran for 400 s; the second starts, the third is withdrawn.
+    session.end(Time(400), JobId(0));
+    session.decide(Time(400)).expect("sound");
+    session.cancel(Time(500), JobId(2));
+    session.decide(Time(500)).expect("sound");
+    assert!(follower.follow(&session));
+    assert_eq!(follower.forecaster().longest_of(1, 20), Some((Span(500), 1)), "seen at 500 to be over");
+    let job = Job::new(Time(500), 4, Span(1_000)).by(1);
+    let id = session.arrive(Time(500), &job, None).expect("possible");
+    session.decide(Time(500)).expect("sound");
+    assert!(follower.follow(&session));
+    let answer = follower.answer(&session, &[id]).expect("sound").swap_remove(0);
+    // One answer has come true, one never will.
+    assert_eq!((answer.correction.answers, answer.correction.censored), (2, 1));
 }

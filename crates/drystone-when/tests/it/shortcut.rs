@@ -64,6 +64,14 @@ fn compare(policy: &str, seed: u64) -> u32 {
             let [a, b] = [&mut fast, &mut slow].map(|f| f.times(session, &waiting, 5, arrivals).expect("sound"));
             assert_eq!(a, b, "{policy}, seed {seed}, step {steps}, arrivals {arrivals}");
         }
+        // One that comes later, in the same futures.
+        let job = workload.jobs()[waiting[0].index()].clone();
+        for after in [Span(1), Span(5_000)] {
+            let [a, b] =
+                [&mut fast, &mut slow].map(|f| f.times_of_later(session, &job, after, 5).expect("sound"));
+            assert_eq!(a, b, "{policy}, seed {seed}, step {steps}, {after:?} later");
+            assert!(a.iter().flatten().all(|&start| start >= after.0), "{a:?}");
+        }
         for plan in [RunTimes::Limits, RunTimes::LastTwo] {
             let [a, b] = [&mut fast, &mut slow].map(|f| f.point(session, &waiting, plan).expect("sound"));
             assert_eq!(a, b, "{policy}, seed {seed}, step {steps}, {plan:?}");

@@ -56,7 +56,7 @@ pub(crate) fn scores(args: &ForeseeArgs, input: &Input, stop: &AtomicBool) -> Re
     let options = Options {
         settings,
         methods,
-        every: args.every,
+        every: args.every.unwrap_or_else(|| Options::every_of(workload.len())),
         outages: Some(&outages),
         stop: Some(stop),
         ..Options::default()

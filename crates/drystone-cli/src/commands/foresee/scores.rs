@@ -32,7 +32,10 @@ impl Scores {
         options: &Options<'_>,
         found: Foreseen,
     ) -> Scores {
-        let verdict = verdict(&found);
+        let mut verdict = verdict(&found);
+        if options.every > 1 {
+            verdict.push(format!("One in {} of the jobs that waited was asked about; --every 1 asks about all.", options.every));
+        }
         Scores {
             schema: "drystone/foresee/1",
             drystone: VERSION,

@@ -3,6 +3,7 @@
 mod answer;
 mod export;
 mod gather;
+mod headroom;
 mod pareto;
 mod rank;
 mod status;
@@ -29,6 +30,7 @@ pub(super) fn sweep(args: SweepArgs) -> Outcome {
         Some(SweepCommand::Slurm(args)) => submit::slurm(&args),
         Some(SweepCommand::Recipe(args)) => submit::recipe(&args),
         Some(SweepCommand::Gather(args)) => gather::gather(&args),
+        Some(SweepCommand::Headroom(args)) => headroom::headroom(&args),
         Some(SweepCommand::Cancel(args)) => gather::cancel(&args),
         Some(SweepCommand::Task(args)) => task::task(&args),
     }

@@ -142,7 +142,7 @@ fn tell_of_time_limits(study: &Study) {
     }
 }
 
-fn plan(study: &Study, work: &WorkArgs) -> Result<Plan, Failure> {
+pub(super) fn plan(study: &Study, work: &WorkArgs) -> Result<Plan, Failure> {
     let plan = Plan::of(study, work.logs.as_deref())?;
     let saved = plan.saved();
     if saved > 0 {

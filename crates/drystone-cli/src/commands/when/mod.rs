@@ -9,10 +9,11 @@ use crate::args::{StoryFormat, WhenArgs};
 use crate::exit::{DONE, Failure, Outcome};
 use crate::output::{self, message, stdout};
 use clock::Clock;
-use drystone::model::{JobId, Span};
+use drystone::model::{Job, JobId, Span, Time};
 use drystone_when::{Answer, Forecaster, FutureError, Rehearsal, RunTimes};
 use scene::Scene;
-use told::{Row, Told};
+use std::path::Path;
+use told::{Change, Row, Told};
 
 pub(crate) fn when(args: &WhenArgs) -> Outcome {
     message::be_quiet(args.quiet);
@@ -32,10 +33,22 @@ pub(crate) fn when(args: &WhenArgs) -> Outcome {
 pub(crate) fn answers(args: &WhenArgs) -> Result<(String, Vec<u8>), Failure> {
     let Some(dir) = args.state.as_deref() else { return Err(Failure::usage("--state DIR says where the state is")) };
     let clock = Clock::in_zone(args.timezone.as_deref())?;
+    let args = &with_the_site_s_file(args, dir)?;
     let mut scene = Scene::read(dir, args)?;
     scene.remarks.iter().for_each(|remark| message::warning(remark));
     let told = answer(args, &mut scene)?;
     Ok((told.text(&clock), output::json(&told.json())?))
+}
+
+/// The options, with the folder's own `slurm.conf` where the policy is `slurm` and names no file.
+fn with_the_site_s_file(args: &WhenArgs, dir: &Path) -> Result<WhenArgs, Failure> {
+    let mut args = args.clone();
+    let file = dir.join("slurm.conf");
+    if args.policy.text() == "slurm" && file.is_file() {
+        let text = format!("slurm(\"{}\")", file.display());
+        args.policy = text.parse().map_err(Failure::usage)?;
+    }
+    Ok(args)
 }
 
 fn failure(args: &WhenArgs, error: &FutureError) -> Failure {
@@ -72,7 +85,8 @@ fn answer(args: &WhenArgs, scene: &mut Scene) -> Result<Told, Failure> {
     for (job, id) in ids {
         let answer = id.and_then(|id| Some((id, found.next()?)));
         let place = id.and_then(|id| waiting.iter().position(|&other| other == id)).map(|at| at + 1);
-        told.add(scene, job, place, answer.map(|(_, answer)| answer));
+        let promise = id.and_then(|id| adoption.promise(id)).map(|(start, latest)| (start.0, latest.0));
+        told.add(scene, job, (place, promise), answer.map(|(_, answer)| answer));
     }
     if let (Some(job), false) = (asked, args.no_what_if)
         && let Some(id) = adoption.id(job).filter(|id| waiting.contains(id))
@@ -112,6 +126,9 @@ fn what_if(
     let own = scene.observed[job].job.clone();
     let longest = forecaster.longest_of(own.user, 20);
     let mut rows = Vec::new();
+    if scene.is_hypothetical(job) {
+        rows.extend(later(args, scene, forecaster, &own, before)?);
+    }
     for (procs, limit) in variants(own.procs, own.estimate, longest) {
         let mut other = own.clone();
         (other.procs, other.estimate) = (procs, limit);
@@ -133,7 +150,35 @@ fn what_if(
             .map(|(before, after)| (before[0].unwrap_or(horizon) - after.unwrap_or(horizon)) as f64)
             .collect();
         let killed = (limit < own.estimate).then(|| forecaster.runs_beyond(&own, limit));
-        rows.push(Row::new(procs, limit, &earlier, answer, killed));
+        rows.push(Row::new(Change::Asks(procs, limit), &earlier, answer, killed));
+    }
+    Ok(rows)
+}
+
+/// Later submissions that are worth a look: the price of waiting before the submission.
+const LATER: [Span; 3] = [Span(2 * 3600), Span(6 * 3600), Span(24 * 3600)];
+
+/// Rows for a job that is submitted later.
+fn later(
+    args: &WhenArgs,
+    scene: &Scene,
+    forecaster: &mut Forecaster,
+    own: &Job,
+    before: &[Vec<Option<i64>>],
+) -> Result<Vec<Row>, FutureError> {
+    let without = scene.adopt_without_last(args)?;
+    let horizon = forecaster.settings().horizon.0;
+    let mut rows = Vec::new();
+    for after in LATER {
+        let mut job = own.clone();
+        job.submit = Time(scene.now) + after;
+        let times = forecaster.times_of_later(&without.session, &job, after, 0)?;
+        let gain = |(before, after): (&Vec<Option<i64>>, &Option<i64>)| {
+            (before[0].unwrap_or(horizon) - after.unwrap_or(horizon)) as f64
+        };
+        let earlier: Vec<f64> = before.iter().zip(&times).map(gain).collect();
+        let answer = forecaster.answer_of(without.session.next_id(), Time(scene.now), &times);
+        rows.push(Row::new(Change::Later(after), &earlier, Some(answer), None));
     }
     Ok(rows)
 }

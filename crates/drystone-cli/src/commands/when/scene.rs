@@ -221,6 +221,17 @@ impl Scene {
         self.adopted(args, &jobs)
     }
 
+    /// The session of the present without the last of the jobs, which is not submitted yet.
+    pub(super) fn adopt_without_last(&self, args: &WhenArgs) -> Result<Adoption, FutureError> {
+        let last = self.observed.len().saturating_sub(1).max(self.present);
+        self.adopted(args, &self.observed[self.present..last])
+    }
+
+    /// Whether a job is not submitted yet.
+    pub(super) fn is_hypothetical(&self, job: usize) -> bool {
+        job >= self.present && !self.queue.iter().any(|(_, place)| *place == Some(job))
+    }
+
     fn adopted(&self, args: &WhenArgs, jobs: &[Observed]) -> Result<Adoption, FutureError> {
         let mut adoption = adopt(args.policy.scheduler(), self.machine, jobs, &self.losses, Time(self.now))?;
         adoption.jobs.iter_mut().for_each(|job| *job += self.present);

@@ -34,6 +34,8 @@ struct One {
     limit: i64,
     waited: i64,
     place: Option<usize>,
+    /// The start that the policy plans, and the latest one that it promises.
+    promise: Option<(i64, i64)>,
     /// `None` where it starts at the next pass.
     answer: Option<Answer>,
     plan: Option<i64>,
@@ -41,8 +43,7 @@ struct One {
 
 /// Effect of a change.
 pub(super) struct Row {
-    procs: u32,
-    limit: i64,
+    change: Change,
     /// Mean gain over the futures, and its standard error, in seconds.
     gain: (f64, f64),
     /// Share of the futures in which it starts earlier.
@@ -51,13 +52,22 @@ pub(super) struct Row {
     killed: Option<f64>,
 }
 
+/// One change.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Change {
+    /// It asks for these processors and this limit.
+    Asks(u32, Span),
+    /// It is submitted later.
+    Later(Span),
+}
+
 impl Row {
-    pub(super) fn new(procs: u32, limit: Span, earlier: &[f64], answer: Option<Answer>, killed: Option<f64>) -> Row {
+    pub(super) fn new(change: Change, earlier: &[f64], answer: Option<Answer>, killed: Option<f64>) -> Row {
         let n = earlier.len().max(2) as f64;
         let mean = earlier.iter().sum::<f64>() / n;
         let variance = earlier.iter().map(|gain| (gain - mean).powi(2)).sum::<f64>() / (n - 1.0);
         let share = earlier.iter().filter(|&&gain| gain > 0.0).count() as f64 / n;
-        Row { procs, limit: limit.0, gain: (mean, (variance / n).sqrt()), earlier: share, answer, killed }
+        Row { change, gain: (mean, (variance / n).sqrt()), earlier: share, answer, killed }
     }
 
     /// Returns whether it is more than noise.
@@ -102,14 +112,14 @@ impl Told {
         &mut self,
         scene: &Scene,
         job: usize,
-        place: Option<usize>,
+        (place, promise): (Option<usize>, Option<(i64, i64)>),
         answer: Option<(Answer, Option<i64>)>,
     ) {
         let (name, user) = scene.name(job);
         let own = &scene.observed[job].job;
         let (answer, plan) = answer.map_or((None, None), |(answer, plan)| (Some(answer), plan));
         let (procs, limit, waited) = (own.procs, own.estimate.0, scene.now - own.submit.0);
-        self.jobs.push(One { name, user, procs, limit, waited, place, answer, plan });
+        self.jobs.push(One { name, user, procs, limit, waited, place, promise, answer, plan });
     }
 
     pub(super) fn text(&self, clock: &Clock) -> String {
@@ -150,14 +160,26 @@ impl Told {
             }
             None => text += "  the plan with time limits names no start within 14 days\n",
         }
+        if let Some((_, latest)) = one.promise {
+            let _ = writeln!(text, "  {} promises {} at the latest{}", self.policy, at((latest - self.now) as f64), self.kept_promises());
+        }
         text += &self.fit();
         text += &self.changes(clock, one, answer);
         text
     }
 
     /// Describes the record of past forecasts.
+    /// How often such promises would have been kept.
+    fn kept_promises(&self) -> String {
+        let Rehearsal { promised, kept, .. } = self.rehearsal;
+        if promised < 20 {
+            return String::new();
+        }
+        format!("; of the last {promised} such promises {:.1} % were kept", 100.0 * kept as f64 / promised as f64)
+    }
+
     fn fit(&self) -> String {
-        let Rehearsal { answers, inside } = self.rehearsal;
+        let Rehearsal { answers, inside, .. } = self.rehearsal;
         if answers < 20 {
             return "  not calibrated: too few jobs that waited are known\n".to_string();
         }
@@ -185,10 +207,10 @@ impl Told {
         };
         let _ = writeln!(text, "{}", line("as submitted".into(), Some(answer)));
         for row in &self.what_if {
-            let what = if row.procs == one.procs {
-                format!("limit {}", limit(row.limit))
-            } else {
-                format!("{} procs", row.procs)
+            let what = match row.change {
+                Change::Later(after) => format!("submitted {} later", span(after.0)),
+                Change::Asks(procs, other) if procs == one.procs => format!("limit {}", limit(other.0)),
+                Change::Asks(procs, _) => format!("{procs} procs"),
             };
             if !row.counts() {
                 let _ = writeln!(text, "  {what:<28}no clear change");
@@ -260,8 +282,11 @@ impl Told {
             .what_if
             .iter()
             .map(|row| {
-                let change =
-                    if row.procs == one.procs { json!({"limit": row.limit}) } else { json!({"procs": row.procs}) };
+                let change = match row.change {
+                    Change::Later(after) => json!({"submit_after": after.0}),
+                    Change::Asks(procs, limit) if procs == one.procs => json!({"limit": limit.0}),
+                    Change::Asks(procs, _) => json!({"procs": procs}),
+                };
                 let at =
                     |level| row.answer.as_ref().map_or(self.now, |answer| self.now + answer.quantile(level) as i64);
                 json!({"change": change, "p50": at(0.5), "p95": at(0.95), "p_earlier": row.earlier,
@@ -278,6 +303,8 @@ impl Told {
             "not_within_horizon": one.answer.as_ref().map(|answer| answer.sample.beyond()),
             "at_next_pass": one.answer.is_none(),
             "plan": one.plan.map(|plan| self.now + plan),
+            "promise": one.promise.map(|(start, latest)| json!({"start": start, "latest": latest})),
+            "promises": {"made": self.rehearsal.promised, "kept": self.rehearsal.kept},
             "samples": self.samples,
             "calibration": {
                 "method": "pit",

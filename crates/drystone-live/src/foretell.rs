@@ -1,0 +1,93 @@
+//! Starts of the waiting jobs as distributions, for people. Nothing decides by them: they are no part
+//! of the core, and a daemon without them gives the same orders.
+
+use crate::daemon::processor_time;
+use drystone::engine::Session;
+use drystone::model::{JobId, Time};
+use drystone::policy::PolicySpec;
+use drystone_when::{Follower, Forecaster, Settings};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// Futures per answer.
+const SAMPLES: u32 = 100;
+/// Waiting jobs that are answered, the first ones of the queue.
+const ROWS: usize = 300;
+/// Processor time of answers, as one part in so many of the time that passes.
+const SHARE: u32 = 50;
+/// Answers are renewed after so much time, even if nothing has happened.
+const RENEW: Duration = Duration::from_secs(60);
+/// No second try before this, where answers failed.
+const RETRY: Duration = Duration::from_secs(300);
+
+/// Start of a waiting job, in the session's time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ForetoldStart {
+    /// One start in twenty is earlier.
+    pub early: Time,
+    /// One in two is earlier.
+    pub likely: Time,
+    /// Nine in ten are earlier; nothing where more than one future in ten has no start in 14 days.
+    pub late: Option<Time>,
+}
+
+/// Forecasts beside a daemon.
+#[derive(Default)]
+pub struct Foretell {
+    follower: Option<Follower>,
+    starts: BTreeMap<JobId, ForetoldStart>,
+    stale: bool,
+    /// Time of the last answers, and of the next at the earliest.
+    at: Duration,
+    next: Duration,
+    problem: Option<String>,
+}
+
+impl Foretell {
+    /// Forecasts under this policy; `offset` is the session's time less that of the machine.
+    #[must_use]
+    pub fn new(policy: &PolicySpec, offset: i64) -> Foretell {
+        // 5 January 1970 was a Monday.
+        let settings = Settings { samples: SAMPLES, monday: 4 * 86_400 + offset, ..Settings::default() };
+        match Forecaster::new(policy, settings) {
+            Ok(forecaster) => Foretell { follower: Some(Follower::new(forecaster)), ..Foretell::default() },
+            Err(error) => Foretell { problem: Some(error.to_string()), ..Foretell::default() },
+        }
+    }
+
+    /// Learns from what has happened and, if something has and it may take the processor, answers
+    /// again. `steady` is the daemon's time. Returns the processor time that this took.
+    pub fn look(&mut self, session: &Session, steady: Duration) -> Duration {
+        let Some(follower) = &mut self.follower else { return Duration::ZERO };
+        let before = processor_time();
+        self.stale |= follower.follow(session);
+        if steady < self.next || !(self.stale || steady.saturating_sub(self.at) >= RENEW) {
+            return processor_time().saturating_sub(before);
+        }
+        let jobs: Vec<JobId> = session.view().waiting().take(ROWS).collect();
+        self.starts.clear();
+        let answers = if jobs.is_empty() { Ok(Vec::new()) } else { follower.answer(session, &jobs) };
+        self.problem = answers.as_ref().err().map(ToString::to_string);
+        for answer in answers.into_iter().flatten() {
+            let at = |level: f64| Time(answer.asked.0.saturating_add(answer.quantile(level) as i64));
+            let late = (answer.sample.beyond() <= 0.1).then(|| at(0.9));
+            self.starts.insert(answer.job, ForetoldStart { early: at(0.05), likely: at(0.5), late });
+        }
+        let cost = processor_time().saturating_sub(before);
+        (self.stale, self.at) = (false, steady);
+        self.next = steady + if self.problem.is_some() { RETRY } else { cost * SHARE };
+        cost
+    }
+
+    /// The last answer for a job.
+    #[must_use]
+    pub fn start(&self, job: JobId) -> Option<ForetoldStart> {
+        self.starts.get(&job).copied()
+    }
+
+    /// Reason why there are no answers, if there is one.
+    #[must_use]
+    pub fn problem(&self) -> Option<&str> {
+        self.problem.as_deref()
+    }
+}

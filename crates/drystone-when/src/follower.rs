@@ -1,0 +1,111 @@
+//! A forecaster that learns by looking at a session now and then, as beside a live cluster.
+
+use crate::forecaster::{Answer, Forecaster};
+use crate::general::FutureError;
+use drystone_core::engine::Session;
+use drystone_core::model::{Job, JobId, Span, Time};
+use drystone_core::policy::Phase;
+use std::collections::BTreeMap;
+
+/// A job at the last look.
+#[derive(Clone, Debug)]
+struct Known {
+    job: Job,
+    /// Time that it had run, and whether it was running; `None` while it waits.
+    ran: Option<(Span, bool)>,
+    /// Whether an answer for it is held against its start.
+    asked: bool,
+}
+
+/// A forecaster beside a session that others drive. It compares what is here with what was here at
+/// the last look: jobs that came, started, ended or were withdrawn in between.
+pub struct Follower {
+    forecaster: Forecaster,
+    known: BTreeMap<JobId, Known>,
+    /// Jobs below are over or known.
+    next: JobId,
+    looked: Time,
+}
+
+impl Follower {
+    /// One that has seen nothing yet.
+    #[must_use]
+    pub fn new(forecaster: Forecaster) -> Follower {
+        Follower { forecaster, known: BTreeMap::new(), next: JobId(0), looked: Time::MIN }
+    }
+
+    /// What it learns with.
+    #[must_use]
+    pub fn forecaster(&self) -> &Forecaster {
+        &self.forecaster
+    }
+
+    /// Learns what has happened since the last look; returns whether anything has.
+    pub fn follow(&mut self, session: &Session) -> bool {
+        let view = session.view();
+        let now = view.now();
+        let since = if self.looked == Time::MIN { Span::ZERO } else { now - self.looked };
+        let mut changed = false;
+        let mut over = Vec::new();
+        for (&id, known) in &mut self.known {
+            let phase = if view.knows(id) { view.phase(id) } else { Phase::Done };
+            let runs = matches!(phase, Phase::Running | Phase::Suspended);
+            match (known.ran, runs) {
+                (None, true) => {
+                    self.forecaster.started(id, view.segment_start(id));
+                    changed = true;
+                }
+                // Back in the queue: what it ran is lost.
+                (Some(_), false) if phase != Phase::Done => changed = true,
+                _ => {}
+            }
+            if phase == Phase::Done {
+                match known.ran {
+                    Some((ran, running)) => {
+                        let ran = if running { Span(ran.0 + since.0) } else { ran };
+                        self.forecaster.ended(id, &known.job, ran);
+                    }
+                    // It ran and ended between two looks, or it was withdrawn.
+                    None => self.forecaster.withdrawn(id, now),
+                }
+                over.push(id);
+                changed = true;
+            } else {
+                known.ran = runs.then(|| (view.ran(id), phase == Phase::Running));
+            }
+        }
+        for id in over {
+            self.known.remove(&id);
+        }
+        for id in (self.next.0.max(view.oldest().0)..session.next_id().0).map(JobId) {
+            if !view.knows(id) || view.phase(id) == Phase::Done {
+                continue;
+            }
+            let (job, phase) = (view.job(id).clone(), view.phase(id));
+            let runs = matches!(phase, Phase::Running | Phase::Suspended);
+            self.forecaster.arrived(id, &job);
+            let ran = runs.then(|| (view.ran(id), phase == Phase::Running));
+            self.known.insert(id, Known { job, ran, asked: false });
+            changed = true;
+        }
+        self.next = session.next_id();
+        self.looked = now;
+        changed
+    }
+
+    /// Answers for these waiting jobs from the same futures. The first answer for each is held
+    /// against its start.
+    ///
+    /// # Errors
+    /// As [`Forecaster::ask`].
+    pub fn answer(&mut self, session: &Session, jobs: &[JobId]) -> Result<Vec<Answer>, FutureError> {
+        let answers = self.forecaster.look(session, jobs)?;
+        for answer in &answers {
+            if let Some(known) = self.known.get_mut(&answer.job).filter(|known| !known.asked) {
+                known.asked = true;
+                self.forecaster.note_answer(answer.job, answer.asked, &answer.sample);
+            }
+        }
+        Ok(answers)
+    }
+}
