@@ -27,8 +27,9 @@ pub struct Search {
     pub limit: Limit,
     /// Seed of all random numbers.
     pub seed: u64,
-    /// At first a schedule may become worse by about this times the mean cost of the tasks that
-    /// wait; it falls linearly to 0.
+    /// At first a schedule may become worse by about this times the typical cost of a task that
+    /// waits, the squared mean of square roots: a few that wait for very long do not count for
+    /// more than all others together. It falls linearly to 0.
     pub heat: f64,
     /// Tasks that are taken out at most; few are as often as many.
     pub most: u32,
@@ -36,7 +37,7 @@ pub struct Search {
 
 impl Default for Search {
     fn default() -> Search {
-        Search { limit: Limit::Time(Duration::from_secs(60)), seed: 1, heat: 1.0, most: 30 }
+        Search { limit: Limit::Time(Duration::from_secs(60)), seed: 1, heat: 2.0, most: 30 }
     }
 }
 
@@ -230,10 +231,11 @@ impl<'a> AtWork<'a> {
         for (at, (task, &start)) in instance.tasks.iter().zip(&begin.starts).enumerate() {
             if movable(instance, at) && weights[at] > 0.0 && start > task.release + task.grace {
                 waiting.set(at as u32, true);
-                of_waiting += task.cost(start);
+                of_waiting += task.cost(start).sqrt();
             }
         }
-        let heat = how.heat * of_waiting / waiting.list.len().max(1) as f64;
+        let typical = of_waiting / waiting.list.len().max(1) as f64;
+        let heat = how.heat * typical * typical;
         AtWork {
             instance,
             weights,

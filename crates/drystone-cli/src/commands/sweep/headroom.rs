@@ -15,7 +15,7 @@ use crate::progress::Progress;
 use drystone::experiment::Experiment;
 use drystone::metrics::{Config, JobRow};
 use drystone::policy::PolicySpec;
-use drystone_headroom::{Case as Instance, DelayMeasure, Limit};
+use drystone_headroom::{Case as Instance, DelayMeasure, Limit, Refused};
 use drystone_sweep::{BracketRow, Case, Plan, Store};
 use serde::Serialize;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -32,13 +32,13 @@ pub(super) fn headroom(args: &BracketArgs) -> Outcome {
     let stop = interrupt::stop_in_order();
     let mut shown = Brackets { study: plan.name.clone(), brackets: Vec::new(), best: Vec::new() };
     for (case, best) in plan.cases.iter().zip(best) {
-        match bracket(args, case, stop) {
-            Ok(Some(bracket)) => {
+        match bracket(args, case, stop)? {
+            Some(Ok(bracket)) => {
                 shown.brackets.push(bracket);
                 shown.best.push(best);
             }
-            Ok(None) => break,
-            Err(refused) => message::warning(&format!("{}: left out: {refused}", case.label())),
+            None => break,
+            Some(Err(refused)) => message::warning(&format!("{}: left out: {refused}", case.label())),
         }
         if stop.load(Ordering::Relaxed) {
             break;
@@ -62,8 +62,12 @@ fn best(store: &Store, plan: &Plan) -> Result<Vec<Option<f64>>, Failure> {
     Ok(best)
 }
 
-/// The bracket of one workload; `None` where it was stopped before there was one.
-fn bracket(args: &BracketArgs, case: &Case, stop: &AtomicBool) -> Result<Option<BracketRow>, Failure> {
+/// The bracket of one workload, or why it has none; `None` where it was stopped before there was one.
+fn bracket(
+    args: &BracketArgs,
+    case: &Case,
+    stop: &AtomicBool,
+) -> Result<Option<Result<BracketRow, Refused>>, Failure> {
     let progress = Progress::new(&format!("simulating {}", case.label()), "jobs", None);
     let mut ran: Vec<(PolicySpec, Vec<JobRow>)> = Vec::new();
     for text in ["easy"].iter().chain(&BEGINNINGS) {
@@ -84,7 +88,10 @@ fn bracket(args: &BracketArgs, case: &Case, stop: &AtomicBool) -> Result<Option<
     drop(progress);
     let Some((_, first)) = ran.first() else { return Ok(None) };
     let real = (&case.given.outages, case.given.feedback);
-    let instance = Instance::of(&case.workload, first, real, (DelayMeasure::Wait, case.trim)).map_err(Failure::usage)?;
+    let instance = match Instance::of(&case.workload, first, real, (DelayMeasure::Wait, case.trim)) {
+        Ok(instance) => instance,
+        Err(refused) => return Ok(Some(Err(refused))),
+    };
     let all: Vec<Simulated<'_>> = ran
         .iter()
         .filter(|(_, rows)| instance.others(rows) == 0)
@@ -98,7 +105,7 @@ fn bracket(args: &BracketArgs, case: &Case, stop: &AtomicBool) -> Result<Option<
         stop,
     };
     let bracket = seek(&instance, &all, &how)?.bracket;
-    Ok(Some(BracketRow {
+    Ok(Some(Ok(BracketRow {
         workload: case.label(),
         hash: case.hash.clone(),
         metric: METRIC.to_string(),
@@ -107,7 +114,7 @@ fn bracket(args: &BracketArgs, case: &Case, stop: &AtomicBool) -> Result<Option<
         begun_from: bracket.found.begun_from,
         trials: bracket.found.trials,
         seed: args.seed,
-    }))
+    })))
 }
 
 /// Brackets of all workloads.

@@ -16,7 +16,7 @@ squeue --json > squeue.json
 #   squeue -h -a -t PD,R,S,CG,CF -o '%i|%T|%r|%C|%l|%V|%S|%Q|%u|%P' > squeue.txt
 scontrol -o show nodes > nodes.txt
 scontrol -o show reservations > reservations.txt
-cp "$(scontrol show config | sed -n 's/^SLURM_CONF *= *//p')" slurm.conf    # for --policy slurm
+cp $(scontrol show config | sed -n 's/^SLURM_CONF *= *//p') slurm.conf    # for --policy slurm
 mkdir -p accounting; sacct -a -X -D -P --noconvert -S now-60days -E now --format=JobIDRaw,JobID,Cluster,User,Account,Group,\\
 UID,Partition,QOS,Submit,Eligible,Start,End,ElapsedRaw,Suspended,TimelimitRaw,State,ExitCode,Priority,Reason,Flags,\\
 Reservation,Constraints,ReqNodes,NNodes,ReqCPUS,AllocCPUS,ReqMem,ReqTRES,AllocTRES,NodeList > accounting/jobs.psv
