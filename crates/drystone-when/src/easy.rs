@@ -89,7 +89,6 @@ pub(crate) struct Machine {
     /// Waiting jobs in the order of arrival.
     queue: Vec<u32>,
     procs: Vec<Procs>,
-    limits: Vec<i64>,
     facts: Vec<Facts>,
     /// No waiting job needs fewer processors.
     least: Procs,
@@ -208,9 +207,7 @@ impl Machine {
         self.facts.clone_from(&present.facts);
         self.queue.clone_from(&present.queue);
         self.procs.clear();
-        self.limits.clear();
         self.procs.extend(present.queue.iter().map(|&job| present.facts[job as usize].procs));
-        self.limits.extend(present.queue.iter().map(|&job| present.facts[job as usize].limit));
         self.least = self.procs.iter().copied().min().unwrap_or(Procs::MAX);
         let mut ends = std::mem::take(&mut self.ends).into_vec();
         ends.clear();
@@ -257,15 +254,15 @@ impl Machine {
         self.facts.push(Facts { procs, limit, end: 0, late: 0, run: Some(run) });
         self.queue.push(job);
         self.procs.push(procs);
-        self.limits.push(limit);
         self.least = self.least.min(procs);
         arrivals.advance();
     }
 
     fn start(&mut self, at: usize) {
-        let (job, procs, limit) = (self.queue.remove(at), self.procs.remove(at), self.limits.remove(at));
-        let end = self.now + limit;
-        self.facts[job as usize].end = end;
+        let (job, procs) = (self.queue.remove(at), self.procs.remove(at));
+        let facts = &mut self.facts[job as usize];
+        let end = self.now + facts.limit;
+        facts.end = end;
         self.free -= procs;
         self.insert(Run { end, job, procs });
         self.started.push(job);
@@ -288,7 +285,7 @@ impl Machine {
         while let Some(at) = self.next_that_fits(from) {
             let procs = self.procs[at];
             from = at;
-            if self.limits[at] > window {
+            if self.facts[self.queue[at] as usize].limit > window {
                 if procs > extra {
                     from += 1;
                     continue;
@@ -299,6 +296,10 @@ impl Machine {
             if self.free == 0 {
                 return;
             }
+        }
+        if from == 1 {
+            // The head does not fit, and none behind it.
+            self.least = self.free + 1;
         }
     }
 
