@@ -372,11 +372,8 @@ impl<'a> Examiner<'a> {
         let quantiles = |of: &dyn Fn(f64) -> f64| -> Vec<f64> { (0..LEVELS).map(|k| of(level(k))).collect() };
         let calibrated = quantiles(&|level| answer.quantile(level));
         let regression = self.wants(&[Method::Regression]);
-        let plan = if regression || self.wants(&[Method::Plan, Method::PlanErrors]) {
-            self.plan(session, id)
-        } else {
-            None
-        };
+        let plan =
+            if regression || self.wants(&[Method::Plan, Method::PlanErrors]) { self.plan(session, id) } else { None };
         let mut point_if = |wanted: bool, as_if| -> Result<Option<i64>, FutureError> {
             if wanted { Ok(self.forecaster.point(session, &[id], as_if)?[0]) } else { Ok(None) }
         };
@@ -390,7 +387,8 @@ impl<'a> Examiner<'a> {
             None
         };
         let features = features(session, id);
-        let near = if regression || wants(Method::Neighbours) { self.questions.neighbours(&features, now) } else { None };
+        let near =
+            if regression || wants(Method::Neighbours) { self.questions.neighbours(&features, now) } else { None };
         let clues = regression.then(|| {
             let near = near.as_ref().map(|quantiles| at_level(quantiles, 0.5));
             let expected = self.forecaster.queued_work(session, id);

@@ -78,8 +78,17 @@ impl Copies {
         watch.starts.fill(None);
         let fates = RefCell::new(fates);
         let next_id = session.next_id();
-        let source =
-            Ahead { fates: &fates, draws, arrivals, turns: &turns, turn: 0, job: None, taken: 0, next_id, extra: &extra };
+        let source = Ahead {
+            fates: &fates,
+            draws,
+            arrivals,
+            turns: &turns,
+            turn: 0,
+            job: None,
+            taken: 0,
+            next_id,
+            extra: &extra,
+        };
         let world: &World = fates.borrow().world;
         let run = |id: JobId, _: drystone_core::policy::View<'_>| {
             world.find(id).map_or(Span::ZERO, |at| Span(fates.borrow_mut().run(at, draws)))

@@ -9,8 +9,8 @@ use std::collections::VecDeque;
 
 /// Levels that have a regression of their own.
 const KNOTS: [f64; 23] = [
-    0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95,
-    0.975, 0.99,
+    0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9,
+    0.95, 0.975, 0.99,
 ];
 /// Other answers: plan, limits, last two, futures without arrivals, neighbours.
 const POINTS: usize = 5;

@@ -78,7 +78,10 @@ pub(crate) use shell::{CompletionsArgs, ManArgs};
 pub(crate) use simulation::SimulationArgs;
 pub(crate) use source::SourceArgs;
 #[cfg(feature = "sweep")]
-pub(crate) use sweep::{BracketArgs, ChunkArgs, ExportArgs, MergeArgs, ParetoArgs, QueryArgs, RankArgs, ResumeArgs, StatusArgs, SweepArgs, SweepCommand, WorkArgs};
+pub(crate) use sweep::{
+    BracketArgs, ChunkArgs, ExportArgs, MergeArgs, ParetoArgs, QueryArgs, RankArgs, ResumeArgs, StatusArgs, SweepArgs,
+    SweepCommand, WorkArgs,
+};
 #[cfg(feature = "sweep")]
 pub(crate) use tasks::{CancelArgs, DivideArgs, GatherArgs, RecipeArgs, SlurmArgs, TaskArgs};
 #[cfg(feature = "sites")]

@@ -67,8 +67,7 @@ fn compare(policy: &str, seed: u64) -> u32 {
         // One that comes later, in the same futures.
         let job = workload.jobs()[waiting[0].index()].clone();
         for after in [Span(1), Span(5_000)] {
-            let [a, b] =
-                [&mut fast, &mut slow].map(|f| f.times_of_later(session, &job, after, 5).expect("sound"));
+            let [a, b] = [&mut fast, &mut slow].map(|f| f.times_of_later(session, &job, after, 5).expect("sound"));
             assert_eq!(a, b, "{policy}, seed {seed}, step {steps}, {after:?} later");
             assert!(a.iter().flatten().all(|&start| start >= after.0), "{a:?}");
         }

@@ -34,7 +34,10 @@ impl Scores {
     ) -> Scores {
         let mut verdict = verdict(&found);
         if options.every > 1 {
-            verdict.push(format!("One in {} of the jobs that waited was asked about; --every 1 asks about all.", options.every));
+            verdict.push(format!(
+                "One in {} of the jobs that waited was asked about; --every 1 asks about all.",
+                options.every
+            ));
         }
         Scores {
             schema: "drystone/foresee/1",

@@ -63,11 +63,7 @@ fn best(store: &Store, plan: &Plan) -> Result<Vec<Option<f64>>, Failure> {
 }
 
 /// The bracket of one workload, or why it has none; `None` where it was stopped before there was one.
-fn bracket(
-    args: &BracketArgs,
-    case: &Case,
-    stop: &AtomicBool,
-) -> Result<Option<Result<BracketRow, Refused>>, Failure> {
+fn bracket(args: &BracketArgs, case: &Case, stop: &AtomicBool) -> Result<Option<Result<BracketRow, Refused>>, Failure> {
     let progress = Progress::new(&format!("simulating {}", case.label()), "jobs", None);
     let mut ran: Vec<(PolicySpec, Vec<JobRow>)> = Vec::new();
     for text in ["easy"].iter().chain(&BEGINNINGS) {

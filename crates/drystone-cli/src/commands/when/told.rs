@@ -161,7 +161,13 @@ impl Told {
             None => text += "  the plan with time limits names no start within 14 days\n",
         }
         if let Some((_, latest)) = one.promise {
-            let _ = writeln!(text, "  {} promises {} at the latest{}", self.policy, at((latest - self.now) as f64), self.kept_promises());
+            let _ = writeln!(
+                text,
+                "  {} promises {} at the latest{}",
+                self.policy,
+                at((latest - self.now) as f64),
+                self.kept_promises()
+            );
         }
         text += &self.fit();
         text += &self.changes(clock, one, answer);
