@@ -116,14 +116,15 @@ impl Info {
             ("time zone", self.workload.time_zone.clone().unwrap_or_else(|| NONE.to_string())),
             (
                 "users and groups",
-                format!(
-                    "{}, {}, {}, {}, {}",
-                    plural(d.users, "user"),
-                    plural(d.groups, "group"),
-                    plural(d.executables, "executable"),
-                    plural(d.queues, "queue"),
-                    plural(d.partitions, "partition")
-                ),
+                [
+                    (d.users, "user"),
+                    (d.groups, "group"),
+                    (d.executables, "executable"),
+                    (d.queues, "queue"),
+                    (d.partitions, "partition"),
+                ]
+                .map(|(n, name)| if n == 0 { format!("{name}s not recorded") } else { plural(n, name) })
+                .join(", "),
             ),
             (
                 "status",
