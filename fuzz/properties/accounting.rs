@@ -22,7 +22,7 @@ impl Read for Pieces {
     }
 }
 
-/// Imports files that lie in memory, read in pieces of so many bytes.
+/// Imports files that lie in memory, read in pieces of this many bytes.
 fn imported(files: &[&[u8]], options: &Options, piece: usize) -> Result<Site, SiteError> {
     let names: Vec<PathBuf> = (1..=files.len()).map(|number| PathBuf::from(format!("in memory/{number}"))).collect();
     let open = |path: &Path| -> io::Result<Box<dyn Read>> {

@@ -304,7 +304,7 @@ def simulate(
     """Simulates one policy on one workload.
 
     The schedule is the same, to the byte, as that of ``drystone run``. Other threads of Python run meanwhile, and Ctrl-C ends it.
-    ``trim`` says which jobs count, ``by`` adds categories, ``excess`` waits beyond so many seconds,
+    ``trim`` says which jobs count, ``by`` adds categories, ``excess`` waits beyond this many seconds,
     ``priorities`` and ``platform`` are files: all as on the command line.
 
     Examples:

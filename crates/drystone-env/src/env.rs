@@ -11,7 +11,7 @@ use drystone::parts::predict::Propagation;
 use drystone::policy::{Action, Actions, Outside, PolicySpec, Why};
 use std::sync::Arc;
 
-/// So many steps per job make an episode that gets nowhere: it is cut short.
+/// This many steps per job make an episode that gets nowhere: it is cut short.
 const PATIENCE: u64 = 16;
 /// Steps per job before an episode is cut short where jobs are put off, because each may be asked
 /// about often.

@@ -65,7 +65,7 @@ impl Ground {
         self.starts[0].start
     }
 
-    /// The stream of an episode of so many jobs.
+    /// The stream of an episode of this many jobs.
     pub(crate) fn stream(&self, first: u32, jobs: u32) -> Stream {
         let mut stream = Stream {
             workload: Arc::clone(&self.workload),

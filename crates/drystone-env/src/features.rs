@@ -18,9 +18,9 @@ pub(crate) type Fixed = [f32; MOST];
 /// now or predicted to be within 10 minutes, an hour, 4 hours and a day. All as shares.
 pub const MACHINE: usize = 7;
 
-/// After so many seconds.
+/// After this many seconds.
 const AHEAD: [i64; 4] = [600, 3_600, 14_400, 86_400];
-/// A time of so many seconds is in the middle between 0 and 1.
+/// A time of this many seconds is in the middle between 0 and 1.
 const HOUR: f32 = 3_600.0;
 /// Longest wait in RLScheduler's scale, in seconds.
 const LONGEST_WAIT: f32 = 43_200.0;

@@ -86,7 +86,7 @@ struct One<'a> {
 }
 
 impl VecEnv {
-    /// So many environments; the i-th plays the workloads in turn. On `threads` threads.
+    /// This many environments; the i-th plays the workloads in turn. On `threads` threads.
     ///
     /// # Errors
     /// Options that contradict each other, a part of a log in which no episode fits.

@@ -35,7 +35,7 @@ impl Default for Settings {
 
 /// Deepest formula.
 const DEEPEST: usize = 9;
-/// Of so many candidates the best is taken as a parent.
+/// Of this many candidates the best is taken as a parent.
 const TOURNAMENT: usize = 4;
 /// Most formulas kept for the front of size against quality.
 const KEPT: usize = 200;

@@ -2,7 +2,7 @@
 
 use drystone::parts::formula::{Expr, Function, Operator};
 
-/// A number with so many significant digits.
+/// A number with this many significant digits.
 #[must_use]
 pub fn rounded(number: f64, digits: usize) -> f64 {
     format!("{number:.*e}", digits.saturating_sub(1)).parse().unwrap_or(number)
@@ -54,7 +54,7 @@ fn binary(operator: Operator, a: Expr, b: Expr) -> Expr {
     }
 }
 
-/// The formula with all its numbers rounded to so many significant digits.
+/// The formula with all its numbers rounded to this many significant digits.
 #[must_use]
 pub(crate) fn with_rounded_numbers(expr: &Expr, digits: usize) -> Expr {
     let mut expr = expr.clone();

@@ -19,7 +19,7 @@ const TRIES: u32 = 3;
 /// Options of a hand-back.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Options {
-    /// Only if no daemon has beaten for so many seconds.
+    /// Only if no daemon has beaten for this many seconds.
     pub if_silent: Option<u64>,
     /// Requeue suspended jobs that have no room, instead of resuming them beside others.
     pub requeue: bool,

@@ -231,7 +231,7 @@ impl Read {
     }
 }
 
-/// The workload that a table holds, on a machine of so many processors.
+/// The workload that a table holds, on a machine of this many processors.
 pub(crate) fn workload(
     batches: &[RecordBatch],
     schema: &Schema,

@@ -20,7 +20,7 @@ pub(crate) fn by_interest(results: &Results) -> Vec<usize> {
     order
 }
 
-/// The data as a page holds them beside so many bytes of other content, and the policies whose
+/// The data as a page holds them beside this many bytes of other content, and the policies whose
 /// details were left out to keep it small. The details of the policies that come first in `order`
 /// stay.
 pub(crate) fn fitting(data: &Value, order: &[usize], beside: usize) -> (Value, Vec<usize>) {

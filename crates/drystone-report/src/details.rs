@@ -177,7 +177,7 @@ impl Weekly {
 pub struct Steps {
     /// The quantity, e.g. `partition 1`.
     pub name: String,
-    /// (since when, value). Where there are many, looked at every so many changes of any of the
+    /// (since when, value). Where there are many, sampled after a number of changes of any of the
     /// policy's quantities.
     pub points: Vec<(Time, i64)>,
     /// Changes there were, points or not.
@@ -206,7 +206,7 @@ pub struct Watcher {
 }
 
 impl Watcher {
-    /// For a machine of so many processors.
+    /// For a machine of this many processors.
     #[must_use]
     pub fn new(procs: Procs) -> Watcher {
         Watcher { timeline: TimelineMeter::new(procs), notes: Notes::default() }

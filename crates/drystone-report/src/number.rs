@@ -17,7 +17,7 @@ pub fn plural(value: u64, one: &str) -> String {
     format!("{} {one}{}", count(value), if value == 1 { "" } else { "s" })
 }
 
-/// A number with so many decimals and separators: 1,234.5.
+/// A number with this many decimals and separators: 1,234.5.
 #[must_use]
 pub fn fixed(value: f64, decimals: usize) -> String {
     let text = format!("{:.decimals$}", value.abs());
@@ -93,8 +93,8 @@ pub fn duration(seconds: f64) -> String {
     }
 }
 
-/// A relative change as per cent with its sign and so many decimals, without the unit; an end that
-/// rounds to nothing keeps its sign.
+/// A relative change as per cent with its sign and this many decimals, without the unit; an end
+/// that rounds to nothing keeps its sign.
 #[must_use]
 pub fn whole_change(relative: f64, decimals: usize) -> String {
     let text = fixed(relative.abs() * 100.0, decimals);

@@ -4,7 +4,7 @@ use crate::timeline::Timeline;
 
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// A series as one character per part of it: means of so many parts, from nothing to `most` on a
+/// A series as one character per part of it: means of this many parts, from nothing to `most` on a
 /// logarithmic scale, so that series of very different size can stand side by side. Empty without
 /// values.
 #[must_use]

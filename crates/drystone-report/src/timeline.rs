@@ -60,7 +60,7 @@ pub struct TimelineMeter {
 }
 
 impl TimelineMeter {
-    /// For a machine of so many processors.
+    /// For a machine of this many processors.
     #[must_use]
     pub fn new(procs: Procs) -> TimelineMeter {
         TimelineMeter {

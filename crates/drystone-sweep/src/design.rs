@@ -90,8 +90,8 @@ pub(crate) enum Sampling {
     Grid,
     /// This many points, with independent draws of each parameter.
     Random(usize),
-    /// So many points; the range of each parameter is cut into as many even pieces, and each piece
-    /// is drawn once.
+    /// This many points; the range of each parameter is cut into as many even pieces, and each
+    /// piece is drawn once.
     LatinHypercube(usize),
 }
 

@@ -39,7 +39,7 @@ pub trait Executor: Sync {
     fn describe(&self) -> String;
 }
 
-/// So many threads of this process. A thread that is free takes the next simulation.
+/// This many threads of this process. A thread that is free takes the next simulation.
 #[derive(Clone, Copy, Debug)]
 pub struct Threads(pub usize);
 
@@ -48,7 +48,7 @@ pub struct Threads(pub usize);
 /// get ready early.
 const FEW: usize = 64;
 
-/// The order in which so many threads take simulations.
+/// The order in which this many threads take simulations.
 pub(crate) fn largest_first(threads: usize, plan: &Plan, todo: &[usize]) -> Vec<usize> {
     let mut order = todo.to_vec();
     if order.len() < FEW * threads.clamp(1, todo.len().max(1)) {
@@ -73,7 +73,7 @@ impl Executor for Threads {
     }
 }
 
-/// So many threads of this process, which take simulations in the order in which they are given.
+/// This many threads of this process, which take simulations in the order in which they are given.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct InOrder(pub(crate) usize);
 
@@ -96,7 +96,7 @@ impl Executor for InOrder {
 /// Carries out one simulation of a plan, until it is cancelled.
 pub(crate) type One<'a> = dyn Fn(&Plan, usize, &AtomicBool) -> Result<Measured, Cancelled> + Sync + 'a;
 
-/// Simulates on so many threads, each of which takes the next simulation when it is free.
+/// Simulates on this many threads, each of which takes the next simulation when it is free.
 pub(crate) fn in_order(
     threads: usize,
     plan: &Plan,

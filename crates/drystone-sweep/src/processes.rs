@@ -20,8 +20,8 @@ const READ_EACH: Duration = Duration::from_micros(20);
 /// Time for which a process whose parent was killed may still use a store.
 const ORPHAN: Duration = Duration::from_secs(10);
 
-/// So many processes on this machine, each with a chunk of the study and a store of its own, which
-/// are read while they work.
+/// This many processes on this machine, each with a chunk of the study and a store of its own,
+/// which are read while they work.
 pub struct Processes<'a> {
     /// Number of processes.
     pub count: u32,

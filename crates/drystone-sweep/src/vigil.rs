@@ -20,7 +20,7 @@ pub struct LongRun {
     pub since: Duration,
 }
 
-/// So many threads of this process, as [`Threads`], whose simulations are watched.
+/// This many threads of this process, as [`Threads`], whose simulations are watched.
 pub struct Vigil<'a> {
     /// Number of threads.
     pub threads: usize,

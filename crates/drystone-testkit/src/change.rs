@@ -11,7 +11,7 @@ use drystone::engine::Scheduler;
 pub enum Change {
     /// All times are later by the same.
     Shift,
-    /// All times and lengths are so many times as long.
+    /// All times and lengths are this many times as long.
     Scale,
     /// Users have other numbers, each one its own.
     Rename,

@@ -268,7 +268,7 @@ fn resumed(
     Ok(())
 }
 
-/// So many instants of a case are cut at.
+/// This many instants of a case are cut at.
 const CUTS: usize = 12;
 
 /// Cut at an instant, with the jobs that were here then, a simulation goes on as it did: for a

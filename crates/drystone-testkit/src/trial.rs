@@ -80,13 +80,13 @@ impl<'a> Trial<'a> {
         Trial { limits, ..self }
     }
 
-    /// With so many cases for each text.
+    /// With this many cases for each text.
     #[must_use]
     pub fn cases(self, cases: u64) -> Trial<'a> {
         Trial { cases, ..self }
     }
 
-    /// With so many combinations of parameters.
+    /// With this many combinations of parameters.
     #[must_use]
     pub fn combinations(self, combinations: u64) -> Trial<'a> {
         Trial { combinations, ..self }

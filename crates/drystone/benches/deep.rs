@@ -21,7 +21,7 @@ use rand_chacha::ChaCha8Rng;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// So many jobs in one second: 1 to 256 of 1,024 processors, estimates from a minute to a day, of
+/// This many jobs in one second: 1 to 256 of 1,024 processors, estimates from a minute to a day, of
 /// which any part is needed.
 fn burst(jobs: usize) -> Workload {
     let mut rng = ChaCha8Rng::seed_from_u64(1);
@@ -168,7 +168,7 @@ fn other_rows(wanted: &dyn Fn(&str) -> bool, slow: bool) {
         {
             text("CTC-SP2", policy, &workload);
         }
-        // The same jobs on machines of other sizes: each needs so many times as many processors.
+        // The same jobs on machines of other sizes: each needs this many times as many processors.
         for times in [1, 100, 10_000] {
             let name = format!("{} processors", 1_000 * times);
             if wanted(&format!("{policy}, {name}")) {
@@ -185,7 +185,7 @@ fn other_rows(wanted: &dyn Fn(&str) -> bool, slow: bool) {
     }
 }
 
-/// 10,000 jobs for 1,000 processors, with machine and jobs so many times as wide.
+/// 10,000 jobs for 1,000 processors, with machine and jobs this many times as wide.
 fn widened(times: Procs) -> Workload {
     let (_, mut jobs, truth, provenance) = like(1_000, 10_000, 0.85).into_parts();
     jobs.iter_mut().for_each(|job| job.procs *= times);

@@ -17,7 +17,7 @@ fn numbers() -> impl FnMut(i64) -> i64 {
     }
 }
 
-/// A plan of so many jobs, each at its earliest fit.
+/// A plan of this many jobs, each at its earliest fit.
 fn plan(profile: &mut Profile, jobs: usize) {
     let mut number = numbers();
     for _ in 0..jobs {

@@ -172,8 +172,8 @@ impl<'a> Experiment<'a> {
         Experiment { config: Config::of(metrics, selection), promises, ..self }
     }
 
-    /// Lets a policy that searches use so many threads within a decision. The results do not depend
-    /// on it.
+    /// Lets a policy that searches use this many threads within a decision. The results do not
+    /// depend on it.
     pub fn with_threads(self, threads: u32) -> Experiment<'a> {
         Experiment { threads, ..self }
     }

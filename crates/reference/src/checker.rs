@@ -117,8 +117,8 @@ pub fn segments(schedule: &[JobOut]) -> Vec<Segment> {
     schedule.iter().enumerate().map(segment).collect()
 }
 
-/// Everything that is wrong with a schedule on a machine of so many processors: the invariants that
-/// hold whatever the policy. A job's run time due is [`JobIn::run`].
+/// Everything that is wrong with a schedule on a machine of this many processors: the invariants
+/// that hold whatever the policy. A job's run time due is [`JobIn::run`].
 ///
 /// # Errors
 /// All violations found; each job and each processor is reported at most once per kind.

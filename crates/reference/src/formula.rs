@@ -40,7 +40,7 @@ pub enum Expr {
     Number(f64),
     /// r, e, n, a, w, s, x, user, load, waiting or machine.
     Name(&'static str),
-    /// usage of so many seconds.
+    /// usage of this many seconds.
     Usage(u32),
     /// −a.
     Minus(Box<Expr>),

@@ -91,7 +91,7 @@ pub struct Promised {
     pub promised: Vec<Option<i64>>,
 }
 
-/// Runs jobs in order of arrival on a machine of so many processors.
+/// Runs jobs in order of arrival on a machine of this many processors.
 ///
 /// # Panics
 /// If a job is wider than the machine or has no run time.

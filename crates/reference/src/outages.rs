@@ -14,7 +14,7 @@
 //!   One that was announced takes idle ones first, then the places of the jobs that should have
 //!   ended first.
 //! - A job that is hit waits again with its number, or is lost. One that is drained ends as it
-//!   would, and gives back so many fewer.
+//!   would, and gives back this many fewer.
 //! - A job that is wider than what is left without processors that have gone and of which no return
 //!   is known has no place in any plan, and is in the way of no other job; neither is one that a
 //!   plan cannot hold because of an announced outage without an expected end.

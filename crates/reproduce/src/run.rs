@@ -157,7 +157,7 @@ struct Schedule {
 /// Measured values of one schedule, by the measure's name.
 type Values = BTreeMap<String, Option<f64>>;
 
-/// Runs the tables of a study that `wanted` names (all, if empty), on so many threads. `done` is
+/// Runs the tables of a study that `wanted` names (all, if empty), on this many threads. `done` is
 /// called after each schedule with the number of jobs it held. The results do not depend on the
 /// number of threads. Once `stop` is set, rows that are not done are left out.
 ///

@@ -57,7 +57,7 @@ pub struct Table {
     pub cleaning: Option<Cleaning>,
     /// Treatment of jobs that outlive their estimate, where it differs from that of `as`.
     pub overrun: Option<String>,
-    /// Only the first so many jobs; with `from`, so many from there on.
+    /// Only the first this many jobs; with `from`, this many from there on.
     pub take: Option<usize>,
     /// Only jobs from this one on, by its place in the order of arrival, from 0; a row may say
     /// otherwise.

@@ -2,8 +2,8 @@
 
 use std::net::TcpListener;
 
-/// So many free ports of the loopback interface, all different. Another process may take one before
-/// it is used, so the caller that starts a daemon must be ready to try again.
+/// This many free ports of the loopback interface, all different. Another process may take one
+/// before it is used, so the caller that starts a daemon must be ready to try again.
 pub(crate) fn free(count: usize) -> std::io::Result<Vec<u16>> {
     // Held together, so that no port comes twice.
     let listeners: Vec<TcpListener> =

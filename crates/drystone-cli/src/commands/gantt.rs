@@ -18,7 +18,7 @@ use drystone::model::{JobId, Time, Workload};
 use drystone_report::{Gantt, Mark};
 use std::sync::atomic::AtomicBool;
 
-/// So many jobs make a chart that is slow to draw and to look at: some kilobytes of memory for
+/// This many jobs make a chart that is slow to draw and to look at: some kilobytes of memory for
 /// each.
 const MANY: usize = 100_000;
 

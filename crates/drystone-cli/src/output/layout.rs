@@ -109,7 +109,7 @@ fn pieces(word: &str) -> Vec<&str> {
     pieces
 }
 
-/// The text in lines of at most so many characters, as far as its words have room in one.
+/// The text in lines of at most this many characters, as far as its words have room in one.
 pub(super) fn fill(text: &str, width: usize) -> String {
     let mut filled = String::with_capacity(text.len() + 8);
     for (at, line) in text.split('\n').enumerate() {

@@ -252,7 +252,7 @@ fn estimates_that_were_guessed_are_told() {
     }
 }
 
-/// A cleaned log does not say where its estimates are from; that so many are exact does.
+/// A cleaned log does not say where its estimates are from; that this many are exact does.
 #[test]
 fn estimates_that_are_run_times_are_told_of() {
     let log = |exact: i64| -> String {

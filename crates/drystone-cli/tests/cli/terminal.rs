@@ -5,8 +5,8 @@ use std::io::Read;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-/// The program on a terminal of so many columns, about to run; `None` with a loud line where there
-/// is no `script`.
+/// The program on a terminal of this many columns, about to run; `None` with a loud line where
+/// there is no `script`.
 fn terminal(folder: &Folder, columns: usize, args: &[&str]) -> Option<Command> {
     let found = Command::new("script").arg("--version").output();
     if !found.is_ok_and(|found| String::from_utf8_lossy(&found.stdout).contains("util-linux")) {

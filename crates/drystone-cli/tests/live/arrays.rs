@@ -19,7 +19,8 @@ fn releases(site: &Site) -> usize {
     site.orders().iter().filter(|order| matches!(order, Order::Release(_))).count()
 }
 
-/// Each task is tried now and then, with growing pauses: at most so many releases, whatever passes.
+/// Each task is tried now and then, with growing pauses: at most this many releases, whatever
+/// passes.
 fn few_releases(site: &Site, tasks: usize) {
     let count = releases(site);
     assert!(count <= tasks * 4 + 8, "{count} releases of {tasks} tasks");

@@ -39,7 +39,7 @@ impl End {
     }
 }
 
-/// So many ends are kept in order.
+/// This many ends are kept in order.
 const NEAR: usize = 64;
 
 /// A queue of ends. The next ones are an array in order, where adding one moves those before it and

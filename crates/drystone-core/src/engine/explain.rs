@@ -12,7 +12,7 @@ use std::fmt;
 #[derive(Clone, PartialEq, Debug)]
 #[non_exhaustive]
 pub enum Chapter {
-    /// It arrived, when so many jobs waited and ran.
+    /// It arrived, when this many jobs waited and ran.
     Arrived {
         /// Jobs waiting before it.
         waiting: u32,
@@ -88,7 +88,7 @@ pub struct Biography {
 }
 
 impl Biography {
-    /// Nothing has happened yet on a machine of so many processors.
+    /// Nothing has happened yet on a machine of this many processors.
     #[must_use]
     pub fn new(id: JobId, procs: Procs) -> Biography {
         Biography {
@@ -263,7 +263,7 @@ impl Observer for Biography {
 pub enum WhatIf {
     /// It had asked for this run time.
     Estimate(Span),
-    /// It had asked for so many processors and run as long.
+    /// It had asked for this many processors and run as long.
     Procs(Procs),
 }
 

@@ -24,7 +24,7 @@ pub struct Levels {
 }
 
 impl Levels {
-    /// So many processors are free and so many jobs run; none waits and none is suspended.
+    /// This many processors are free and this many jobs run; none waits and none is suspended.
     #[must_use]
     pub fn new(free: Procs, running: u32) -> Levels {
         Levels { free, running, ..Levels::default() }

@@ -97,11 +97,11 @@ pub enum NodeMemory {
     /// None, or nothing is known of it.
     #[default]
     None,
-    /// So many kilobytes of each node.
+    /// This many kilobytes of each node.
     PerNode(u64),
-    /// So many kilobytes for each of its cores.
+    /// This many kilobytes for each of its cores.
     PerCore(u64),
-    /// So many kilobytes for each of its devices.
+    /// This many kilobytes for each of its devices.
     PerDevice(u64),
     /// All that a node has.
     Whole,

@@ -14,7 +14,7 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// A machine of so many identical processors.
+    /// A machine of this many identical processors.
     #[must_use]
     pub const fn new(procs: Procs) -> Machine {
         Machine { procs }

@@ -14,7 +14,7 @@ use std::ops::Range;
 const MOST: usize = 64;
 /// A chunk that is full is divided into halves.
 const HALF: usize = MOST / 2;
-/// Chunks that together have no more than so many steps become one.
+/// Chunks that together have no more than this many steps become one.
 const FEW: usize = MOST / 2 + MOST / 4;
 
 /// Free processors over time, as a step function from a first instant to the end of time, like
@@ -284,7 +284,7 @@ impl Chunked {
         end
     }
 
-    /// A job of so many processors that was to have them during `[old, old + span)` has them from
+    /// A job of this many processors that was to have them during `[old, old + span)` has them from
     /// `start` on, which is earlier.
     pub(crate) fn move_up(&mut self, procs: i32, old: Time, span: Span, start: Time) {
         let (end, old_end) = (start.saturating_add(span), old.saturating_add(span));

@@ -150,8 +150,8 @@ impl Profile {
     }
 
     /// Makes this the profile of `free` processors at `now` and these changes, in ascending order
-    /// of time: so many more or, below 0, fewer from then on. Where more are taken than there are,
-    /// none are free until enough have come back. Changes at or before `now` count already.
+    /// of time: this many more or, below 0, fewer from then on. Where more are taken than there
+    /// are, none are free until enough have come back. Changes at or before `now` count already.
     /// O(number of changes).
     pub fn reset_to_changes(&mut self, now: Time, free: Procs, changes: impl IntoIterator<Item = (Time, i64)>) {
         self.reset(now, free);
@@ -232,7 +232,7 @@ impl Profile {
 
     /// The earliest `s ≥ not_before` such that `procs` processors are free during all of
     /// `[s, s + span)`. A job without run time needs its processors for the instant of its start.
-    /// `None` if so many are never free again.
+    /// `None` if this many are never free again.
     ///
     /// The answer is `not_before`, the start of the profile, or the start of one of its steps.
     #[must_use]

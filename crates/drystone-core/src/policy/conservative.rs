@@ -37,8 +37,8 @@ pub struct Conservative {
     pools: Option<Box<PoolProfile>>,
     /// Structure for many planned jobs.
     deep: Option<Deep>,
-    /// From so many planned jobs on the plan is deep. How it works, not what it is: no part of the
-    /// saved state.
+    /// From this many planned jobs on the plan is deep. How it works, not what it is: no part of
+    /// the saved state.
     #[serde(skip, default = "deep")]
     deep_from: usize,
     running: Believed,

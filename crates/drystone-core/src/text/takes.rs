@@ -41,7 +41,7 @@ pub enum Takes {
         /// Unit, for people: `seconds`, `processors`.
         unit: &'static str,
     },
-    /// So many numbers from 0, separated by `/`.
+    /// This many numbers from 0, separated by `/`.
     Numbers {
         /// Number of values.
         count: usize,

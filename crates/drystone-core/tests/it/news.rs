@@ -334,7 +334,7 @@ proptest! {
     }
 }
 
-/// Plans that are kept in place as soon as so many jobs are planned.
+/// Plans that are kept in place as soon as this many jobs are planned.
 fn kept_in_place(policy: &'static str, from: usize) -> Cluster {
     let notice = if policy.contains("late") { Notice::Late } else { Notice::Immediate };
     let mut scheduler = policy.parse::<PolicySpec>().unwrap_or_else(|e| panic!("{policy}: {e}")).scheduler();

@@ -11,7 +11,7 @@ use drystone::policy::Action;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-/// The state is saved after so many records or so much time.
+/// The state is saved after this many records or so much time.
 const SAVE: (u64, Duration) = (1_000, Duration::from_secs(600));
 /// Interval of publication, with and without readers.
 const TELL: Duration = Duration::from_secs(1);

@@ -19,7 +19,7 @@ pub(super) struct Need {
     procs: u32,
     /// Memory in MB that these take in all.
     memory: u64,
-    /// So many have to be on one node.
+    /// This many have to be on one node.
     together: u32,
     /// All of them, if it could not start in pieces.
     narrow: bool,

@@ -110,7 +110,7 @@ impl Site {
         self.cluster.borrow_mut().submit(Asked::new(procs, run, limit))
     }
 
-    /// Lets a daemon work for so many looks.
+    /// Lets a daemon work for this many looks.
     fn work(&self, daemon: &mut TestDaemon, looks: u32) -> Option<End> {
         for _ in 0..looks {
             self.cluster.borrow_mut().pass(300);

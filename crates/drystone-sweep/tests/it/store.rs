@@ -121,7 +121,7 @@ fn what_came_before_a_failure_is_kept_and_not_made_again() {
     assert_eq!(results(&broken), results(&whole));
 }
 
-/// Is cancelled after so many simulations: by then, not about then, however fast the machine is.
+/// Is cancelled after this many simulations: by then, not about then, however fast the machine is.
 struct CancelledAfter(usize);
 
 impl Executor for CancelledAfter {

@@ -18,7 +18,7 @@ use drystone::policy::{PolicySpec, built_in};
 use drystone_testkit::{Case, Failure, Random, Subject, attempt, attempt_real, simulate};
 use std::hash::{BuildHasher, RandomState};
 
-/// So many failures are shown in full, the others in a line.
+/// This many failures are shown in full, the others in a line.
 const SHOWN: usize = 3;
 
 fn number(variable: &str) -> Option<u64> {
@@ -33,7 +33,7 @@ fn cases() -> u64 {
     number("DRYSTONE_CASES").unwrap_or(4)
 }
 
-/// Tries each policy on so many cases; panics with all that was found.
+/// Tries each policy on this many cases; panics with all that was found.
 fn try_all(what: &str, specs: &[PolicySpec], times: u64) {
     try_all_by(what, specs, times, attempt);
 }

@@ -318,7 +318,7 @@ struct Numbers {
 }
 
 impl Numbers {
-    /// For lanes with so many things each.
+    /// For lanes with this many things each.
     fn new(counts: impl Iterator<Item = usize>) -> Numbers {
         let mut total = 0;
         let mut offsets = Vec::new();

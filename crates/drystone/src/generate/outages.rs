@@ -96,7 +96,7 @@ pub enum OutageParamError {
     Outages(#[from] OutageError),
 }
 
-/// So many failures are drawn at most.
+/// This many failures are drawn at most.
 const MOST: f64 = 5e6;
 
 /// Draws outages.

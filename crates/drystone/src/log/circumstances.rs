@@ -25,7 +25,7 @@
 //! | `after` | jobs that have to end first, by number, such as `17 18` | none |
 //! | `think` | seconds that pass between their ends and what follows | 0 |
 //! | `then` | what follows: it `starts`, or it `arrives` (with feedback only) | `starts` |
-//! | `array` | a name for jobs of which only so many may wait or run at a time | none |
+//! | `array` | a name for jobs of which only this many may wait or run at a time | none |
 //! | `most` | how many | an error where there is an `array` |
 //! | `withdrawn` | when it leaves | it stays to its end |
 //! | `unless_started` | `yes` if it leaves only if it has not started by then | `no` |

@@ -65,8 +65,8 @@ fn class(run: Span) -> usize {
     BORDERS.iter().take_while(|&&b| run.0 > b).count()
 }
 
-/// Describes a workload over time, in batches of so many jobs ([`BATCH`] in the paper; 0 for none).
-/// O(n log n).
+/// Describes a workload over time, in batches of this many jobs ([`BATCH`] in the paper; 0 for
+/// none). O(n log n).
 #[must_use]
 pub fn transient(workload: &Workload, batch: usize) -> Transient {
     let runs: Vec<Span> = workload.truth().iter().map(|t| t.run).collect();

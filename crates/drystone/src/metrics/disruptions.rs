@@ -106,7 +106,7 @@ pub(super) struct Down {
 }
 
 impl Down {
-    /// So many are out from now on.
+    /// This many are out from now on.
     #[inline]
     pub(super) fn note(&mut self, now: Time, down: Procs) {
         if down != self.steps.last().map_or(0, |step| step.1) {

@@ -111,7 +111,7 @@ impl MachineMeter {
         }
     }
 
-    /// So many processors are out from now on.
+    /// This many processors are out from now on.
     #[inline]
     pub(super) fn down(&mut self, now: Time, down: Procs) {
         self.down.note(now, down);
@@ -351,7 +351,7 @@ impl QueueMeter {
         (self.free, self.jobs, self.waiting) = (free, jobs, waiting);
     }
 
-    /// So many processors are out from the instant taken last on.
+    /// This many processors are out from the instant taken last on.
     #[inline]
     pub(super) fn down(&mut self, down: Procs) {
         self.down = down;

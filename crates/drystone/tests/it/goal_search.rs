@@ -464,7 +464,7 @@ proptest! {
     }
 }
 
-/// Time is up after so many looks.
+/// Time is up after this many looks.
 #[derive(Debug)]
 struct Looks(AtomicU32);
 

@@ -28,9 +28,9 @@ fn starts(session: &mut Session, now: i64) -> Vec<u32> {
 /// Times at which the driver of the session looks, where something happens at `then`.
 #[derive(Clone, Copy, Debug)]
 enum Clock {
-    /// So many seconds late, by turns.
+    /// This many seconds late, by turns.
     Late(i64),
-    /// At every multiple of so many seconds.
+    /// At every multiple of this many seconds.
     Polls(i64),
 }
 

@@ -18,7 +18,7 @@ enum Class {
     Arrival,
 }
 
-/// Runs a policy over jobs in order of arrival on a machine of so many processors.
+/// Runs a policy over jobs in order of arrival on a machine of this many processors.
 ///
 /// # Panics
 /// If a job is wider than the machine.

@@ -40,7 +40,7 @@ pub enum Overdue {
 pub enum Reservations {
     /// No job overtakes at all: starts stop at the first job that does not fit.
     NoOvertaking,
-    /// The first so many jobs that cannot start.
+    /// The first this many jobs that cannot start.
     ///
     /// * 0: a job that fits starts, after the front of the queue in backfill order.
     /// * 1: EASY; the shadow and the extra processors decide ([`Extra`], [`Overdue`]).
@@ -85,7 +85,7 @@ pub struct Easy {
     pub plan_by_estimates: bool,
     /// Section 4, first solution: the reservation that is recorded is the one that estimates give.
     pub announce_by_estimates: bool,
-    /// A job that has waited longer than so many seconds heads the queue; of several the first to
+    /// A job that has waited longer than this many seconds heads the queue; of several the first to
     /// arrive.
     pub starve: Option<i64>,
 }

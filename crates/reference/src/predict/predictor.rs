@@ -143,7 +143,7 @@ impl History {
                     return (job.estimate, false);
                 }
                 runs.sort_unstable();
-                // The smallest run time that so many per cent do not exceed.
+                // The smallest run time that this many per cent do not exceed.
                 let enough = |&&run: &&i64| 100 * runs.iter().filter(|&&r| r <= run).count() >= percent * runs.len();
                 let quantile = runs.iter().find(enough).copied().unwrap_or(job.estimate);
                 (quantile.min(job.estimate), true)

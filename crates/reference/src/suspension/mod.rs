@@ -123,8 +123,8 @@ pub fn bounded_slowdown(job: &JobIn, end: i64) -> f64 {
     (end - job.submit - job.run + floor) as f64 / floor as f64
 }
 
-/// Runs a policy over jobs in order of arrival on a machine of so many processors. `overhead[j]` is
-/// what each suspension adds to the remaining time of job `j` (rule S11); empty: nothing.
+/// Runs a policy over jobs in order of arrival on a machine of this many processors. `overhead[j]`
+/// is what each suspension adds to the remaining time of job `j` (rule S11); empty: nothing.
 ///
 /// # Panics
 /// If a job is wider than the machine, or has no run time or no estimate; on machines of more than

@@ -97,7 +97,7 @@ pub(super) fn preempt(machine: &mut Machine<'_>, settings: &Selective, limits: &
     }
 }
 
-/// The victims of a fresh job that has so many free processors already; `None` if all candidates
+/// The victims of a fresh job that has this many free processors already; `None` if all candidates
 /// are not enough.
 fn choose(
     machine: &Machine<'_>,

@@ -65,7 +65,7 @@ pub enum Scheduler<'a> {
 pub enum Horizon {
     /// So many of those that do not start now, in the order of arrival.
     Jobs(usize),
-    /// Those that can start within so many seconds.
+    /// Those that can start within this many seconds.
     Seconds(i64),
 }
 
@@ -97,7 +97,7 @@ pub struct Announced {
     pub latest: Option<i64>,
 }
 
-/// Runs a scheduler over jobs in order of arrival on a machine of so many processors.
+/// Runs a scheduler over jobs in order of arrival on a machine of this many processors.
 ///
 /// # Panics
 /// If a job is wider than the machine, has an estimate below 1, or runs longer than its estimate.

@@ -6,7 +6,7 @@ use drystone_report::PolicyResult;
 
 /// Factor of the baseline's longest wait from which a wait counts as many times longer.
 const MANY_TIMES: f64 = 3.0;
-/// Longest waits of the baseline below so many seconds are short, and a multiple of them says
+/// Longest waits of the baseline below this many seconds are short, and a multiple of them says
 /// little.
 const SHORT: f64 = 3_600.0;
 

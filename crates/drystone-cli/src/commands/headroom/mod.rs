@@ -30,7 +30,7 @@ const SHOWN: [&str; 2] = ["easy", "easy++"];
 /// Further starting points of a search: policies that know run times.
 pub(crate) const BEGINNINGS: [&str; 3] =
     ["sjf-perfect", "easy(order=saf,backfill=saf,predict=perfect)", "easy(order=lxf,backfill=lxf,predict=perfect)"];
-/// From so many jobs on the finest cells are longer, unless others are asked for.
+/// From this many jobs on the finest cells are longer, unless others are asked for.
 const MANY: usize = 100_000;
 
 pub(crate) fn headroom(args: &HeadroomArgs) -> Outcome {

@@ -251,7 +251,7 @@ fn bars(what: &str, names: impl Iterator<Item = String>, jobs: &[u64]) -> Table 
 /// Most rows of weeks that are read rather than scrolled past.
 const MOST_WEEKS: usize = 60;
 
-/// Arrivals week by week, or by so many times four weeks that there are not more than
+/// Arrivals week by week, or by this many times four weeks that there are not more than
 /// [`MOST_WEEKS`] rows.
 fn add_weeks(document: &mut Document, weeks: &[u64]) {
     let together = if weeks.len() <= MOST_WEEKS { 1 } else { 4 * weeks.len().div_ceil(4 * MOST_WEEKS) };

@@ -9,8 +9,8 @@ use std::process::Command;
 use std::thread::sleep;
 use std::time::Duration;
 
-/// A study of 96 simulations on a workload of so many jobs: 3,000 take milliseconds, 50,000 a tenth
-/// of a second.
+/// A study of 96 simulations on a workload of this many jobs: 3,000 take milliseconds, 50,000 a
+/// tenth of a second.
 fn of_jobs(jobs: u32) -> String {
     format!(
         "[[workload]]\nname = \"w\"\ngenerate = {{ procs = 64, jobs = {jobs}, load = 0.9 }}\n\

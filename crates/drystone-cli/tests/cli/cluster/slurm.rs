@@ -8,7 +8,7 @@ use super::{SIMULATIONS, Working, catch, export, of_jobs, published, status, stu
 use crate::common::{Folder, Ran, Tiny};
 use drystone_testbed::{Cluster, Options};
 
-/// A cluster of so many nodes of one processor each, in which what is dead is soon found so.
+/// A cluster of this many nodes of one processor each, in which what is dead is soon found so.
 fn cluster(nodes: u32) -> Option<Cluster> {
     let lines = ["SlurmdTimeout=5", "MaxArraySize=33", "KillWait=20"].map(String::from).to_vec();
     Cluster::start(&Options { nodes, cpus: 1, lines, ..Options::default() })

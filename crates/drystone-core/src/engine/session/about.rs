@@ -19,7 +19,7 @@ impl Session {
         self.listened
     }
 
-    /// Lets a policy that searches use so many threads within a decision; 1 by default. What it
+    /// Lets a policy that searches use this many threads within a decision; 1 by default. What it
     /// decides does not depend on it.
     pub fn employ(&mut self, threads: u32) {
         self.threads = threads.max(1);

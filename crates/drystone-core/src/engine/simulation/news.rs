@@ -265,7 +265,7 @@ impl Layout {
         taken
     }
 
-    /// An outage drains these jobs, of so many processors each.
+    /// An outage drains these jobs, of this many processors each.
     fn drain(&mut self, on: &ProcSet) -> Vec<(JobId, Procs)> {
         let taken = self.block(on);
         for &(id, procs) in &taken {

@@ -69,7 +69,7 @@ impl Chunked {
     }
 
     /// The earliest `s ≥ not_before` such that `procs` processors are free during all of
-    /// `[s, s + span)`; a span of at least 1 s. `None` if so many are never free again.
+    /// `[s, s + span)`; a span of at least 1 s. `None` if this many are never free again.
     pub(crate) fn earliest(&self, procs: i32, span: Span, not_before: Time) -> Option<Time> {
         let mut at = self.find(not_before);
         let mut start = not_before.max(self.heads[0].first);
@@ -86,7 +86,7 @@ impl Chunked {
         }
     }
 
-    /// The first step behind `at` in which so many processors are free.
+    /// The first step behind `at` in which this many processors are free.
     fn next_with(&self, procs: i32, at: Spot) -> Option<Spot> {
         let Spot { mut chunk, mut step } = at;
         step += 1;
@@ -128,7 +128,7 @@ impl Chunked {
     }
 
     /// Returns the earliest time, not before `floor`, from which on `procs` processors are free
-    /// until the end of the step `at`. So many are free in that step.
+    /// until the end of the step `at`. This many are free in that step.
     pub(crate) fn run_begins(&self, procs: i32, at: Spot, floor: Time) -> Time {
         let Spot { mut chunk, mut step } = at;
         loop {

@@ -211,8 +211,8 @@ pub enum Expr {
     Number(f64),
     /// A variable.
     Variable(Variable),
-    /// The user's share of what was used of the machine within so many seconds before the present,
-    /// from 0 to 1.
+    /// The user's share of what was used of the machine within this many seconds before the
+    /// present, from 0 to 1.
     Usage(f64),
     /// The sign changed.
     Minus(Box<Expr>),

@@ -58,7 +58,7 @@ impl Moment<'_> {
         (self.now - submit).max(0.0)
     }
 
-    /// A user's share of what was used within so many seconds.
+    /// A user's share of what was used within this many seconds.
     pub(super) fn share(&self, user: i32, window: f64) -> f64 {
         self.shares.map_or(0.0, |shares| shares.of(user, window))
     }

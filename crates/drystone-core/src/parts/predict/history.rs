@@ -215,7 +215,7 @@ impl Tally {
     }
 }
 
-/// The value of so many jobs, from that of all but one and the run time of this one.
+/// The value of this many jobs, from that of all but one and the run time of this one.
 #[inline]
 fn together(metric: Metric, jobs: usize, value: i64, run: i64) -> i64 {
     match metric {

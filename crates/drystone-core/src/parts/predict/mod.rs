@@ -121,7 +121,7 @@ impl Forecast {
         self.times_factor(Span(foreseen.run.0.clamp(0, TIME_LIMIT)))
     }
 
-    /// So many times a run time; at most what can be added to any time.
+    /// This many times a run time; at most what can be added to any time.
     #[inline]
     pub(crate) fn times_factor(&self, run: Span) -> Span {
         Span(run.0.saturating_mul(i64::from(self.factor)).min(FURTHEST))

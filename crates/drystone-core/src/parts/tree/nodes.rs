@@ -29,7 +29,7 @@ fn below<T: Item>(items: &[T], key: &Packed) -> usize {
     }
 }
 
-/// So many neighbours are compared and moved one by one where an item looks for its place among
+/// This many neighbours are compared and moved one by one where an item looks for its place among
 /// them. It cannot be foretold how many they are: to move them at once, one would have to wait
 /// until a search has found out.
 const NEAR: usize = 16;

@@ -41,7 +41,8 @@ impl Blocked {
         Fit { free, window, extra: self.extra }
     }
 
-    /// The room there is with another job in the queue, which cannot start while so many are free.
+    /// The room there is with another job in the queue, which cannot start while this many are
+    /// free.
     #[inline]
     pub(super) fn room_beside(&self, job: &Waiting, free: Procs) -> Procs {
         // A job that fits, but runs too long, will not have more time than now.

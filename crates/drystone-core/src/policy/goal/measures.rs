@@ -259,7 +259,7 @@ fn length(text: &str) -> Result<Span, String> {
         .ok_or_else(|| format!("`{text}` is no length of time in whole seconds; write e.g. 50h, 1.5h, 30m or 90s"))
 }
 
-/// The seconds of so many units, where they are whole.
+/// The seconds of this many units, where they are whole.
 fn seconds(number: &str, unit: Span) -> Option<i64> {
     let (whole, fraction) = number.split_once('.').unwrap_or((number, "0"));
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());

@@ -103,7 +103,7 @@ impl Classes {
     }
 }
 
-/// Borders that cut sorted run times into so many parts with equally many jobs, as far as ties
+/// Borders that cut sorted run times into this many parts with equally many jobs, as far as ties
 /// allow.
 fn quantiles(sorted: &[Span], parts: u32) -> Vec<Span> {
     let parts = parts as usize;

@@ -53,7 +53,7 @@ struct Plan {
 }
 
 impl Plan {
-    /// So many more from then on, which is no earlier than the last step.
+    /// This many more from then on, which is no earlier than the last step.
     fn append(&mut self, at: Time, procs: i64) {
         match self.steps.last_mut() {
             Some(last) if last.0 >= at => last.1 += procs,

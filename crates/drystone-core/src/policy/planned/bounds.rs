@@ -2,7 +2,7 @@
 
 use crate::model::{Procs, Span, Time};
 
-/// So many are kept: each is looked at for each job.
+/// This many are kept: each is looked at for each job.
 pub(in crate::policy) const FEW: usize = 8;
 
 /// Lower bounds of starts, learned while jobs are put one by one into a profile, each at its

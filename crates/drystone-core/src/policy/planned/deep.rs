@@ -6,7 +6,7 @@ use crate::parts::{Chunked, Profile, Running};
 use crate::policy::{Outlook, View};
 use serde::{Deserialize, Serialize};
 
-/// From so many planned jobs on a plan is kept in place. Below, flat arrays are faster.
+/// From this many planned jobs on a plan is kept in place. Below, flat arrays are faster.
 pub(in crate::policy) const DEEP: usize = 32;
 
 /// Processors that are given back, or, below 0, taken for longer, than a profile shows.

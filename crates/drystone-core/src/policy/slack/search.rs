@@ -80,7 +80,7 @@ pub(super) struct Search {
     /// No candidate puts a job before this, by its place in the plan: where it would start if only
     /// the running jobs were there, and those planned before some slot that was passed.
     floors: Vec<Time>,
-    /// So many jobs were planned before that slot.
+    /// This many jobs were planned before that slot.
     floors_of: usize,
     /// The most that can be gained by moving up each job, by its place in the plan; 0 or negative.
     gains: Vec<f64>,
@@ -114,7 +114,7 @@ impl Default for Search {
 /// Sums of prices are compared with a margin for rounding where a candidate is given up early.
 const MARGIN: f64 = 1e-9;
 
-/// Floors are raised when so many jobs, and one in so many, have been passed since.
+/// Floors are raised when this many jobs, and one in so many, have been passed since.
 const REFRESH: usize = 8;
 
 /// A candidate being priced.

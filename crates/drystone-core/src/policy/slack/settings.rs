@@ -32,7 +32,7 @@ pub enum Order {
 /// AWT, the average wait by which slacks and the scheduler's priority are measured.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub enum AverageWait {
-    /// So many seconds.
+    /// This many seconds.
     Given(f64),
     /// Estimated from the waits of the jobs started so far.
     Auto,

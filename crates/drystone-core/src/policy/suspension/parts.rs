@@ -4,7 +4,7 @@
 use crate::model::{ProcSet, Procs};
 use serde::{Deserialize, Serialize};
 
-/// So many words of 64 bits.
+/// This many words of 64 bits.
 const WORDS: usize = 8;
 const PARTS: u64 = 64 * WORDS as u64;
 
@@ -14,7 +14,7 @@ const PARTS: u64 = 64 * WORDS as u64;
 pub(super) struct Parts([u64; WORDS]);
 
 impl Parts {
-    /// The parts of a machine of so many processors in which these are.
+    /// The parts of a machine of this many processors in which these are.
     pub(super) fn of(set: &ProcSet, machine: Procs) -> Parts {
         let machine = u64::from(machine).max(PARTS);
         let part = |proc: Procs| (u64::from(proc) * PARTS / machine).min(PARTS - 1);

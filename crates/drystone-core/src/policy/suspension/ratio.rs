@@ -67,7 +67,7 @@ impl Decimal {
         Decimal { digits: number as i64, scale: 1 }
     }
 
-    /// So many thousandths.
+    /// This many thousandths.
     #[must_use]
     pub(super) const fn thousandths(number: i64) -> Decimal {
         Decimal { digits: number, scale: 1_000 }

@@ -103,7 +103,7 @@ pub struct Selection {
     pub place: Place,
     /// Victims that they take.
     pub victims: Victims,
-    /// A fresh job suspends only jobs at most so many times as wide as itself; `None`: any.
+    /// A fresh job suspends only jobs at most this many times as wide as itself; `None`: any.
     pub width: Option<u32>,
     /// True if jobs start only when the preemption routine runs.
     pub starts_at_ticks: bool,

@@ -3,11 +3,11 @@
 /// Faults, drawn from a seed.
 #[derive(Clone, Debug, Default)]
 pub struct Faults {
-    /// Of a thousand orders so many are not carried out, and it is not known.
+    /// Of a thousand orders this many are not carried out, and it is not known.
     pub lost: u32,
-    /// Of a thousand orders so many are carried out, and it is not known.
+    /// Of a thousand orders this many are carried out, and it is not known.
     pub unsaid: u32,
-    /// Of a thousand orders so many are refused.
+    /// Of a thousand orders this many are refused.
     pub refused: u32,
     /// Intervals in which the controller does not answer, in milliseconds.
     pub silent: Vec<(i64, i64)>,

@@ -4,8 +4,8 @@ use crate::log::swf::{Decimal, Record};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-/// Writes records as a workload of Batsim for a machine of so many resources: one delay profile for
-/// each run time. Users, groups and queues go along as fields of jobs that Batsim passes on.
+/// Writes records as a workload of Batsim for a machine of this many resources: one delay profile
+/// for each run time. Users, groups and queues go along as fields of jobs that Batsim passes on.
 ///
 /// # Errors
 /// Those of the writer; a record without size, submit or run time, which Batsim has no form for.

@@ -269,7 +269,7 @@ pub struct Options {
     pub duplicates: Duplicates,
     /// Treatment of a job that outlives its estimate.
     pub overrun: Overrun,
-    /// Only the first so many jobs, in order of arrival.
+    /// Only the first this many jobs, in order of arrival.
     pub take: Option<usize>,
     /// Submit times are divided by this.
     pub load: Option<Factor>,

@@ -17,7 +17,7 @@ pub(super) struct UsualRuns {
 }
 
 impl UsualRuns {
-    /// A job of this user ends then, after so many seconds.
+    /// A job of this user ends then, after this many seconds.
     pub(super) fn learn(&mut self, user: i64, end: i64, run: i64) {
         self.running.push(Reverse((end, user, run)));
     }

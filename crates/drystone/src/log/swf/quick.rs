@@ -10,7 +10,7 @@ use super::decimal::{Decimal, MAX_DECIMALS};
 use super::parse::is_blank;
 use super::record::{FIELDS, Field, Record};
 
-/// Numbers of so many digits are below every limit there is, on times (2⁴⁰) as on 64 bits; longer
+/// Numbers of this many digits are below every limit there is, on times (2⁴⁰) as on 64 bits; longer
 /// ones are read carefully.
 const DIGITS: usize = 12;
 

@@ -33,7 +33,7 @@ pub fn text(path: &str) -> Option<String> {
     Some(text)
 }
 
-/// A log on a machine of so many processors as the study took it (rules 1 and 2).
+/// A log on a machine of this many processors as the study took it (rules 1 and 2).
 pub fn log_of(name: &str, procs: Option<u32>, overrun: Overrun) -> Option<Workload> {
     let path = shared(&format!("traces/{name}.swf.gz"))?;
     let options = Options { procs, overrun, ..Study::Talby1999.options() };

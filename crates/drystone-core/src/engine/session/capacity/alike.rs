@@ -1,8 +1,8 @@
 //! Processors that are alike: losses are counted, and jobs have no names of processors.
 //!
 //! That is how a machine is simulated whose policy only counts. Idle processors go first; where
-//! there are too few, running jobs keep theirs until they end, and give back so many fewer. A plan
-//! that leaves enough processors free by then is never let down by where jobs happen to be.
+//! there are too few, running jobs keep theirs until they end, and give back this many fewer. A
+//! plan that leaves enough processors free by then is never let down by where jobs happen to be.
 
 use super::super::{Session, State};
 use super::{Capacity, NewsError};

@@ -49,7 +49,7 @@ impl Grade {
     }
 }
 
-/// Every so many jobs in the order of arrival.
+/// Every this many jobs in the order of arrival.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub(super) struct Every {
     /// One in so many.
