@@ -13,10 +13,10 @@ use drystone::metrics::Unit;
 use drystone::policy::goal::Measure;
 use serde::Serialize;
 
-/// What is recommended has to be better in so large a share of the judgements.
+/// Least share of the judgements in which a recommendation must be better.
 const SURE: f64 = 0.75;
 
-/// What a site should do.
+/// Advice for a site.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Advice {
     /// Clock phases in which candidates were simulated.
@@ -25,8 +25,7 @@ pub struct Advice {
     pub simulations: usize,
     /// Periods that were chosen on and judged on.
     pub periods: usize,
-    /// By how much the goal of the site as it is differs from itself between clock phases: nothing
-    /// smaller is called a gain.
+    /// Difference of the site's own goal between clock phases: nothing smaller is called a gain.
     pub spread: f64,
     /// Other settings of Slurm.
     pub settings: Answer,
@@ -39,35 +38,35 @@ pub struct Advice {
     pub front: Vec<String>,
 }
 
-/// What to do in one way, or why to leave it.
+/// Advice in one way, or the reason for none.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Answer {
-    /// Why it is recommended or not.
+    /// Reason for or against the recommendation.
     pub reason: Reason,
-    /// What was found best on all periods; `None`: nothing is better than what there is.
+    /// Best candidate on all periods; `None` if nothing is better than the present state.
     pub best: Option<Tried>,
     /// The lines of `slurm.conf` to change for it.
     pub edits: Vec<Edit>,
-    /// What the figures are now and would be, over all periods, which include those that it was
-    /// found on.
+    /// Figures now and with the change, over all periods, which include those on which it was
+    /// found.
     pub figures: Vec<Figured>,
     /// Its change of the goal over all periods: 95 % interval over periods and clock phases.
     pub interval: Option<(f64, f64)>,
     /// Of so many periods it is better in so many.
     pub better_periods: (usize, usize),
-    /// What choosing on some periods was worth on the others.
+    /// Value on other periods of choices made on some.
     pub judged: Judgement,
 }
 
 impl Answer {
-    /// Whether to do it.
+    /// Returns whether it is recommended.
     #[must_use]
     pub fn is_recommended(&self) -> bool {
         self.reason == Reason::Recommended
     }
 }
 
-/// Why something is recommended or not.
+/// Reason for or against a recommendation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reason {
@@ -75,7 +74,7 @@ pub enum Reason {
     Recommended,
     /// Nothing that keeps the guards is better than what there is by more than its clocks.
     NothingBetter,
-    /// What was chosen on some periods was too often not better on the others.
+    /// Choices made on some periods were too often not better on the others.
     NotHeld,
     /// It was better on the others, but by less than clock phases make.
     WithinSpread,
@@ -89,20 +88,20 @@ pub enum Reason {
     InsideReplayError,
 }
 
-/// How choosing on one half of the periods did on the other half.
+/// Result on one half of the periods of choices made on the other half.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct Judgement {
     /// Judgements: twice the number of divisions.
     pub of: usize,
-    /// In how many of them the choice was better than what there is, on periods that it was not
-    /// made on, and kept the guards there.
+    /// Number of judgements in which the choice was better than the present state, on periods that
+    /// it was not made on, and kept the guards there.
     pub better: usize,
-    /// In how many nothing was chosen.
+    /// Number of judgements without a choice.
     pub left: usize,
-    /// In how many the guards were kept on the other periods, of those in which something was
-    /// chosen.
+    /// Number of judgements, among those with a choice, in which the guards were kept on the other
+    /// periods.
     pub kept: usize,
-    /// In how many the choice was worth at least half of what it promised.
+    /// Number of judgements in which the choice was worth at least half of its promise.
     pub half: usize,
     /// Mean of what the choices promised on their own periods.
     pub promised: Option<f64>,
@@ -110,9 +109,9 @@ pub struct Judgement {
     pub got: Option<f64>,
     /// The 5th and the 95th percentile of that.
     pub between: Option<(f64, f64)>,
-    /// What each choice promised and what it was worth, choice by choice.
+    /// Promised and achieved change of each choice.
     pub pairs: Vec<(f64, f64)>,
-    /// What was chosen how often, most often first.
+    /// Choices with their frequency, most frequent first.
     pub chosen: Vec<(String, usize)>,
 }
 
@@ -123,7 +122,7 @@ pub struct Figured {
     pub figure: String,
     /// In words.
     pub name: String,
-    /// What it is in.
+    /// Unit.
     #[serde(skip)]
     pub unit: Option<Unit>,
     /// Now.
@@ -143,11 +142,11 @@ pub struct Tried {
     pub name: String,
     /// The policy that was simulated, in its first phase.
     pub policy: String,
-    /// Whether it takes a live scheduler.
+    /// True if it needs a live scheduler.
     pub live: bool,
     /// Change of the goal over all periods.
     pub change: f64,
-    /// Whether the guards are kept over all periods.
+    /// True if the guards are kept over all periods.
     pub keeps: bool,
     /// Phases that it was simulated in.
     pub phases: usize,
@@ -155,11 +154,11 @@ pub struct Tried {
     pub values: Vec<f64>,
 }
 
-/// Tries everything, chooses, judges, and says what to do. `None` where it was told to stop before
-/// the site as it is was known.
+/// Tries everything, chooses, judges, and gives advice. `None` if cancelled before the present
+/// state was known.
 ///
 /// # Errors
-/// What the bench says.
+/// The error of the bench.
 pub fn advise<B: Bench>(study: &mut Study<'_>, bench: &mut B, plan: Plan) -> Result<Option<Advice>, B::Error> {
     let baseline = [Study::baseline()];
     let phases = study.phases;

@@ -9,9 +9,9 @@ use serde::Serialize;
 pub struct Edit {
     /// The whole line as it is to be.
     pub line: String,
-    /// Where the line is that it replaces, `FILE:LINE`; `None`: it is new.
+    /// Position of the line that it replaces, `FILE:LINE`; `None` for a new line.
     pub replaces: Option<String>,
-    /// What that line says now: `KEY=VALUE`.
+    /// Present contents of that line: `KEY=VALUE`.
     pub was: Option<String>,
 }
 

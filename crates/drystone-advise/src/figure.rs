@@ -1,4 +1,4 @@
-//! What a goal or a guard is about: one number of the jobs of some weeks.
+//! Figure of a goal or a guard: one number of the jobs of some weeks.
 
 use drystone::metrics::Unit;
 use drystone::model::{Ended, Span};
@@ -54,7 +54,7 @@ impl Figure {
         }
     }
 
-    /// Whether the largest value counts, not the mean.
+    /// Returns whether the largest value counts, not the mean.
     #[must_use]
     pub fn is_maximum(&self) -> bool {
         match self {
@@ -64,7 +64,7 @@ impl Figure {
         }
     }
 
-    /// Whether it is about waits beyond a threshold that is not given.
+    /// Returns whether it is about waits beyond a threshold that is not given.
     #[must_use]
     pub fn needs_threshold(&self) -> bool {
         *self == Figure::Goal(Measure::Excess(None))

@@ -1,4 +1,4 @@
-//! What is to become better, and what must not become much worse.
+//! Goal to improve, and guards against getting much worse.
 
 use crate::figure::Figure;
 use drystone::metrics::Unit;
@@ -7,7 +7,7 @@ use drystone::text::nearest;
 use std::fmt;
 use std::str::FromStr;
 
-/// What is to become better.
+/// Goal to improve.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Goal {
     lexical: bool,
@@ -22,13 +22,13 @@ const RELAXED: f64 = 0.01;
 const MOST: usize = 8;
 
 impl Goal {
-    /// What it is about.
+    /// Returns the figures of the goal.
     #[must_use]
     pub fn figures(&self) -> &[Figure] {
         &self.figures
     }
 
-    /// By how much values are better or worse than those of the baseline: −0.1 is a tenth better. A
+    /// Returns the change of values against those of the baseline: −0.1 is a tenth better. A
     /// trade-off is the mean of the relative changes of its figures; a lexical goal is the first
     /// change of at least 1 %, and 0 without one. What no user notices, less than a second or a
     /// hundredth of a slowdown, is no change.
@@ -126,17 +126,17 @@ pub enum Bound {
     Absolute(f64),
 }
 
-/// What must not become much worse: `maxW<+20%`, `maxW<48h`.
+/// Bound on getting worse: `maxW<+20%`, `maxW<48h`.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Guard {
-    /// What is bounded.
+    /// Bounded figure.
     pub figure: Figure,
-    /// By what.
+    /// Bound.
     pub bound: Bound,
 }
 
 impl Guard {
-    /// Whether it is kept.
+    /// Returns whether it is kept.
     #[must_use]
     pub fn keeps(&self, baseline: f64, value: f64) -> bool {
         // A last digit is no breach.

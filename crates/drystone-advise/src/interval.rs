@@ -1,12 +1,12 @@
-//! How sure a change is: periods left out one by one, and phases with them.
+//! Certainty of a change: periods left out one by one, and phases with them.
 
 use crate::figure::Figure;
 use crate::study::Sums;
 use drystone::metrics::interval::{Sureness, jackknife};
 
-/// 95 % intervals of what `measures` makes of the figures before and after, relative changes, in the
-/// order of `periods`; `None` for what cannot be told. Both sides are means over their phases, which
-/// add to the doubt.
+/// 95 % intervals of the results of `measures` on the figures before and after, relative changes,
+/// in the order of `periods`; `None` for undetermined ones. Both sides are means over their phases,
+/// which add to the doubt.
 pub(crate) fn intervals(
     (old, new): (&[&Sums], &[&Sums]),
     figures: &[Figure],

@@ -1,4 +1,4 @@
-//! What a site can change tomorrow, and what that is worth.
+//! Changes that a site can make tomorrow, and their value.
 //!
 //! A site gives its log, its `slurm.conf` and a [`Goal`], such as `tradeoff(Tw:avgX)`, with
 //! [`Guard`]s, such as `maxW<+20%`. [`options`](options()) are the single changes that are tried:

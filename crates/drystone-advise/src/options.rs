@@ -1,4 +1,4 @@
-//! What is tried: single changes of settings, and policies that a live scheduler can run.
+//! Candidates: single changes of settings, and policies that a live scheduler can run.
 
 use crate::goal::Goal;
 use crate::sdiag::PassCost;
@@ -11,9 +11,9 @@ pub struct Site {
     pub conf: Option<(String, SlurmConf)>,
     /// Parameters of `slurm(...)` beside it, such as `cpus=16` or the names of a site.
     pub more: Vec<(String, String)>,
-    /// How long backfill takes for each job that it tests.
+    /// Time that backfill takes for each job that it tests.
     pub cost: PassCost,
-    /// Whether passes are simulated as if they took no time: see [`Site::passes_matter`].
+    /// True if passes are simulated as if they took no time: see [`Site::passes_matter`].
     pub instantaneous: bool,
     /// The longest limit that a job of the log asks for, in minutes.
     pub longest: i64,
@@ -37,9 +37,9 @@ impl Site {
         format!("slurm({})", words.join(","))
     }
 
-    /// Whether the time that passes take can matter where at most so many jobs wait: a pass over
-    /// all of them takes more than a tenth of `bf_interval`, or long enough to let go of the locks.
-    /// Where it cannot, simulating it costs time and changes nothing to speak of.
+    /// Returns whether the duration of passes can matter if at most this many jobs wait: a pass
+    /// over all of them takes more than a tenth of `bf_interval`, or long enough to let go of the
+    /// locks. Where it cannot, simulating it costs time and changes nothing to speak of.
     #[must_use]
     pub fn passes_matter(&self, most_waiting: u64) -> bool {
         let params = self.params();
@@ -67,7 +67,7 @@ fn quoted(value: &str) -> String {
 /// A single change: what one knob is set to.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Change {
-    /// What is turned; of changes that are combined each turns another one.
+    /// Setting that is changed; combined changes have different ones.
     pub knob: &'static str,
     /// Parameters of `slurm(...)` with their values; a flag is `yes` or `no`.
     pub set: Vec<(&'static str, String)>,
@@ -78,7 +78,7 @@ impl Change {
         Change { knob, set: vec![(knob, value.to_string())] }
     }
 
-    /// What people call it: `bf_window=2880`.
+    /// Returns the name for people: `bf_window=2880`.
     #[must_use]
     pub fn name(&self) -> String {
         if let [.., ("priorityweightjobsize", weight), ("priorityfavorsmall", small)] = &self.set[..] {
@@ -144,7 +144,7 @@ fn numbers(knob: &'static str, values: &[i64], params: &SchedParams) -> Vec<Chan
     values.iter().filter(|&&value| Some(value) != now).map(|value| Change::one(knob, value)).collect()
 }
 
-/// Where nothing has a weight: the size and the age get this one.
+/// Weight of size and age if nothing has a weight.
 const WEIGHT: i64 = 1_000;
 
 /// Weights of priorities and the half-life of past use.

@@ -10,7 +10,7 @@ pub const LEAST: usize = 4;
 /// empty machine.
 const EDGES: usize = 8;
 
-/// How long a period is.
+/// Length of a period.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Length {
@@ -72,19 +72,19 @@ impl Periods {
         self.counted.contains(&at).then(|| at - self.counted.start)
     }
 
-    /// How many there are.
+    /// Returns the number of periods.
     #[must_use]
     pub fn count(&self) -> usize {
         self.counted.len()
     }
 
-    /// How long each is.
+    /// Returns the length of each period.
     #[must_use]
     pub fn length(&self) -> Length {
         self.length
     }
 
-    /// Whether the first and the last were left out.
+    /// Returns whether the first and the last were left out.
     #[must_use]
     pub fn leaves_out_edges(&self) -> bool {
         self.counted.start > 0

@@ -1,20 +1,20 @@
-//! How long backfill takes for a job, by what `sdiag` says.
+//! Duration of backfill per job, according to `sdiag`.
 
 use serde::Serialize;
 use serde_json::Value;
 
-/// How long a backfill pass takes for each job that it tests.
+/// Duration of a backfill pass for each job that it tests.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct PassCost {
     /// Microseconds of one test, at least 1.
     pub micros: u32,
-    /// Where that is from.
+    /// Source of the figure.
     pub source: String,
-    /// Whether the site itself says so.
+    /// True if the site itself reports it.
     pub measured_here: bool,
 }
 
-/// Why a text tells nothing of passes.
+/// Reason why a text gives no duration of passes.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SdiagError {
@@ -26,11 +26,11 @@ pub enum SdiagError {
     /// A line has no number.
     #[error("line {line}: `{text}` has no whole number behind `{name}:`; give the output of `sdiag` as it is")]
     NoNumber {
-        /// Which line.
+        /// Number of the line.
         line: usize,
-        /// What stands there.
+        /// Text of the line.
         text: String,
-        /// What was read.
+        /// Name of the figure.
         name: &'static str,
     },
     /// No job was tested since the statistics began.
@@ -45,13 +45,13 @@ pub enum SdiagError {
 const USUAL: u32 = 600;
 
 impl PassCost {
-    /// So many microseconds, because somebody says so.
+    /// Makes a cost of this many microseconds, given by the user.
     #[must_use]
     pub fn given(micros: u32) -> PassCost {
         PassCost { micros: micros.max(1), source: "as given".to_string(), measured_here: true }
     }
 
-    /// Where nothing is known of the site.
+    /// Returns the cost assumed for an unknown site.
     #[must_use]
     pub fn usual() -> PassCost {
         PassCost { micros: USUAL, source: "not measured at the site".to_string(), measured_here: false }

@@ -2,7 +2,7 @@
 
 use crate::study::{Bench, Candidate, Study};
 
-/// How a search goes.
+/// Settings of a search.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Plan {
     /// Divisions into halves; each half is chosen on once and judged on once.
@@ -22,13 +22,13 @@ impl Default for Plan {
 /// A knob is turned in addition only where that is worth so much.
 const WORTH: f64 = 0.002;
 
-/// Where none of the finalists holds in every clock phase, so many single changes more are tried in
-/// all of them, at most twice: the first phase alone flatters some settings, and the other values
-/// of their knobs have not been looked at.
+/// Number of further single changes, if none of the finalists holds in every clock phase, that are
+/// tried in all of them, at most twice: the first phase alone flatters some settings, and the other
+/// values of their knobs have not been tried.
 const MORE: usize = 2;
 const ROUNDS: usize = 2;
 
-/// What was chosen on some periods, and what it promises there.
+/// Choice on some periods, with its promise there.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Chosen {
     pub(crate) candidate: Candidate,
@@ -42,7 +42,7 @@ struct Climb<'a> {
     helping: Vec<(usize, f64)>,
     /// The best change of each knob that helps, best first.
     ranked: Vec<usize>,
-    /// What is turned by now.
+    /// Changes made so far.
     turned: Vec<usize>,
     change: f64,
 }
@@ -52,7 +52,7 @@ struct Climb<'a> {
 /// searches go on side by side, so that what several of them ask is simulated once.
 ///
 /// # Errors
-/// What the bench says.
+/// The error of the bench.
 pub(crate) fn settings<B: Bench>(
     study: &mut Study<'_>,
     bench: &mut B,
@@ -176,7 +176,7 @@ impl<'a> Climb<'a> {
     }
 }
 
-/// Whether two changes set the same parameter.
+/// Returns whether two changes set the same parameter.
 fn conflict(study: &Study<'_>, one: usize, other: usize) -> bool {
     let (one, other) = (&study.changes[one], &study.changes[other]);
     one.knob == other.knob || one.set.iter().any(|(key, _)| other.set.iter().any(|(known, _)| known == key))

@@ -1,4 +1,4 @@
-//! What is known of each candidate: sums per period of each simulation.
+//! Results of each candidate: sums per period of each simulation.
 
 use crate::figure::{Figure, SHOWN_WIDTHS};
 use crate::goal::{Goal, Guard};
@@ -26,7 +26,7 @@ impl Sum {
     }
 }
 
-/// What one simulation gave: every figure, period by period.
+/// Result of one simulation: every figure, period by period.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Sums {
     figures: usize,
@@ -79,13 +79,13 @@ impl Sums {
     }
 }
 
-/// What simulates.
+/// Simulator of candidates.
 pub trait Bench {
-    /// Why it cannot.
+    /// Its error.
     type Error;
 
-    /// Simulates these policies over the whole period; `None` for those that were not done when it
-    /// was told to stop. `stage` says for what.
+    /// Simulates these policies over the whole period; `None` for those that were cancelled.
+    /// `stage` is the purpose, for messages.
     ///
     /// # Errors
     /// A policy that cannot be simulated.
@@ -105,13 +105,13 @@ pub enum Candidate {
     Live(usize),
 }
 
-/// What is asked, what is tried, and what is known of it.
+/// Question, candidates and results.
 pub struct Study<'a> {
     /// The site as it is.
     pub site: &'a Site,
-    /// What is to become better.
+    /// Goal to improve.
     pub goal: &'a Goal,
-    /// What must not become much worse.
+    /// Guards against getting much worse.
     pub guards: &'a [Guard],
     /// The figures of the goal, then those of the guards, then mean and longest wait, where they
     /// are not among them.
@@ -162,7 +162,7 @@ impl<'a> Study<'a> {
         Candidate::Slurm(Vec::new())
     }
 
-    /// What people call it.
+    /// Returns the name for people.
     #[must_use]
     pub fn name(&self, candidate: &Candidate) -> String {
         match candidate {
@@ -191,7 +191,7 @@ impl<'a> Study<'a> {
     /// clock of Slurm in one.
     ///
     /// # Errors
-    /// What the bench says.
+    /// The error of the bench.
     pub fn learn<B: Bench>(
         &mut self,
         bench: &mut B,
@@ -217,7 +217,7 @@ impl<'a> Study<'a> {
         Ok(())
     }
 
-    /// What is known of a candidate, phase by phase.
+    /// Returns the results of a candidate, phase by phase.
     #[must_use]
     pub fn sums(&self, candidate: &Candidate) -> Vec<&Sums> {
         let phases = if matches!(candidate, Candidate::Live(_)) { 1 } else { self.phases };
@@ -251,7 +251,7 @@ impl<'a> Study<'a> {
         mean_values(&self.sums(candidate), &self.figures, periods)
     }
 
-    /// By how much a candidate is better or worse than the site as it is, and whether it keeps the
+    /// Returns the change of a candidate against the present state, and true if it keeps the
     /// guards. Both are taken in the phases that are known of the candidate: a setting that changes
     /// nothing then makes no difference.
     #[must_use]
@@ -269,15 +269,15 @@ impl<'a> Study<'a> {
         Some((old, mean_values(&new, &self.figures, periods)?))
     }
 
-    /// Whether every guard is kept.
+    /// Returns whether every guard is kept.
     #[must_use]
     pub fn keeps(&self, old: &[f64], new: &[f64]) -> bool {
         let from = self.goal.figures().len();
         self.guards.iter().zip(old[from..].iter().zip(&new[from..])).all(|(guard, (&old, &new))| guard.keeps(old, new))
     }
 
-    /// By how much the site as it is differs from itself from one phase of its clocks to another:
-    /// the largest change of the goal of one phase against the mean of all.
+    /// Returns the spread of the present state over the phases of its clocks: the largest change of
+    /// the goal of one phase against the mean of all.
     #[must_use]
     pub fn spread(&self, periods: &[usize]) -> f64 {
         let sums = self.sums(&Study::baseline());

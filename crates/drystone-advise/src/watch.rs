@@ -34,7 +34,7 @@ impl<'a> Watch<'a> {
         Watch { uncounted, ..self }
     }
 
-    /// What was summed up.
+    /// Returns the sums.
     #[must_use]
     pub fn into_sums(self) -> Sums {
         self.sums

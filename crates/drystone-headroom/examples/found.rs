@@ -1,4 +1,5 @@
-//! The best schedule that a search finds on a log, and how fast: `found LOG SECONDS [PROCS] [MEASURE] [HEAT] [MOST]`.
+//! The best schedule that a search finds on a log, and how fast: `found LOG SECONDS [PROCS]
+//! [MEASURE] [HEAT] [MOST]`.
 
 use drystone::experiment::Experiment;
 use drystone::log::clean::Options as Cleaning;

@@ -9,7 +9,7 @@ use crate::measure::Task;
 use crate::preemptive;
 use crate::schedule::Schedule;
 
-/// What a job may do in the floor.
+/// Freedom of jobs in the floor.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Relaxation {
     /// It runs once, without a break. Schedules that suspend jobs may beat this floor.
@@ -20,10 +20,10 @@ pub enum Relaxation {
     Seconds,
 }
 
-/// How to look for prices.
+/// Settings of the search for prices.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Ascent {
-    /// What the floor is to hold for.
+    /// Freedom of jobs for which the floor is to hold.
     pub relaxation: Relaxation,
     /// Seconds of a cell and steps at most, one grid after the other; each divides the one before.
     pub grids: Vec<(i64, u32)>,
@@ -49,7 +49,7 @@ pub struct Step {
     pub value: f64,
 }
 
-/// What an ascent came to.
+/// Result of an ascent.
 #[derive(Clone, PartialEq, Debug)]
 #[non_exhaustive]
 pub struct Ascended {
@@ -59,7 +59,7 @@ pub struct Ascended {
     pub value: f64,
     /// Steps on each grid that was reached, with its seconds of a cell.
     pub steps: Vec<(i64, u32)>,
-    /// Whether it was told to stop.
+    /// True if it was stopped early.
     pub stopped: bool,
     relaxation: Relaxation,
 }
@@ -132,7 +132,7 @@ pub fn ascend(instance: &Instance, schedule: &Schedule, how: &Ascent, told: &dyn
     found
 }
 
-/// What delay that is past already costs: the value without prices.
+/// Returns the cost of delay that is already past: the value without prices.
 fn instance_settled(instance: &Instance) -> f64 {
     instance.tasks.iter().map(|task| task.weight.as_f64() * task.settled as f64).sum()
 }

@@ -1,6 +1,6 @@
 //! Processors over time.
 
-/// How many processors there are, as steps in time.
+/// Number of processors, as steps in time.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Capacity {
     /// Before the first step.
@@ -10,7 +10,7 @@ pub struct Capacity {
 }
 
 impl Capacity {
-    /// The same at all times.
+    /// Returns a constant capacity.
     #[must_use]
     pub fn constant(procs: u32) -> Capacity {
         Capacity { before: i64::from(procs), steps: Vec::new() }

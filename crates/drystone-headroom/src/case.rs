@@ -14,17 +14,17 @@ use std::fmt;
 /// Times beyond this many seconds are none of a workload.
 const FAR: i64 = 1 << 41;
 
-/// Why no floor is common to all schedules of a workload.
+/// Reason why no floor is common to all schedules of a workload.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Refused {
     /// Submit times depend on the schedule.
     Feedback,
-    /// Which jobs run, and for how long, depends on the schedule.
+    /// The set of jobs that run, and their run times, depend on the schedule.
     Withdrawn(i64),
     /// A job is suspended at the first instant.
     Suspended(i64),
-    /// Which jobs count depends on the schedule.
+    /// The set of jobs that count depends on the schedule.
     Trim(Selection),
     /// A job did not run as long as it would have.
     Cut(i64),
@@ -52,7 +52,8 @@ impl fmt::Display for Refused {
             ),
             Refused::Trim(selection) => write!(
                 f,
-                "which jobs count depends on the schedule with --trim {selection}, so that no floor is common to them: use all, \
+                "the set of counted jobs depends on the schedule with --trim {selection}, so no floor is common to \
+                 all schedules: use all, \
                  completed, submitted(FROM,UNTIL) or window(WARM_UP,COOL_DOWN)"
             ),
             Refused::Cut(job) => write!(
@@ -73,11 +74,11 @@ impl std::error::Error for Refused {}
 pub struct Case {
     /// The jobs, the machine, what delays cost.
     pub instance: Instance,
-    /// What is counted.
+    /// Measure of delay.
     pub measure: DelayMeasure,
     /// Number of jobs that count.
     pub counted: u64,
-    /// What sums are divided by: jobs, or their area.
+    /// Divisor of sums: jobs, or their area.
     divisor: f64,
     /// The first submit, processors and run time of each job.
     jobs: Vec<(JobId, Time, u32, Span)>,
@@ -85,9 +86,9 @@ pub struct Case {
 
 impl Case {
     /// The instance of these rows, in order of arrival: submit times, sizes and run times are as
-    /// they were simulated. Jobs that do not count cost nothing. Those that ran at the first instant
-    /// hold their processors until they end; drained processors are gone once no job can run on
-    /// there.
+    /// they were simulated. Jobs that do not count cost nothing. Those that ran at the first
+    /// instant hold their processors until they end; drained processors are gone once no job can
+    /// run on there.
     ///
     /// # Errors
     /// Jobs or measures that depend on the schedule.
@@ -160,7 +161,7 @@ impl Case {
         least + sum / self.divisor
     }
 
-    /// What [`Case::mean`] divides by.
+    /// Returns the divisor of [`Case::mean`].
     #[must_use]
     pub fn divisor(&self) -> f64 {
         self.divisor
@@ -177,8 +178,8 @@ impl Case {
         self.mean(sum.sum())
     }
 
-    /// How many jobs of a schedule are others than those of this case: by submit, size and run
-    /// time. The floor says nothing of it unless this is 0.
+    /// Returns the number of jobs of a schedule that differ from those of this case: by submit,
+    /// size and run time. The floor says nothing of it unless this is 0.
     #[must_use]
     pub fn others(&self, rows: &[JobRow]) -> usize {
         let both = self.jobs.iter().zip(rows).filter(|(job, row)| **job != identity(row)).count();
@@ -218,7 +219,8 @@ impl Case {
     #[must_use]
     pub fn rows(&self, rows: &[JobRow], schedule: &Schedule) -> Vec<JobRow> {
         let found = rows.iter().zip(&schedule.starts).zip(self.instance.tasks()).map(|((row, &start), task)| {
-            // One that ran at the first instant takes nothing of the machine that is left, and ran on.
+            // One that ran at the first instant takes nothing of the machine that is left, and ran
+            // on.
             let ran_on = task.run == 0 && row.ran.0 > 0;
             JobRow {
                 start: Time(start),
@@ -270,7 +272,7 @@ fn refuse(
     }
 }
 
-/// What happens at an instant, in this order.
+/// Events of an instant, in this order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Happens {
     Ends,

@@ -26,7 +26,7 @@ pub struct Certificate {
     pub prices: Vec<u64>,
     /// The floor of the sum over all jobs, in 2^−q; never negative.
     pub floor: i128,
-    /// What it holds for.
+    /// Freedom of jobs for which it holds.
     pub relaxation: Relaxation,
 }
 
@@ -58,7 +58,7 @@ impl Certificate {
         certificate
     }
 
-    /// What these prices prove, in 2^−q; may be negative where they are bad.
+    /// Returns the bound that these prices prove, in 2^−q; may be negative if they are bad.
     fn proven(&self, instance: &Instance) -> i128 {
         let price: Vec<i128> = self.prices.iter().map(|&price| i128::from(price)).collect();
         let scale = f64::from(self.q).exp2();

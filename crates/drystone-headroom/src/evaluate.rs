@@ -151,7 +151,7 @@ impl<M: Money> Sums<M> {
         (at, best)
     }
 
-    /// What the whole machine costs.
+    /// Returns the cost of the whole machine.
     pub(crate) fn of_machine(&self, areas: &[i64]) -> M {
         self.price.iter().zip(areas).fold(M::ZERO, |sum, (&price, &area)| sum + price * M::whole(area))
     }
@@ -165,7 +165,7 @@ pub(crate) const PARTS: i64 = 64;
 pub(crate) struct Usage {
     begin: i64,
     delta: i64,
-    /// What is used in part of a cell.
+    /// Partial use of a cell.
     single: Vec<i64>,
     /// From this cell on so many processors more.
     change: Vec<i64>,

@@ -26,7 +26,7 @@ impl Prices {
         Prices { begin, delta, cells: vec![0.0; usize::try_from((span + delta - 1) / delta).unwrap_or(1)] }
     }
 
-    /// The same prices on a finer grid, one whose cells divide those of this.
+    /// Returns the prices on a finer grid, one whose cells divide those of this.
     #[must_use]
     pub fn refined(&self, delta: i64) -> Prices {
         if delta >= self.delta

@@ -70,7 +70,7 @@ impl Instance {
         &self.capacity
     }
 
-    /// What a schedule costs: the sum over all tasks of weight × delay.
+    /// Returns the cost of a schedule: the sum over all tasks of weight × delay.
     ///
     /// # Panics
     /// A schedule of another number of tasks.

@@ -1,4 +1,4 @@
-//! What waiting costs.
+//! Cost of waiting.
 
 /// A measure that sums up over jobs.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -29,7 +29,7 @@ impl DelayMeasure {
         }
     }
 
-    /// What a second of delay costs a job.
+    /// Returns the cost of a second of delay for a job.
     #[must_use]
     pub fn weight(self, procs: u32, run: i64) -> Weight {
         let run = run.max(0).unsigned_abs();
@@ -71,7 +71,7 @@ impl DelayMeasure {
     }
 }
 
-/// What a second of delay costs, as a fraction of whole numbers.
+/// Cost of a second of delay, as a fraction of whole numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Weight {
     /// Numerator.
@@ -105,13 +105,13 @@ pub struct Task {
     pub procs: u32,
     /// Run time in seconds.
     pub run: i64,
-    /// What a second of delay costs.
+    /// Cost of a second of delay.
     pub weight: Weight,
     /// Seconds after the release in which a delay costs nothing.
     pub grace: i64,
     /// Delay that is past at the release already, in seconds.
     pub settled: i64,
-    /// Whether a search must leave it where it is.
+    /// True if a search must leave it where it is.
     pub fixed: bool,
 }
 
@@ -122,7 +122,7 @@ impl Task {
         self.settled + (start - self.release - self.grace).max(0)
     }
 
-    /// What its start costs.
+    /// Returns the cost of a start.
     #[must_use]
     pub fn cost(&self, start: i64) -> f64 {
         self.weight.as_f64() * self.delay(start) as f64

@@ -9,16 +9,16 @@ use crate::evaluate::{PARTS, Usage};
 use crate::grid::Prices;
 use crate::measure::Task;
 
-/// How often the threshold is improved at most: any is valid.
+/// Largest number of improvements of the threshold: any is valid.
 const ROUNDS: u32 = 12;
 
 /// The seconds of a cell below a threshold.
 struct Piece {
-    /// How many.
+    /// Number of seconds.
     seconds: f64,
     /// ∫ of what they are cheaper than the threshold.
     saved: f64,
-    /// Whether the threshold is met within the cell.
+    /// True if the threshold is met within the cell.
     crossing: bool,
 }
 
@@ -36,8 +36,8 @@ fn piece(theta: f64, from: f64, slope: f64, length: f64) -> Piece {
     Piece { seconds: length, saved: above * length - slope * length * length / 2.0, crossing: false }
 }
 
-/// What a task pays at this threshold: calls `each` with every cell in which it works, and answers
-/// the seconds, what they save, and how many pieces cross the threshold.
+/// Computes the payment of a task at this threshold: calls `each` with every cell in which it
+/// works, and returns the seconds, their saving, and the number of pieces that cross the threshold.
 #[inline]
 fn walk(task: &Task, weight: f64, prices: &Prices, theta: f64, mut each: impl FnMut(usize, f64)) -> (f64, f64, u32) {
     let slope = weight / task.run as f64;

@@ -10,7 +10,7 @@ pub struct Schedule {
     pub starts: Vec<i64>,
 }
 
-/// Why starts are no schedule.
+/// Reason why starts are no schedule.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Infeasible {
@@ -23,7 +23,7 @@ pub enum Infeasible {
     },
     /// More processors are in use than there are.
     TooMany {
-        /// At which second.
+        /// Second concerned.
         time: i64,
         /// So many in use.
         used: i64,
@@ -47,7 +47,8 @@ impl fmt::Display for Infeasible {
 impl std::error::Error for Infeasible {}
 
 impl Schedule {
-    /// Whether the tasks can run so, by one sweep over all starts, ends and changes of the machine.
+    /// Checks that the tasks can run at these starts, by one sweep over all starts, ends and
+    /// changes of the machine.
     ///
     /// # Errors
     /// The first thing that is wrong.

@@ -5,8 +5,8 @@ use crate::rows::{Symbol, Symbols, Table};
 use crate::site::{Imported, Jobs, Site};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// How names become numbers. The same key gives the same numbers, so that months anonymised apart
-/// fit together. It is never written.
+/// Key of the numbers that replace names. The same key gives the same numbers, so that months
+/// anonymised apart fit together. It is never written.
 pub struct Key {
     bytes: [u8; 32],
     given: bool,
@@ -15,7 +15,7 @@ pub struct Key {
 const WEEK: i64 = 7 * 86_400;
 /// A shift is so many weeks at most, and at least a twentieth of it.
 const MOST_WEEKS: u64 = 1_040;
-/// What an administrator's number is.
+/// Number of an administrator.
 const ROOT: u32 = 0;
 
 impl Key {
@@ -44,7 +44,7 @@ impl Key {
         u64::from_le_bytes(first)
     }
 
-    /// What stands for a name: a letter for what it names and twelve digits.
+    /// Returns the pseudonym of a name: a letter for its kind and twelve digits.
     fn mask(&self, kind: &str, name: &[u8]) -> String {
         format!("{}{:012x}", &kind[..1], self.number(kind, name) >> 16)
     }
@@ -58,7 +58,7 @@ impl Key {
     }
 }
 
-/// What becomes a number, beyond what always does.
+/// Names that become numbers, beyond those that always do.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Hide {
     /// Partitions, and with them pools.
@@ -107,7 +107,7 @@ impl Site {
         }
         manifest.options.retain(|setting| !["cluster", "columns"].contains(&setting.name.as_str()));
         manifest.rules.iter_mut().for_each(|rule| rule.examples.clear());
-        manifest.evidence = vec!["what is known of the machine is left out, since it names nodes".to_string()];
+        manifest.evidence = vec!["the facts of the machine are left out, since they name nodes".to_string()];
         if !hide.partitions {
             return;
         }
@@ -157,7 +157,7 @@ impl Site {
         manifest.time_zone = "UTC".to_string();
     }
 
-    /// What could still identify people, or the site.
+    /// Lists data that could still identify people, or the site.
     fn what_identifies(&self, hide: Hide, given: bool) -> Vec<String> {
         let mut told = vec!["names of people, accounts and nodes are keyed numbers".to_string()];
         let mut sizes: HashMap<(u32, Option<u32>), BTreeSet<String>> = HashMap::new();
@@ -209,7 +209,7 @@ fn earliest(job: &Job) -> i64 {
     known.min().map_or(i64::MAX, i64::from)
 }
 
-/// Users, groups, accounts, and those who cancelled jobs.
+/// Replaces the names of users, groups, accounts, and of people who cancelled jobs.
 fn mask_people(imported: &mut Imported, key: &Key) {
     let table = &mut imported.table;
     // Jobs are cancelled by numbers of users, which have names elsewhere.

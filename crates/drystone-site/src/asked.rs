@@ -392,9 +392,9 @@ fn said(misfit: Misfit, shape: &NodeShape, procs: u32) -> String {
 
 /// Returns the demand that a record shows of its nodes.
 ///
-/// Accounting has totals. Memory and devices of a job that asked for a number of nodes are shares of
-/// these; of one that was spread over several without asking for it they belong to its processors
-/// and to the whole job.
+/// Accounting has totals. Memory and devices of a job that asked for a number of nodes are shares
+/// of these; of one that was spread over several without asking for it they belong to its
+/// processors and to the whole job.
 pub(crate) fn shape(job: &SiteJob<'_>, counts_memory: bool) -> NodeShape {
     if job.marks.has(Marks::HET) {
         return NodeShape::default();

@@ -16,7 +16,7 @@ struct Stretch {
     offset: i64,
 }
 
-/// What a local time means.
+/// Meaning of a local time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Local {
     /// One moment.
@@ -84,7 +84,8 @@ impl Zone {
         &self.name
     }
 
-    /// What a local time means, given in seconds as if it were UTC. O(log n) for n changes.
+    /// Returns the meaning of a local time, given in seconds as if it were UTC. O(log n) for n
+    /// changes.
     #[must_use]
     pub fn local(&self, civil: i64) -> Local {
         // Offsets are below a day, so only the stretches around it count.
@@ -175,7 +176,7 @@ pub(crate) fn civil_bytes(text: &[u8]) -> Option<i64> {
         .then(|| days(year, month, day) * 86_400 + hour * 3_600 + minute * 60 + second)
 }
 
-/// How many days a month has.
+/// Returns the number of days of a month.
 pub(crate) fn month_days(year: i64, month: i64) -> i64 {
     match month {
         2 if year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) => 29,

@@ -1,4 +1,4 @@
-//! What a file is, from its beginning.
+//! Recognition of a file by its beginning.
 
 use crate::readers::Carrier;
 use crate::readers::sacct::{FirstLine, Header, Layout, guess, is_column, known_table, suggest};
@@ -30,7 +30,7 @@ impl Description {
     }
 }
 
-/// What a file holds.
+/// Contents of a file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum FileKind {
     /// Jobs.
@@ -69,7 +69,7 @@ impl FileKind {
         }
     }
 
-    /// What the beginning of a file shows. `head` is unpacked.
+    /// Returns the contents that the beginning of a file shows. `head` is unpacked.
     pub(crate) fn of(head: &[u8], layout: &Layout) -> FileKind {
         let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
         if head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff") {
@@ -101,13 +101,13 @@ fn unknown(looks: &str, advice: &str) -> FileKind {
     FileKind::Unknown(looks.to_string(), advice.to_string())
 }
 
-/// Which list a JSON document has first.
+/// Returns the kind of the first list in a JSON document.
 fn json(head: &[u8]) -> FileKind {
     let text = String::from_utf8_lossy(head);
     let has = |key: &str| text.contains(&format!("\"{key}\""));
     match () {
         () if has("job_state") && (has("job_resources") || has("batch_host")) => unknown(
-            "what squeue --json prints, which has the jobs of this moment only",
+            "the output of squeue --json, which has the jobs of this moment only",
             "at the site: sacct -a -D --json -S … -E … > jobs.json",
         ),
         // One line of JSON for each job, as Gridware and Open Cluster Scheduler write it.
@@ -213,7 +213,7 @@ fn by_key(head: &[u8], line: &str) -> Option<FileKind> {
         return Some(match completed {
             true => FileKind::Jobs(Carrier::JobCompletion),
             false => unknown(
-                "what scontrol show job prints, which has the jobs of the last minutes only",
+                "the output of scontrol show job, which has the jobs of the last minutes only",
                 "at the site: sacct -a -X -D -P --noconvert -S … -E … --format=… > jobs.psv",
             ),
         });

@@ -1,4 +1,4 @@
-//! What ends an import, said so that a person can fix it.
+//! Errors that end an import, each with its correction.
 
 use std::io;
 
@@ -17,16 +17,16 @@ sacctmgr -P show assoc > assoc.txt
 sacctmgr -P show qos > qos.txt
 cp /etc/slurm/slurm.conf /etc/slurm/gres.conf .";
 
-/// Why an import, or reading an imported site, came to nothing.
+/// Reason why an import failed, or an imported site could not be read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SiteError {
     /// A file or folder cannot be read.
     #[error("{file}: cannot be read: {source}")]
     Unreadable {
-        /// Which one.
+        /// Name of the file.
         file: String,
-        /// Why.
+        /// Cause.
         source: io::Error,
     },
     /// Compressed with something else, or a table of another program.
@@ -106,7 +106,7 @@ pub enum SiteError {
     NoColumn {
         /// The file.
         file: String,
-        /// What is missing.
+        /// Name of the missing part.
         what: &'static str,
         /// The columns that say it.
         columns: &'static str,
@@ -123,7 +123,7 @@ pub enum SiteError {
         file: String,
         /// Their names.
         names: String,
-        /// What each could be.
+        /// Candidates for each column.
         columns: String,
     },
     /// Column names that are none.
@@ -169,7 +169,7 @@ pub enum SiteError {
         file: String,
         /// Likely format.
         looks: String,
-        /// What to do.
+        /// Advice.
         advice: String,
     },
     /// Files of several kinds of accounting.
@@ -189,11 +189,11 @@ pub enum SiteError {
     /// No row could be used.
     #[error("none of {rows} rows became a job ({rules}). {advice}")]
     NothingLeft {
-        /// How many rows there were.
+        /// Number of rows.
         rows: u64,
-        /// Which rules took how many.
+        /// Rules that dropped rows, with counts.
         rules: String,
-        /// What to do.
+        /// Advice.
         advice: String,
     },
     /// Rows of several clusters.
@@ -210,7 +210,7 @@ pub enum SiteError {
     OtherMachine {
         /// The file.
         file: String,
-        /// What does not fit.
+        /// Evidence of the mismatch.
         evidence: String,
     },
     /// A configuration that cannot be read.
@@ -232,7 +232,7 @@ pub enum SiteError {
     NoSite {
         /// The folder.
         folder: String,
-        /// What is wrong, and what to do.
+        /// Description of the mistake and its correction.
         problem: String,
     },
     /// A file of an imported site that is damaged.
@@ -248,7 +248,7 @@ pub enum SiteError {
     Write {
         /// The file.
         file: String,
-        /// Why.
+        /// Cause.
         source: io::Error,
     },
     /// A file of associations and QOS.

@@ -73,7 +73,7 @@ impl Numbering {
         ]
     }
 
-    /// How many partitions a pool has.
+    /// Returns the number of partitions of a pool.
     pub(crate) fn partitions(&self, pool: u16) -> usize {
         self.partitions.get(usize::from(pool)).map_or(0, BTreeMap::len)
     }
@@ -110,7 +110,7 @@ impl Numbering {
     }
 }
 
-/// How a log is to be used.
+/// Use of a log.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Purpose {
     /// To be written: sizes asked for and granted apart, jobs that never ran without processors.
@@ -205,8 +205,8 @@ impl Site {
         }
     }
 
-    /// How long a job has run when the window begins, if it runs then: suspended or not, it is
-    /// there.
+    /// Returns the run time of a job at the beginning of the window, if it runs then: suspended or
+    /// not, it is there.
     fn ran_before(&self, job: &SiteJob<'_>) -> i64 {
         let from = self.manifest.window.from;
         match (job.start, job.end) {
@@ -215,7 +215,7 @@ impl Site {
         }
     }
 
-    /// How long a job that still runs is taken to run: to its limit, or as long as it has.
+    /// Returns the run time assumed for a job that still runs: to its limit, or as long as it has.
     fn censored_run(&self, job: &SiteJob<'_>) -> i64 {
         let seen = job.start.map_or(0, |start| self.manifest.window.until - start);
         seen.max(i64::from(job.limit)).max(1)
@@ -246,18 +246,18 @@ impl Site {
     }
 }
 
-/// What a log in Standard Workload Format cannot hold, as tables beside it: `outages.csv` and
+/// Data beyond a log in Standard Workload Format, as tables beside it: `outages.csv` and
 /// `circumstances.csv`.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Beside {
-    /// What the machine lacked over time; `None` where it lacked nothing.
+    /// Capacity that the machine lacked over time; `None` if it lacked none.
     pub outages: Option<Vec<u8>>,
-    /// What is known of jobs beyond the log; `None` where that is nothing.
+    /// Knowledge of jobs beyond the log; `None` if there is none.
     pub circumstances: Option<Vec<u8>>,
 }
 
 impl Site {
-    /// What the log of a pool cannot hold. Jobs have the numbers that they have there.
+    /// Returns the data beyond the log of a pool. Jobs have the numbers that they have there.
     ///
     /// # Errors
     /// Jobs that form no workload.
@@ -328,7 +328,7 @@ fn notes(header: &mut Header, manifest: &Manifest, unit: Unit, described: bool) 
     );
 }
 
-/// How a job ended, as the standard counts.
+/// Returns the status of a job in the standard's numbers.
 fn status(job: &SiteJob<'_>) -> i64 {
     if job.kind == Kind::Withdrawn {
         return 5;

@@ -1,10 +1,10 @@
-//! What was done to rows and jobs, rule by rule: nothing is dropped, guessed or changed without a
-//! name and a count.
+//! Account of rows and jobs, rule by rule: nothing is dropped, guessed or changed without a name
+//! and a count.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// What a rule does.
+/// Effect of a rule.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Effect {
@@ -110,7 +110,7 @@ rules! {
     HetSplit = "het-split", Marked, "components of a heterogeneous job in different pools stay apart";
     Requeue = "requeue", Marked, "a later attempt of a job that was requeued is a job of its own";
     RequeueMerged = "requeue-merged", Merged, "attempts that preemption ended were made one: first submission, run time of the last";
-    ReusedId = "reused-id", Noted, "a number that an earlier, finished job had, too";
+    ReusedId = "reused-id", Noted, "a number that an earlier, finished job also had";
     Resize = "resize", Merged, "a job that changed its size: the first size with as many core-seconds";
     Runaway = "runaway", Bad, "runs long past its limit while its nodes were given to others: a record never closed";
     Overdue = "overdue", Imputed, "runs by its record a day or more beyond its limit: the record was never closed, and the job counts as ended at its limit";
@@ -160,11 +160,11 @@ impl Rule {
 pub struct Example {
     /// File and line, or file and place within it.
     pub place: String,
-    /// What is there.
+    /// Text of the value.
     pub text: String,
 }
 
-/// How often a rule applied.
+/// Number of times that a rule applied.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Count {
     /// Rows of accounting.
@@ -195,7 +195,7 @@ impl Default for Tally {
 }
 
 impl Tally {
-    /// How often a rule applied.
+    /// Returns the number of times that a rule applied.
     #[must_use]
     pub fn get(&self, rule: Rule) -> &Count {
         &self.counts[rule as usize]

@@ -25,7 +25,7 @@ struct Part {
     pool: u16,
     /// Processors of the whole for each unit of the pool.
     scale: u32,
-    /// What is added to the numbers of its partitions, so that each belongs to one pool.
+    /// Offset of its partitions' numbers, so that each belongs to one pool.
     partitions: i64,
 }
 
@@ -34,15 +34,15 @@ struct Part {
 pub struct Stage {
     /// Its jobs, in their circumstances.
     pub workload: Workload,
-    /// What the machine lacks over time; none where pools are simulated side by side, which lack
-    /// what is theirs.
+    /// Capacity that the machine lacks over time; none where pools are simulated side by side, each
+    /// with its own.
     pub outages: Outages,
-    /// How it is divided, where it has several pools.
+    /// Division among pools, if it has several.
     pub division: Option<Division>,
     /// For each job its place among the jobs of the site.
     pub places: Vec<u32>,
-    /// Which jobs count unless something else is asked for: those that arrive within the part of
-    /// the window that is measured.
+    /// Default selection of the jobs that count: those that arrive within the part of the window
+    /// that is measured.
     pub selection: Selection,
 }
 
@@ -137,7 +137,7 @@ impl<'a> Scene<'a> {
         })
     }
 
-    /// What is simulated of a workload that was made of the records: `records` are those of its
+    /// Returns the simulated part of a workload made of the records: `records` are those of its
     /// jobs, in their order.
     ///
     /// # Errors
@@ -156,7 +156,8 @@ impl<'a> Scene<'a> {
         Ok(Stage { workload, outages, division, places, selection })
     }
 
-    /// The same of a workload that is taken as a log alone: its jobs ask for what the site says.
+    /// Adds the demands to a workload that is taken as a log alone: its jobs ask for what the site
+    /// records.
     ///
     /// # Errors
     /// Demands beyond what can be counted.
@@ -167,8 +168,8 @@ impl<'a> Scene<'a> {
         Ok(self.site.furnished(&pools, workload, &places)?.0)
     }
 
-    /// How a workload of it is divided that is taken as a log alone: nothing is out, and nothing is
-    /// there at the beginning. `None` where there is one pool.
+    /// Returns the division of a workload that is taken as a log alone: nothing is out, and nothing
+    /// is there at the beginning. `None` where there is one pool.
     ///
     /// # Errors
     /// None that is known.

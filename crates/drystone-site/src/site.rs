@@ -12,7 +12,7 @@ use drystone::policy::{PolicySpec, SpecError};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
-/// Why nothing is simulated and compared of a site whose accounting has no submissions.
+/// Reason why a site whose accounting has no submissions is not simulated and compared.
 pub const NO_WAITS: &str = "its accounting does not say when jobs were submitted, and their starts stand for that: no wait is known, none that is \
      simulated would hold, and nothing is claimed of either. Import the accounting with the times of submission (sacct --format=…,Submit,Eligible,…)";
 
@@ -24,7 +24,7 @@ pub const SCHEMA: &str = "drystone/site/2";
 pub struct FileRead {
     /// Its name, as it was given.
     pub name: String,
-    /// What it is.
+    /// Kind of the rule.
     pub kind: String,
     /// Rows or records of jobs in it.
     pub rows: u64,
@@ -35,7 +35,7 @@ pub struct FileRead {
 pub struct RuleCount {
     /// Its short name.
     pub name: String,
-    /// What it does.
+    /// Effect of the rule.
     pub effect: Effect,
     /// Returns the meaning of the rule, in words.
     pub meaning: String,
@@ -62,9 +62,9 @@ impl RuleCount {
 pub struct PoolSummary {
     /// Names of its partitions.
     pub name: String,
-    /// What is counted.
+    /// Unit.
     pub unit: Unit,
-    /// How many of it there are.
+    /// Number of units.
     pub units: u32,
     /// Processors of one, on average.
     pub cpus_per_unit: f64,
@@ -74,8 +74,8 @@ pub struct PoolSummary {
     pub cpus: u64,
     /// Their GPUs.
     pub gpus: u64,
-    /// Whether a description says its size; else it is the most that jobs used at once, which is a
-    /// lower bound.
+    /// True if a description gives its size; otherwise it is the most that jobs used at once, which
+    /// is a lower bound.
     pub described: bool,
     /// Its partitions.
     pub partitions: Vec<String>,
@@ -87,18 +87,18 @@ pub struct PoolSummary {
     pub whole_nodes: f64,
     /// The part of jobs that hold GPUs, in percent.
     pub with_gpus: f64,
-    /// Whether sizes of jobs are their dominant shares.
+    /// True if sizes of jobs are their dominant shares.
     #[serde(default)]
     pub dominant: bool,
-    /// Where GPUs are counted: jobs whose dominant share is of processors.
+    /// Number of jobs whose dominant share is of processors, where GPUs are counted.
     #[serde(default)]
     pub by_cpus: u64,
     /// Jobs whose dominant share is of memory.
     pub by_memory: u64,
-    /// Where processors are counted: jobs whose dominant share is of GPUs.
+    /// Number of jobs whose dominant share is of GPUs, where processors are counted.
     pub by_gpus: u64,
-    /// By how much dominant shares exceed what jobs hold of what is counted, in percent of their
-    /// units times seconds.
+    /// Excess of dominant shares over the units that jobs hold, in percent of their units times
+    /// seconds.
     pub inflated: f64,
     /// Moments looked at at which a job waited whose size fitted into what was free.
     pub packing_fits: u64,
@@ -115,7 +115,7 @@ pub struct PartitionSummary {
     pub name: String,
     /// Its pool.
     pub pool: Option<String>,
-    /// How many nodes it has.
+    /// Number of nodes.
     pub nodes: u32,
     /// Longest limit of its jobs, in seconds.
     pub max_limit: Option<u32>,
@@ -125,7 +125,7 @@ pub struct PartitionSummary {
     pub max_nodes: Option<u32>,
     /// Its tier; named, and simulated by Slurm's own policy only.
     pub tier: u32,
-    /// Whether its jobs have their nodes for themselves.
+    /// True if its jobs have their nodes for themselves.
     pub exclusive: bool,
 }
 
@@ -144,7 +144,7 @@ pub struct NodeSummary {
     pub gres: String,
     /// Its pool.
     pub pool: Option<String>,
-    /// Whether a description names it.
+    /// True if a description names it.
     pub described: bool,
 }
 
@@ -166,7 +166,7 @@ pub struct Setting {
     pub value: String,
 }
 
-/// What a site says of itself: `site.json`.
+/// Manifest of a site: `site.json`.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Manifest {
     /// The format's version.
@@ -175,13 +175,13 @@ pub struct Manifest {
     pub cluster: String,
     /// Time zone of the accounting; `UTC` where times were seconds.
     pub time_zone: String,
-    /// What was read.
+    /// Files read.
     pub files: Vec<FileRead>,
     /// Versions of Slurm that wrote it, where it says so.
     pub slurm_versions: Vec<String>,
     /// Columns that were there and not needed.
     pub ignored_columns: Vec<String>,
-    /// How it was imported.
+    /// Choices of the import.
     pub options: Vec<Setting>,
     /// Rows of jobs that were read.
     pub rows: u64,
@@ -195,7 +195,7 @@ pub struct Manifest {
     pub window: Window,
     /// Seconds that jobs may run beyond their limit.
     pub grace: u32,
-    /// Where the machine is from.
+    /// Sources of the machine.
     pub evidence: Vec<String>,
     /// Its pools, the largest first.
     pub pools: Vec<PoolSummary>,
@@ -203,12 +203,12 @@ pub struct Manifest {
     pub partitions: Vec<PartitionSummary>,
     /// Every rule that applied.
     pub rules: Vec<RuleCount>,
-    /// What people should know.
+    /// Warnings for people.
     pub warnings: Vec<String>,
     /// True if a `slurm.conf` describes its nodes, so that it can be simulated on them.
     #[serde(default)]
     pub on_nodes: bool,
-    /// Whether names are keyed numbers.
+    /// True if names are keyed numbers.
     pub anonymous: bool,
     /// Of a log in Standard Workload Format: its comments.
     pub swf: Option<Vec<Comment>>,
@@ -221,15 +221,15 @@ impl Manifest {
         self.bad_rows = tally.bad_rows();
     }
 
-    /// Whether the waits of nearly all jobs are known: of at most one in a hundred the submission is
-    /// unknown. Where they are not, nothing holds that is said of waits, simulated ones included:
-    /// arrivals that are starts have the recorded schedule in them.
+    /// Returns whether the waits of nearly all jobs are known: of at most one in a hundred the
+    /// submission is unknown. Where they are not, nothing holds that is said of waits, simulated
+    /// ones included: arrivals that are starts have the recorded schedule in them.
     #[must_use]
     pub fn waits_known(&self) -> bool {
         self.rule(Rule::NoSubmit).is_none_or(|unknown| unknown.jobs * 100 <= self.jobs)
     }
 
-    /// How often a rule applied.
+    /// Returns the number of times that a rule applied.
     #[must_use]
     pub fn rule(&self, rule: Rule) -> Option<&RuleCount> {
         self.rules.iter().find(|count| count.name == rule.name())
@@ -249,7 +249,7 @@ pub struct SiteJob<'a> {
     pub task: Option<u32>,
     /// Its component.
     pub component: Option<u32>,
-    /// Which attempt it is, from 1.
+    /// Number of the attempt, from 1.
     pub attempt: u16,
     /// Its user.
     pub user: Cow<'a, str>,
@@ -272,13 +272,13 @@ pub struct SiteJob<'a> {
     pub asks: Cow<'a, str>,
     /// Submit time.
     pub submit: i64,
-    /// When it was eligible.
+    /// Time of eligibility.
     pub eligible: Option<i64>,
-    /// When it arrived, as the import has it.
+    /// Arrival time under the import's rule.
     pub arrive: i64,
-    /// When it started.
+    /// Start time.
     pub start: Option<i64>,
-    /// When it ended or left.
+    /// Time at which it ended or left.
     pub end: Option<i64>,
     /// Seconds that it ran, without suspension.
     pub run: Option<u32>,
@@ -288,19 +288,19 @@ pub struct SiteJob<'a> {
     pub imputed_run: Option<u32>,
     /// Its limit in seconds.
     pub limit: u32,
-    /// Where that is from.
+    /// Source of the limit.
     pub limit_from: LimitFrom,
-    /// How it stood or ended, as the scheduler calls it.
+    /// State in the scheduler's word.
     pub state: Cow<'a, str>,
-    /// What became of it.
+    /// Fate of the job.
     pub kind: Kind,
     /// Exit code and signal.
     pub exit: Option<(i16, i16)>,
-    /// Who cancelled it.
+    /// User who cancelled it.
     pub canceller: Cow<'a, str>,
-    /// Why it waited last.
+    /// Last reason of its wait.
     pub reason: Cow<'a, str>,
-    /// What started it.
+    /// Scheduler that started it.
     pub flags: Flags,
     /// Processors.
     pub cpus: Option<u32>,
@@ -324,7 +324,7 @@ pub struct SiteJob<'a> {
     pub priority: Option<u32>,
     /// A number for its name; 0 where unknown.
     pub name: u32,
-    /// What is special about it.
+    /// Special properties.
     pub marks: Marks,
     /// The record of a log in Standard Workload Format, as it stood.
     pub swf: Cow<'a, str>,
@@ -357,7 +357,7 @@ impl SiteJob<'_> {
     }
 }
 
-/// Where the jobs of a site are.
+/// Storage of a site's jobs.
 pub(crate) enum Jobs {
     /// As they were imported.
     Imported(Box<Imported>),
@@ -377,13 +377,13 @@ pub(crate) struct Imported {
 
 /// An imported site.
 pub struct Site {
-    /// What it says of itself.
+    /// Manifest of the site.
     pub manifest: Manifest,
     /// Its nodes.
     pub nodes: Vec<NodeSummary>,
-    /// What its pools lacked over time.
+    /// Capacity that its pools lacked over time.
     pub losses: Vec<Loss>,
-    /// The same by nodes.
+    /// Missing capacity by nodes.
     pub(crate) node_losses: Vec<NodeLoss>,
     pub(crate) jobs: Jobs,
     /// The `slurm.conf` that describes it.
@@ -403,7 +403,7 @@ impl std::fmt::Debug for Site {
 }
 
 impl Site {
-    /// How many jobs it has.
+    /// Returns the number of jobs.
     #[must_use]
     pub fn len(&self) -> usize {
         match &self.jobs {
@@ -412,7 +412,7 @@ impl Site {
         }
     }
 
-    /// Whether it has none.
+    /// Returns whether it has none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -438,7 +438,7 @@ impl Site {
 
     /// Takes the site as its nodes where a `slurm.conf` describes them: from now on its unit is the
     /// processor, a job's size is its processors, and what it asks for beside them is its demand.
-    /// Answers whether it does. A job wider than its pool has all of it.
+    /// Returns whether it does. A job wider than its pool has all of it.
     pub fn take_nodes(&mut self) -> bool {
         if self.on_nodes || self.manifest.swf.is_some() || self.slurm_conf.is_none() {
             return self.on_nodes;

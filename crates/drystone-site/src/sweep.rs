@@ -4,7 +4,7 @@ use crate::import::Effort;
 use crate::jobs::Job;
 use std::ops::Range;
 
-/// What happens to a job.
+/// Event of a job.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Moves {
     Starts,

@@ -1,9 +1,9 @@
-//! How an import tells how far it is, and is told to stop.
+//! Progress and cancellation of an import.
 
 use crate::error::SiteError;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// What watches an import.
+/// Observer of an import.
 #[derive(Clone, Copy)]
 pub struct Watch<'a> {
     /// Set when it is to stop.

@@ -1,5 +1,5 @@
-//! A pool of a site as a workload: jobs, what runs and waits at the beginning, who leaves, and what
-//! the machine lacks.
+//! A pool of a site as a workload: jobs, running and waiting ones at the beginning, withdrawals,
+//! and missing capacity.
 
 use crate::capacity::{Cause, Loss, NodeLoss};
 use crate::export::{Numbering, Purpose};
@@ -24,7 +24,7 @@ pub struct PoolWorkload {
     pub pool: u16,
     /// Its jobs, in circumstances.
     pub workload: Workload,
-    /// What it lacks over time.
+    /// Capacity that it lacks over time.
     pub outages: Outages,
     /// For each job of the workload its place among the jobs of the site.
     pub places: Vec<u32>,
@@ -42,14 +42,14 @@ impl PoolWorkload {
     }
 }
 
-/// Why a pool is no workload.
+/// Reason why a pool is no workload.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PoolError {
     /// Its jobs form none.
     #[error(transparent)]
     Workload(#[from] WorkloadError),
-    /// What it lacks cannot be.
+    /// Its missing capacity is impossible.
     #[error("capacity.csv: {0}")]
     Outages(#[from] OutageError),
     /// A demand of its jobs that cannot be counted.
@@ -61,8 +61,8 @@ pub enum PoolError {
 }
 
 impl Site {
-    /// Whether a job is simulated: those within reservations start when they started, as capacity
-    /// that others lack.
+    /// Returns whether a job is simulated: those within reservations start at their recorded times,
+    /// as capacity that others lack.
     #[must_use]
     pub fn is_simulated(job: &SiteJob<'_>) -> bool {
         !job.marks.has(Marks::RESERVED)
@@ -76,8 +76,8 @@ impl Site {
         self.pool_workload_later(pool, |_| 0)
     }
 
-    /// The same with jobs that arrive so many seconds later. Those that are here at the beginning
-    /// of the window stay where they are.
+    /// Returns the workload with jobs that arrive later by these seconds. Those that are here at
+    /// the beginning of the window stay where they are.
     pub(crate) fn pool_workload_later(
         &self,
         pool: u16,
@@ -124,7 +124,7 @@ impl Site {
         })
     }
 
-    /// What a pool is called in results.
+    /// Returns the name of a pool in results.
     #[must_use]
     pub fn title(&self, pool: u16) -> String {
         let cluster = if self.manifest.cluster.is_empty() { "site" } else { &self.manifest.cluster };
@@ -215,9 +215,9 @@ impl Site {
         known
     }
 
-    /// What is known of the jobs of a workload beyond each by itself: who runs and waits at the
-    /// beginning of the window, who leaves without a start, how they ended, whose run time is a
-    /// guess. `places` are their places among the jobs of the site.
+    /// Returns the knowledge of a workload's jobs beyond each by itself: jobs that run and wait at
+    /// the beginning of the window, that leave without a start, the ways in which they ended, and
+    /// run times that are guesses. `places` are their places among the jobs of the site.
     #[must_use]
     pub fn circumstances(&self, workload: &Workload, places: &[u32]) -> Circumstances {
         let mut known = Circumstances::default();
@@ -250,7 +250,7 @@ impl Site {
         known
     }
 
-    /// What a pool lacks over time.
+    /// Returns the capacity that a pool lacks over time.
     ///
     /// # Errors
     /// More than it has.
@@ -281,7 +281,7 @@ impl Site {
     }
 }
 
-/// The same processors so many further on.
+/// Returns the processors shifted by this number.
 fn shifted(set: &ProcSet, by: u32) -> ProcSet {
     let ranges: Vec<ProcSet> =
         set.ranges().iter().map(|range| ProcSet::range(range.start + by..range.end + by)).collect();
@@ -310,7 +310,7 @@ fn of_record(record: &Record) -> Option<(Job, Truth)> {
     Some((job, Truth { run: Span(run), number: record.number, status: Status::from_swf(record.status) }))
 }
 
-/// How a job ended, where that is not by itself.
+/// Returns the way in which a job ended, where that is not by itself.
 fn how(job: &SiteJob<'_>) -> Option<How> {
     match (job.kind, State::named(&job.state)) {
         (Kind::Ran, Some(State::Timeout | State::Deadline)) => Some(How::AtLimit),

@@ -1,5 +1,5 @@
 //! Compares recordings of a real Slurm with the model: `certify DIR [NAME]...`. With names, every
-//! difference is told.
+//! difference is listed.
 
 use drystone_slurm::certify::{Golden, free_run, pass_by_pass, priorities};
 use std::path::Path;

@@ -22,7 +22,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// Phases of the clocks.
 const PHASES: u64 = 3;
 
-/// What is claimed, and the settings that show it: the first is what the others are compared with.
+/// Claims, and the settings that show them: the others are compared with the first.
 const CLAIMS: [(&str, &[&str]); 5] = [
     (
         "`bf_max_job_user` keeps one user from using up a pass",

@@ -1,4 +1,4 @@
-//! How fast the model is, and what it does: `speed LOG [POLICY]`.
+//! Measures the speed of the model and its results: `speed LOG [POLICY]`.
 
 use drystone::engine::{Replay, Simulation};
 use drystone::log::clean::Options;

@@ -1,5 +1,5 @@
-//! Time that answers take on one core: `speed [POLICY]`. A machine of 1,000 processors is full, and a
-//! queue of so many jobs waits.
+//! Time that answers take on one core: `speed [POLICY]`. A machine of 1,000 processors is full, and
+//! a queue of so many jobs waits.
 
 use drystone_core::engine::Session;
 use drystone_core::model::{Job, JobId, Machine, Span, Time};

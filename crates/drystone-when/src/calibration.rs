@@ -8,7 +8,7 @@ use drystone_core::model::{JobId, Time};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
-/// What came of past answers: levels at which starts fell, in the order of the questions.
+/// Record of past answers: levels at which starts fell, in the order of the questions.
 ///
 /// A job that still waits, and one that was withdrawn, say that the level is at least what they
 /// have reached: without them answers would be optimistic just when load rises.
@@ -38,7 +38,7 @@ pub struct Correction {
     curve: Curve,
     /// Past answers that it comes from.
     pub answers: usize,
-    /// How many of these are not known yet, or never will be.
+    /// Number of these that are not known yet, or never will be.
     pub censored: usize,
 }
 
@@ -92,8 +92,8 @@ impl Calibration {
         Correction { curve: Curve::of(&mut seen), answers: self.answers.len(), censored }
     }
 
-    /// Which share of the starts that are known fell into the central interval of this probability,
-    /// as the answers were before any correction.
+    /// Returns the share of the known starts that fell into the central interval of this
+    /// probability, as the answers were before any correction.
     #[must_use]
     pub fn raw_coverage(&self, central: f64) -> Option<f64> {
         let (low, high) = ((1.0 - central) / 2.0, (1.0 + central) / 2.0);

@@ -11,9 +11,9 @@ use std::collections::{BTreeMap, VecDeque};
 pub(crate) struct Past {
     pub(crate) name: u64,
     pub(crate) job: Job,
-    /// How long it ran, once it has ended.
+    /// Run time, once it has ended.
     pub(crate) run: Option<i64>,
-    /// Whether it was withdrawn before it ran.
+    /// True if it was withdrawn before it ran.
     pub(crate) withdrawn: bool,
 }
 
@@ -21,10 +21,10 @@ pub(crate) struct Past {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Days {
     jobs: VecDeque<Past>,
-    /// How many have been forgotten.
+    /// Number of forgotten ones.
     forgotten: u64,
     places: BTreeMap<u64, u64>,
-    /// When the first one of all arrived.
+    /// Arrival time of the very first one.
     began: Option<Time>,
 }
 
@@ -79,7 +79,7 @@ impl Days {
     }
 }
 
-/// Whether a time lies on a Saturday or a Sunday.
+/// Returns whether a time lies on a Saturday or a Sunday.
 fn is_weekend(time: i64, monday: i64) -> bool {
     (time - monday).div_euclid(Span::DAY.0).rem_euclid(7) >= 5
 }
@@ -105,7 +105,7 @@ impl Plan {
         Plan { now, monday: 0, alike: [Vec::new(), Vec::new()] }
     }
 
-    /// Whether any job can arrive.
+    /// Returns whether no job can arrive.
     pub(crate) fn is_empty(&self) -> bool {
         self.alike.iter().all(Vec::is_empty)
     }
@@ -128,7 +128,7 @@ pub(crate) struct Arrivals<'a> {
     /// Days drawn so far, and the last day that is.
     drawn: i64,
     last: i64,
-    /// What is left of the day at work, and how far it is moved.
+    /// Next job of the current day, and the shift of the day.
     next: usize,
     until: usize,
     shift: i64,
@@ -177,7 +177,7 @@ impl<'a> Arrivals<'a> {
         }
     }
 
-    /// When the next job comes, and which it was.
+    /// Returns the time of the next job, and the past job that it repeats.
     #[inline]
     pub(crate) fn peek(&self) -> Option<(Time, &'a Past)> {
         if self.is_extra_next() { self.extra } else { self.next_of_days() }

@@ -2,16 +2,16 @@
 //! order and on however many threads they are asked for. So two variants of a job see the same
 //! futures.
 
-/// What a number is drawn for.
+/// Purpose of a drawn number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Purpose {
     /// The run time of a job by itself.
     Own,
     /// The run time that jobs of one user and limit share.
     Shared,
-    /// Whether a job takes the shared one.
+    /// Decides if a job takes the shared number.
     Coupled,
-    /// Which day of the past is replayed.
+    /// Chooses the day of the past that is replayed.
     Day,
     /// A place within ties.
     Tie,

@@ -10,20 +10,20 @@ use drystone_core::policy::{Phase, PolicySpec};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// What the members of the family differ in.
+/// Choices in which the members of the family differ.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Rules {
-    /// Whether jobs overtake at all.
+    /// True if jobs overtake at all.
     backfill: bool,
-    /// Whether the head has a reservation.
+    /// True if the head has a reservation.
     reserve: bool,
-    /// Whether the walk over the ends stops at the first sufficient one.
+    /// True if the walk over the ends stops at the first sufficient one.
     first: bool,
-    /// Whether overdue jobs count as ending now.
+    /// True if overdue jobs count as ending now.
     clamp: bool,
-    /// Whether expired predictions are put off.
+    /// True if expired predictions are put off.
     corrects: bool,
-    /// Whether a pass follows each event.
+    /// True if a pass follows each event.
     per_event: bool,
 }
 
@@ -71,9 +71,9 @@ struct Run {
 struct Facts {
     procs: Procs,
     limit: i64,
-    /// When it is predicted to end, once it runs.
+    /// Predicted end, once it runs.
     end: i64,
-    /// How often its prediction has been put off.
+    /// Number of times that its prediction has been put off.
     late: u32,
     /// Its run time, where that is known before it starts.
     run: Option<i64>,
@@ -128,7 +128,7 @@ fn increment(before: u32) -> i64 {
     if before == 0 { 60 } else { 900i64.saturating_mul(1 << (before - 1).min(30)) }
 }
 
-/// How often a prediction has been put off that is so far beyond the limit.
+/// Returns the number of times that a prediction this far beyond the limit has been put off.
 fn put_off(beyond: i64) -> u32 {
     let (mut times, mut sum) = (0, 0);
     while sum < beyond && times < 40 {

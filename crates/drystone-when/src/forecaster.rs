@@ -60,7 +60,7 @@ struct Memory {
     offset: u64,
 }
 
-/// How run times are taken to be in what is not drawn.
+/// Run times assumed where none are drawn.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RunTimes {
     /// The users' limits.
@@ -69,16 +69,16 @@ pub enum RunTimes {
     LastTwo,
 }
 
-/// When one job starts: a distribution of the time from now on, in seconds.
+/// Start of one job: a distribution of the time from now on, in seconds.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Answer {
-    /// Which job.
+    /// Job concerned.
     pub job: JobId,
-    /// When the question was asked.
+    /// Time of the question.
     pub asked: Time,
     /// The sample of futures.
     pub sample: Sample,
-    /// What past answers have shown.
+    /// Correction from past answers.
     pub correction: Correction,
 }
 
@@ -112,7 +112,8 @@ impl Forecaster {
         Forecaster::with(policy, settings, move || spec.scheduler())
     }
 
-    /// The same where a fresh scheduler needs more than the policy's text: priorities, say.
+    /// Makes a forecaster whose fresh schedulers need more than the policy's text, such as
+    /// priorities.
     ///
     /// # Errors
     /// As [`Forecaster::new`].
@@ -134,8 +135,7 @@ impl Forecaster {
         })
     }
 
-    /// The same without the fast futures that plain policies have: for tests, which hold one to the
-    /// other.
+    /// Disables the fast futures of plain policies: for tests, which compare the two.
     #[must_use]
     pub fn without_shortcut(self) -> Forecaster {
         Forecaster { rules: None, ..self }
@@ -208,7 +208,7 @@ impl Forecaster {
     /// All that it has learned, in a compact binary form: equal states give equal bytes.
     ///
     /// # Errors
-    /// Where serde fails.
+    /// Serialisation fails.
     pub fn save(&self) -> Result<Vec<u8>, SnapshotError> {
         self.memory.save()
     }
@@ -221,7 +221,7 @@ impl Forecaster {
         self.memory.load(bytes)
     }
 
-    /// What came of past answers.
+    /// Returns the record of past answers.
     #[must_use]
     pub fn calibration(&self) -> &Calibration {
         &self.memory.calibration

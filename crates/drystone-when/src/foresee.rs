@@ -1,5 +1,5 @@
-//! How good answers would have been on a log: every job that waits is asked about as it arrives,
-//! by each method, and what came of it is held against the answers.
+//! Quality of answers on a log: each method is asked about every waiting job as it arrives, and its
+//! answer is compared with the actual start.
 
 use crate::forecaster::{Forecaster, RunTimes};
 use crate::general::FutureError;
@@ -27,7 +27,7 @@ pub struct Options<'a> {
     pub every: u32,
     /// This share of the questions, the first ones, trains only.
     pub training: f64,
-    /// What the machine lacks over time.
+    /// Capacity that the machine lacks over time.
     pub outages: Option<&'a Outages>,
     /// Stops soon after this is set.
     pub stop: Option<&'a AtomicBool>,
@@ -85,7 +85,7 @@ impl State {
 /// One method's scores.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct MethodScore {
-    /// Which.
+    /// Method scored.
     pub method: Method,
     /// Over all questions.
     pub all: Score,
@@ -95,7 +95,7 @@ pub struct MethodScore {
     pub skill: Option<Skill>,
 }
 
-/// How good answers would have been.
+/// Quality of the answers.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Foreseen {
     /// Jobs that arrived.
@@ -132,7 +132,7 @@ pub struct Promises {
     pub earlier: f64,
 }
 
-/// Why a log could not be scored.
+/// Reason why a log could not be scored.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ForeseeError {
@@ -142,12 +142,12 @@ pub enum ForeseeError {
     /// The policy broke its contract on the log itself.
     #[error(transparent)]
     Simulation(#[from] SimulationError),
-    /// The policy cannot be told what happens.
+    /// The policy cannot take the news of the workload.
     #[error(transparent)]
     News(#[from] drystone_core::engine::NewsError),
 }
 
-/// What has happened in one step of the simulation.
+/// Event of one step of the simulation.
 #[derive(Clone, Copy, Debug)]
 enum Heard {
     Arrived(JobId),
@@ -214,11 +214,12 @@ struct Asked {
     started_before_plan: bool,
 }
 
-/// Scores the answers that each job of a log would have been given at its arrival. `progress` is
-/// told how many jobs have arrived, now and then.
+/// Scores the answers that each job of a log would have received at its arrival. `progress`
+/// receives the number of jobs that have arrived, at intervals.
 ///
 /// # Errors
-/// A policy that knows true run times, breaks its contract, or cannot be told what happens.
+/// A policy that knows true run times, breaks its contract, or cannot take the news of the
+/// workload.
 pub fn foresee(
     workload: &Workload,
     policy: &PolicySpec,
@@ -282,7 +283,7 @@ impl<'a> Examiner<'a> {
         }
     }
 
-    /// `false` where it was told to stop.
+    /// Returns `false` on cancellation.
     fn run<S: Source>(&mut self, simulation: Simulation<S>) -> Result<bool, ForeseeError> {
         let mut simulation = simulation.without_accuracy();
         let (mut arrived, mut told) = (0u64, 0u64);

@@ -11,7 +11,7 @@ use drystone_core::policy::{Loss, Why};
 use drystone_core::snapshot::SnapshotError;
 use std::cell::{Cell, RefCell};
 
-/// Why a policy cannot be simulated forward.
+/// Reason why a policy cannot be simulated forward.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FutureError {
@@ -154,7 +154,7 @@ impl Observer for Watch<'_> {
     }
 }
 
-/// What is known of processors from some instant on.
+/// Known processors from some instant on.
 #[derive(Clone, Debug)]
 struct KnownTurn {
     at: Time,
@@ -191,7 +191,7 @@ fn turns(losses: &[Loss], now: Time) -> Vec<KnownTurn> {
     times.iter().map(turn).collect()
 }
 
-/// What comes from outside in a future: arrivals, and processors that go and come back.
+/// External events of a future: arrivals, and processors that go and come back.
 struct Ahead<'a, 'f, 'd> {
     fates: &'a RefCell<&'a mut Fates<'f>>,
     draws: Draws,
@@ -258,7 +258,7 @@ impl Source for Ahead<'_, '_, '_> {
     }
 }
 
-/// The same where no processors go or come: then policies need not hear of news.
+/// External events where no processors go or come: then policies need not hear of news.
 struct Plain<'a, 'f, 'd>(Ahead<'a, 'f, 'd>);
 
 impl Source for Plain<'_, '_, '_> {

@@ -1,9 +1,10 @@
 //! Start times of waiting jobs, as calibrated distributions.
 //!
-//! [`Forecaster`] learns run times and arrivals from what happens, samples futures of a session, and
-//! simulates the very policy on each until the jobs have started. Past answers, held against what
-//! came of them, correct the next one ([`Calibration`]). [`foresee()`] scores answers on a log,
-//! beside plans and statistics; [`Forecaster::rehearse`] does the same on what a site has recorded.
+//! [`Forecaster`] learns run times and arrivals from what happens, samples futures of a session,
+//! and simulates the very policy on each until the jobs have started. Past answers, held against
+//! what came of them, correct the next one ([`Calibration`]). [`foresee()`] scores answers on a
+//! log, beside plans and statistics; [`Forecaster::rehearse`] does the same on what a site has
+//! recorded.
 //!
 //! | module | to find |
 //! |---|---|

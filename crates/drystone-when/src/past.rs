@@ -79,7 +79,7 @@ impl Questions {
         Some((0..LEVELS).map(|k| (libm::exp(here + curve.quantile(level(k)).unwrap_or(0.0)) - 60.0).max(0.0)).collect())
     }
 
-    /// What became of the most similar states.
+    /// Returns the outcomes of the most similar states.
     pub(crate) fn neighbours(&self, features: &[f64; FEATURES], now: Time) -> Option<Vec<f64>> {
         let scale = self.scales();
         let mut near: Vec<(f64, &Question)> = self

@@ -11,13 +11,13 @@ use drystone_core::policy::{Action, Loss};
 /// A job as the site has recorded it; times are the session's.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Observed {
-    /// What was asked for, and when it was submitted.
+    /// The job as submitted, with its submit time.
     pub job: Job,
-    /// When it could start at the earliest.
+    /// Earliest time at which it could start.
     pub eligible: Time,
-    /// When it started.
+    /// Start time.
     pub start: Option<Time>,
-    /// When it ended, or was withdrawn.
+    /// Time at which it ended, or was withdrawn.
     pub end: Option<Time>,
     /// Its place in the queue, the smallest first; by default that of its submission.
     pub rank: i64,
@@ -37,7 +37,7 @@ impl Observed {
 pub struct Adoption {
     /// Behind its first decision.
     pub session: Session,
-    /// Which of the jobs each of its jobs is.
+    /// Index of each of its jobs among the jobs.
     pub jobs: Vec<usize>,
     /// Jobs that hold more processors than the machine has, together: those that came last are left
     /// out.
@@ -62,11 +62,11 @@ impl Adoption {
 }
 
 /// The session in which these jobs are at `now`: those that run run, those that wait wait in the
-/// order of their ranks, `losses` are known of processors that are out or will be, and the policy has
-/// made its pass.
+/// order of their ranks, `losses` are known of processors that are out or will be, and the policy
+/// has made its pass.
 ///
 /// # Errors
-/// A policy that cannot be told what is here already, or what is out.
+/// A policy that cannot take the present jobs, or the missing processors.
 pub fn adopt(
     scheduler: Scheduler,
     machine: Machine,
@@ -121,12 +121,12 @@ fn adopt_these(
     Ok(Adoption { session, jobs: taken, left_out, promised })
 }
 
-/// How answers would have been in the past.
+/// Quality of answers in the past.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Rehearsal {
     /// Returns whose job has started.
     pub answers: u64,
-    /// How many of these starts fell into the central 50 and 90 % of what was said.
+    /// Number of these starts that fell into the central 50 and 90 % of the answer.
     pub inside: [u64; 2],
     /// Jobs that started, to which the policy would have promised a latest start.
     pub promised: u64,
@@ -144,7 +144,7 @@ struct Said {
     promised: Option<Time>,
 }
 
-/// What happens, in the order in which it is told at one instant.
+/// Events, in the order of their delivery at one instant.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum What {
     End,
@@ -157,7 +157,7 @@ impl Forecaster {
     /// to the last `questions` jobs that waited would have been worth.
     ///
     /// # Errors
-    /// A policy that cannot be told what is here already, or cannot be simulated forward.
+    /// A policy that cannot take the present jobs, or cannot be simulated forward.
     pub fn rehearse(
         &mut self,
         machine: Machine,
@@ -230,7 +230,7 @@ impl Forecaster {
         Ok(told)
     }
 
-    /// What would have been said of a job then.
+    /// Returns the answer that would have been given for a job then.
     fn sample_then(
         &mut self,
         machine: Machine,

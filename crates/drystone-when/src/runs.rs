@@ -1,5 +1,5 @@
-//! How long jobs run, learned from those that have ended: four nested histories, and what is left
-//! of them for a job that has run for some time.
+//! Run times learned from ended jobs: four nested histories, and their remainder for a job that has
+//! run for some time.
 
 use crate::settings::Settings;
 use serde::{Deserialize, Serialize};
@@ -15,7 +15,7 @@ struct Ended {
 /// Ended jobs, newest first.
 type Newest = VecDeque<Ended>;
 
-/// What tells jobs apart here: user, limit and processors.
+/// Identity of a job for run times: user, limit and processors.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub(crate) struct Kin {
     pub(crate) user: i32,
@@ -40,7 +40,7 @@ struct History {
     stamp: u64,
 }
 
-/// What was learned of run times.
+/// Learned run times.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Runs {
     same: BTreeMap<Kin, History>,
@@ -57,7 +57,7 @@ pub(crate) struct Runs {
 /// The values of one kind of job in ascending order.
 #[derive(Clone, Debug)]
 struct Table {
-    /// When the user's history and that of the class were last added to.
+    /// Times at which the user's history and that of the class last grew.
     stamps: (u64, u64),
     values: Vec<Value>,
 }
@@ -243,7 +243,7 @@ fn scaled(ended: Ended, limit: i64) -> i64 {
     i64::try_from(scaled).unwrap_or(i64::MAX / 4)
 }
 
-/// What is left of ascending values for a job that has run so long, as ascending values with sums
+/// Collects the values that remain for a job that has run this long, as ascending values with sums
 /// of probabilities.
 fn survivors(values: &[Value], ran: i64, settings: &Settings, into: &mut Vec<(i64, f64)>) {
     let from = values.partition_point(|value| value.run <= ran);

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 pub struct Sample {
     /// Ascending.
     values: Vec<i64>,
-    /// How many of them are no starts, but the end of the futures that were looked at.
+    /// Number of them that are no starts, but the end of the futures simulated.
     beyond: u32,
 }
 
@@ -35,7 +35,7 @@ impl Sample {
         &self.values
     }
 
-    /// Which share of the futures has no start until the horizon.
+    /// Returns the share of the futures without a start until the horizon.
     #[must_use]
     pub fn beyond(&self) -> f64 {
         if self.values.is_empty() { 0.0 } else { f64::from(self.beyond) / self.values.len() as f64 }

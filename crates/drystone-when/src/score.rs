@@ -21,7 +21,7 @@ pub fn at_level(quantiles: &[f64], wanted: f64) -> f64 {
     quantiles[below] + (quantiles[above] - quantiles[below]) * (place - below as f64)
 }
 
-/// Levels whose pinball losses are told.
+/// Levels whose pinball losses are reported.
 pub const PINBALL: [f64; 4] = [0.1, 0.5, 0.9, 0.95];
 
 /// One answer held against what came of it; times in minutes.
@@ -29,21 +29,21 @@ pub const PINBALL: [f64; 4] = [0.1, 0.5, 0.9, 0.95];
 pub struct Mark {
     /// Continuous ranked probability score.
     pub crps: f32,
-    /// The same of the logarithm of the time and a minute.
+    /// CRPS of the logarithm of the time plus a minute.
     pub log_crps: f32,
     /// Losses at [`PINBALL`].
     pub pinball: [f32; 4],
-    /// How many of the quantiles lie below the start.
+    /// Number of quantiles below the start.
     pub below: u8,
-    /// Whether the central intervals of 50 and 90 % hold it.
+    /// True for each central interval, of 50 and 90 %, that contains it.
     pub inside: [bool; 2],
-    /// Whether it started by the 95 % quantile.
+    /// True if it started by the 95 % quantile.
     pub by_95: bool,
     /// Widths of these intervals.
     pub width: [f32; 2],
     /// Absolute error of the median.
     pub error: f32,
-    /// Whether the job started later than the median said.
+    /// True if the job started later than the median.
     pub later: bool,
 }
 
@@ -89,7 +89,7 @@ pub struct Score {
     pub unanswered: u64,
     /// Mean continuous ranked probability score.
     pub crps: f64,
-    /// The same of logarithms.
+    /// CRPS of logarithms.
     pub log_crps: f64,
     /// Mean losses at the levels 0.1, 0.5, 0.9 and 0.95.
     pub pinball: [f64; 4],
@@ -139,7 +139,8 @@ impl Score {
             by += count;
             score.calibration_error += (by as f64 / n - level(k)).abs() / LEVELS as f64;
         }
-        // With so many of the quantiles below it, a start lies between (below − ½) % and (below + ½) %.
+        // With so many of the quantiles below it, a start lies between (below − ½) % and (below +
+        // ½) %.
         for (count, at) in below.iter().zip(0..) {
             let (from, to) = (f64::from(at) - 0.5, f64::from(at) + 0.5);
             let share = *count as f64 / n;
@@ -163,8 +164,7 @@ fn median(mut values: Vec<f32>) -> f64 {
     f64::from(if n % 2 == 1 { values[n / 2] } else { f32::midpoint(values[n / 2 - 1], values[n / 2]) })
 }
 
-/// By how much answers are better than others on the same questions: 1 − CRPS/CRPS, with an
-/// interval.
+/// Gain of answers over others on the same questions: 1 − CRPS/CRPS, with an interval.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Skill {
     /// On all questions.

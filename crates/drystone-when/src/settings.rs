@@ -1,4 +1,4 @@
-//! What a forecaster is made of, in numbers.
+//! Settings of a forecaster, in numbers.
 
 use drystone_core::model::Span;
 use serde::{Deserialize, Serialize};
@@ -11,12 +11,12 @@ pub struct Settings {
     pub samples: u32,
     /// Ended jobs kept of each kind of history.
     pub kept: usize,
-    /// What an ended job weighs against the one that ended after it.
+    /// Weight of an ended job relative to the one that ended after it.
     pub decay: f64,
-    /// How much weight a history needs to get half of what the wider ones leave: same user, limit
-    /// and size; same user and limit; same user.
+    /// Weight at which a history gets half of what the wider ones leave: same user, limit and size;
+    /// same user and limit; same user.
     pub trust: [f64; 3],
-    /// How often a job shares its luck with the others of its user and limit.
+    /// Probability that a job shares its luck with the others of its user and limit.
     pub coupling: f64,
     /// Days of the past that are replayed as the future; 0 for a future without arrivals.
     pub days: u32,
@@ -24,7 +24,7 @@ pub struct Settings {
     pub window: usize,
     /// Pseudo-predictions that keep the calibration near the identity.
     pub pseudo: usize,
-    /// How far futures go: a job that has not started by then has no start in that future.
+    /// Length of futures: a job that has not started by then has no start in that future.
     pub horizon: Span,
     /// The time of a midnight before a Monday, which tells working days from weekends.
     pub monday: i64,

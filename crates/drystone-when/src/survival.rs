@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub(crate) struct Seen {
     pub(crate) value: f64,
-    /// Whether it is the value itself.
+    /// True if it is the value itself.
     pub(crate) known: bool,
 }
 

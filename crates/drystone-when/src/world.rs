@@ -14,10 +14,10 @@ use drystone_core::policy::Phase;
 pub(crate) struct Here {
     pub(crate) id: JobId,
     pub(crate) kin: Kin,
-    /// What it has run, −1 for one that waits.
+    /// Run time so far, −1 for a waiting job.
     pub(crate) ran: i64,
     pub(crate) phase: Phase,
-    /// When the running segment began, and when it is predicted to end.
+    /// Beginning of the running segment, and its predicted end.
     pub(crate) segment: i64,
     pub(crate) predicted_end: i64,
 }
@@ -41,13 +41,13 @@ pub(crate) struct World {
     pub(crate) now: Time,
     pub(crate) free: Procs,
     pub(crate) here: Vec<Here>,
-    /// Whether anything is here that the fast futures do not know: processors that are out, jobs
+    /// True if anything is here that the fast futures do not know: processors that are out, jobs
     /// that are held back or suspended.
     pub(crate) special: bool,
 }
 
 impl World {
-    /// What a session shows; its first job has the name `offset`.
+    /// Reads the state of a session; its first job has the name `offset`.
     pub(crate) fn of(session: &Session, offset: u64) -> World {
         let view = session.view();
         let mut world = World {
@@ -80,7 +80,7 @@ impl World {
         world
     }
 
-    /// What a job is called where it is remembered.
+    /// Returns the name under which a job is remembered.
     pub(crate) fn name(&self, id: JobId) -> u64 {
         self.offset + u64::from(id.0)
     }
@@ -90,7 +90,7 @@ impl World {
     }
 }
 
-/// What run times futures have.
+/// Run times of futures.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Assume {
     /// Drawn from what was learned.

@@ -12,7 +12,7 @@ struct Made<F> {
     rule: F,
     asked: Vec<String>,
     told: Vec<String>,
-    /// After so many simulations it is told to stop.
+    /// Number of simulations after which it is cancelled.
     stops_after: usize,
 }
 
@@ -153,7 +153,7 @@ fn a_value_that_only_the_first_phase_flatters_does_not_hide_another_value_of_its
     };
     let (advice, asked, _) = self::asked(rule, &[], usize::MAX);
     let settings = advice.expect("nothing stops it").settings;
-    assert!(asked.iter().any(|policy| policy.contains("phase=2")), "phases are told by number: {asked:?}");
+    assert!(asked.iter().any(|policy| policy.contains("phase=2")), "phases have numbers: {asked:?}");
     assert_eq!(settings.reason, Reason::Recommended, "{settings:?}");
     let best = settings.best.expect("there is one");
     assert_eq!((best.name.as_str(), best.phases), ("bf_window=720", 3));
@@ -168,9 +168,9 @@ fn drawn(text: &str) -> f64 {
     (hash.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as f64 / f64::from(1 << 24)
 }
 
-/// Where every setting has an effect of its own in each week and phase, halves find others than all
-/// weeks do. Then, too, the best over all weeks is the best of everything that is listed as tried
-/// in all phases.
+/// If every setting has an effect of its own in each week and phase, halves find others than all
+/// weeks do. Even then the best over all weeks is the best of everything that is listed as tried in
+/// all phases.
 #[test]
 fn nothing_listed_is_better_than_the_best_over_all_weeks() {
     let mut found = 0;
@@ -228,7 +228,7 @@ fn what_is_known_when_it_is_stopped_is_told() {
     assert_eq!(advice.settings.reason, Reason::Unfinished);
 }
 
-/// Where no job waits for long, nothing is worth a change: 5 s that become 0 are no gain.
+/// If no job waits for long, nothing is worth a change: 5 s that become 0 are no gain.
 #[test]
 fn a_few_seconds_are_no_gain() {
     let rule = |policy: &str, _: usize| if policy.contains("bf_window=2880") { 0.0 } else { 5.0 };

@@ -11,7 +11,7 @@ use rand_chacha::ChaCha8Rng;
 use std::time::{Duration, Instant};
 use timeline::Timeline;
 
-/// How long to search.
+/// Limit of a search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Limit {
     /// So many trials, each of some orders for the same tasks: the same result wherever it runs.
@@ -20,10 +20,10 @@ pub enum Limit {
     Time(Duration),
 }
 
-/// How to search.
+/// Settings of a search.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Search {
-    /// How long.
+    /// Limit of the search.
     pub limit: Limit,
     /// Seed of all random numbers.
     pub seed: u64,
@@ -41,7 +41,7 @@ impl Default for Search {
     }
 }
 
-/// How far a search is.
+/// Progress of a search.
 #[derive(Clone, Copy, PartialEq, Debug)]
 #[non_exhaustive]
 pub struct Searching {
@@ -53,7 +53,7 @@ pub struct Searching {
     pub cost: f64,
 }
 
-/// What a search found.
+/// Result of a search.
 #[derive(Clone, PartialEq, Debug)]
 #[non_exhaustive]
 pub struct Found {
@@ -65,7 +65,7 @@ pub struct Found {
     pub trials: u64,
     /// Time spent. Differs from run to run.
     pub took: Duration,
-    /// Whether it was told to stop.
+    /// True if it was stopped early.
     pub stopped: bool,
 }
 
@@ -79,7 +79,7 @@ const KEEPS: f64 = 50.0;
 ///
 /// # Errors
 /// A schedule that is infeasible.
-#[expect(clippy::disallowed_methods, reason = "how long to search, where that was asked for")]
+#[expect(clippy::disallowed_methods, reason = "the duration of the search, if limited")]
 pub fn search(
     instance: &Instance,
     begin: &Schedule,
@@ -141,7 +141,7 @@ fn released(instance: &Instance, begin: &Schedule) -> Vec<i64> {
     both.map(|(task, &start)| if task.fixed { start } else { task.release }).collect()
 }
 
-/// Whether tasks that run for no time find their processors free at their starts.
+/// Returns whether tasks of zero run time find their processors free at their starts.
 fn room_for_instants(instance: &Instance, schedule: &Schedule) -> bool {
     let mut starts = schedule.starts.clone();
     settle_instants(instance, &mut starts);
@@ -202,10 +202,10 @@ struct AtWork<'a> {
     waiting: Waiting,
     timeline: Timeline,
     random: ChaCha8Rng,
-    /// What is free without the tasks that are out, and with those that are back.
+    /// Free processors without the tasks that are out, and with those that are back.
     ruined: Room,
     room: Room,
-    /// Where each that is out would go alone, and what that costs.
+    /// Place of each removed task if it came back alone, and its cost.
     alone: Vec<(i64, f64)>,
     out: Vec<u32>,
     order: Vec<(f64, u32)>,
@@ -319,8 +319,8 @@ impl<'a> AtWork<'a> {
         self.out.push(anchor);
     }
 
-    /// What is free without them, and where each would go if it came back alone; the sum of what
-    /// that costs.
+    /// Computes the free processors without them, and the place of each if it came back alone;
+    /// returns the sum of the costs.
     fn ruin(&mut self) -> Option<f64> {
         let span = |task: &u32| {
             let start = self.starts[*task as usize];

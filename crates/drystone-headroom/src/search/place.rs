@@ -1,9 +1,9 @@
-//! What is free between two times, as a short list of levels.
+//! Free processors between two times, as a short list of levels.
 
-/// What is free between two times.
+/// Free processors between two times.
 #[derive(Default)]
 pub(super) struct Room {
-    /// From when on each level holds, in order of time.
+    /// Beginning of each level, in order of time.
     times: Vec<i64>,
     /// Free processors from then on.
     free: Vec<i64>,
@@ -58,8 +58,8 @@ impl Room {
         self.free[first..last].iter_mut().for_each(|free| *free += more);
     }
 
-    /// The earliest second from `from` on at which so many processors are free for so long, with the
-    /// levels that hold it; `None` where there is no such place before the end.
+    /// The earliest second from `from` on at which so many processors are free for so long, with
+    /// the levels that hold it; `None` where there is no such place before the end.
     #[inline]
     fn earliest(&self, from: i64, procs: i64, run: i64) -> Option<(i64, usize, usize)> {
         let mut at = self.at(from);

@@ -1,4 +1,4 @@
-//! What is free over time, cut into hours: a part of it is found and changed in little time.
+//! Free processors over time, cut into hours: a part of it is found and changed in little time.
 
 use super::place::Room;
 use crate::instance::Instance;
@@ -22,17 +22,17 @@ struct Change {
     task: u32,
 }
 
-/// What is free over time.
+/// Free processors over time.
 pub(super) struct Timeline {
     begin: i64,
     piece: i64,
-    /// What is free just before each piece.
+    /// Free processors just before each piece.
     before: Vec<i64>,
     /// Changes within each piece, in order of time.
     changes: Vec<Vec<Change>>,
     /// Tasks that start within each piece, with their ends.
     starts: Vec<Vec<(i64, u32)>>,
-    /// How many pieces back a task may have begun that still runs.
+    /// Number of pieces back at which a task that still runs may have begun.
     back: usize,
 }
 
@@ -117,7 +117,7 @@ impl Timeline {
         }
     }
 
-    /// What is free between two times.
+    /// Extracts the free processors between two times.
     pub(super) fn cut_out(&self, from: i64, until: i64, room: &mut Room) {
         let first = self.place(from);
         let mut level = self.before[first];

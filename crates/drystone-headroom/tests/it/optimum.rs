@@ -52,7 +52,7 @@ fn no_floor_is_above_the_optimum() {
         }
         sums += i32::from(best > 0.0);
     }
-    // Floors that are 0 would pass, too.
+    // Floors that are 0 would pass as well.
     let [seconds, windows] = shares.map(|share| share / f64::from(sums));
     assert!(seconds > 0.2 && windows > 0.5, "{seconds} {windows} of {sums}");
 }
@@ -77,7 +77,7 @@ fn orders_find_what_all_starts_find() {
     }
 }
 
-/// What each job pays at prices, by trying every second: the certificate is no approximation.
+/// The payment of each job at prices, by trying every second: the certificate is no approximation.
 #[test]
 fn a_certificate_is_what_trying_every_second_gives() {
     for seed in 0..300 {
@@ -124,7 +124,7 @@ fn the_refuted_greedy_stays_refuted() {
     assert!(floor(Relaxation::Seconds) <= 2.0 && floor(Relaxation::Windows) <= 2.0);
 }
 
-/// The same bits on any number of threads.
+/// Any number of threads gives the same bits.
 #[test]
 fn threads_change_nothing() {
     let mut random = Random::new(77);

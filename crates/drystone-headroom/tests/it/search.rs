@@ -1,4 +1,4 @@
-//! What a search finds is feasible and never worse than what it began with.
+//! The result of a search is feasible and never worse than its starting point.
 
 use crate::oracle::{Random, instance, optimum};
 use drystone_headroom::{Capacity, DelayMeasure, Infeasible, Instance, Limit, Schedule, Search, Task, search};

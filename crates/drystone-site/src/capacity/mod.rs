@@ -14,7 +14,7 @@ use crate::error::SiteError;
 use crate::text::{Form, When};
 use serde::{Deserialize, Serialize};
 
-/// Why a part of a pool was out.
+/// Reason why a part of a pool was out.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Cause {
@@ -53,11 +53,11 @@ impl Cause {
 pub struct Loss {
     /// Number of the pool.
     pub pool: u16,
-    /// From when on.
+    /// Beginning.
     pub begin: i64,
-    /// Until when; `None` beyond the records.
+    /// End; `None` beyond the records.
     pub end: Option<i64>,
-    /// How many units.
+    /// Number of units.
     pub units: u32,
     /// Time at which the scheduler knew; `None`: when it began.
     pub announced: Option<i64>,
@@ -70,9 +70,9 @@ pub struct Loss {
 pub struct NodeLoss {
     /// Number of the pool.
     pub pool: u16,
-    /// From when on.
+    /// Beginning.
     pub begin: i64,
-    /// Until when; `None` beyond the records.
+    /// End; `None` beyond the records.
     pub end: Option<i64>,
     /// The node; empty where the records do not say which.
     pub node: String,
@@ -84,7 +84,7 @@ pub struct NodeLoss {
     pub cause: Cause,
 }
 
-/// How far ahead a reservation is known: its creation is not recorded.
+/// Time for which a reservation is known ahead, in seconds: its creation is not recorded.
 pub(crate) const AHEAD: i64 = 14 * 86_400;
 
 /// The times of tables beside the jobs.

@@ -1,7 +1,7 @@
 //! From closures of nodes to units that a pool lacked.
 //!
-//! What a closed node still runs, it does not lack: a drained node runs its jobs to their ends, and
-//! a job that a failing node took along ends there in the records.
+//! A closed node does not lack the processors of jobs that still run on it: a drained node runs its
+//! jobs to their ends, and a job that a failing node took along ends there in the records.
 
 use super::{AHEAD, Cause, Loss, NodeLoss};
 use crate::jobs::{Job, Marks};
@@ -157,7 +157,8 @@ struct Use {
     units: u64,
 }
 
-/// What closed nodes run while they are closed. Jobs within reservations are what these are for.
+/// Returns the use of closed nodes while they are closed. Jobs within reservations are what these
+/// are for.
 fn uses(scene: &Scene<'_>, closures: &Closures) -> BTreeMap<u32, Vec<Use>> {
     let mut uses: BTreeMap<u32, Vec<Use>> = BTreeMap::new();
     if closures.of.is_empty() {
@@ -184,7 +185,7 @@ fn uses(scene: &Scene<'_>, closures: &Closures) -> BTreeMap<u32, Vec<Use>> {
     uses
 }
 
-/// What a job has of each of its nodes.
+/// Returns the share of a job on each of its nodes.
 fn share(job: &Job, amount: &Amount, unit: Unit, count: u32) -> u64 {
     let all = match unit {
         Unit::Cpu => job.units,

@@ -1,4 +1,4 @@
-//! What a replay has to beat: no model at all, and models of no site.
+//! Models that a replay has to beat: no model at all, and models of no site.
 
 use super::case::{Case, Recorded};
 use super::errors::Starts;

@@ -1,4 +1,4 @@
-//! What a replay is held against: the jobs of a pool as they were recorded.
+//! Reference of a replay: the jobs of a pool as they were recorded.
 
 use crate::clock;
 use crate::jobs::{Kind, Marks};
@@ -8,21 +8,21 @@ use crate::site::Site;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Recorded {
     pub(super) arrive: i64,
-    /// When it started; `None` if it never did.
+    /// Start; `None` if it never started.
     pub(super) start: Option<i64>,
-    /// When it left its processors or, without a start, the queue.
+    /// Time at which it left its processors or, without a start, the queue.
     pub(super) end: Option<i64>,
     /// Seconds that it holds its processors, known or imputed.
     pub(super) holds: i64,
     pub(super) limit: i64,
     pub(super) units: u32,
-    /// Whether its wait is compared.
+    /// True if its wait is compared.
     pub(super) counts: bool,
-    /// Whether its wait is one that a model can explain.
+    /// True if its wait is one that a model can explain.
     pub(super) modelled: bool,
-    /// Whether a policy starts it: not within a reservation.
+    /// True if a policy starts it: not within a reservation.
     pub(super) simulated: bool,
-    /// Whether backfill started it, where the record says what did.
+    /// True if backfill started it; `None` where the record does not name the scheduler.
     pub(super) backfilled: Option<bool>,
 }
 
@@ -41,7 +41,7 @@ pub(super) struct Case {
     pub(super) jobs: Vec<Recorded>,
     /// For each job of the site its place here.
     pub(super) places: Vec<u32>,
-    /// From where to where waits are compared.
+    /// Bounds of the part in which waits are compared.
     pub(super) from: i64,
     pub(super) until: i64,
 }

@@ -1,4 +1,4 @@
-//! How far waits are from those that were recorded.
+//! Distance of waits from the recorded ones.
 
 use super::case::{Case, Recorded};
 use super::stats::{kendall, kolmogorov_smirnov, quantile, sorted, spearman, wasserstein};
@@ -28,12 +28,12 @@ impl Waits {
     }
 }
 
-/// When a replay started each job of a case.
+/// Start of each job of a case in a replay.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Starts {
     /// Seconds that it waited; `None` if it never started.
     pub(super) wait: Vec<Option<i64>>,
-    /// Whether it overtook others.
+    /// True for each job that overtook others.
     pub(super) backfilled: Vec<bool>,
 }
 
@@ -82,7 +82,7 @@ pub struct Errors {
     pub spearman: Option<f64>,
     /// Kendall's tau-b, over the same.
     pub kendall: Option<f64>,
-    /// How many these are.
+    /// Number of these.
     pub waiting: u64,
 }
 

@@ -7,7 +7,7 @@ use crate::site::Site;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Whether what was recorded fits on the machine.
+/// Result of the check that the records fit on the machine.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct AsHappened {
     /// Share of the time in which jobs held more than there was: the machine or the sizes are

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// An hour.
 const HOUR: i64 = 3_600;
 
-/// What happens in each hour of the part that is measured.
+/// Events in each hour of the part that is measured.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Hours {
     /// Share of the pool in use.
@@ -19,7 +19,7 @@ pub struct Hours {
     pub queue_work: Vec<f64>,
 }
 
-/// How far a series is from the recorded one.
+/// Distance of a series from the recorded one.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct SeriesError {
     /// Mean of the recorded series.
@@ -96,7 +96,7 @@ impl Hours {
         }
     }
 
-    /// How far it is from what was recorded.
+    /// Returns the distance from the records.
     pub(super) fn errors(&self, recorded: &Hours) -> HourErrors {
         let one = |ours: &[f64], theirs: &[f64]| {
             let both = errors(ours, theirs);

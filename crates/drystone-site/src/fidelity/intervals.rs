@@ -1,4 +1,4 @@
-//! How sure an error is, from sums over blocks of time.
+//! Certainty of an error, from sums over blocks of time.
 
 use super::errors::Waits;
 use drystone::metrics::interval::{PeriodSum, mean_interval};
@@ -27,7 +27,7 @@ pub struct Intervals {
     pub within_hour: Option<Interval>,
 }
 
-/// What is summed up over a block: jobs, and the five means.
+/// Sums over a block: jobs, and the five means.
 type Sums = [f64; 6];
 
 /// The intervals, with the confidence of 0.95.

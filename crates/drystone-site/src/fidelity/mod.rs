@@ -1,4 +1,4 @@
-//! How far a simulation of a site is from what happened there.
+//! Distance of a simulation of a site from its records.
 //!
 //! The site is simulated under a policy, pool by pool, and compared with its records: waits job by
 //! job, their distributions by class, their order, the use of the machine and the queue by the
@@ -37,14 +37,14 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// How fidelity is measured.
+/// Settings of the measurement of fidelity.
 #[derive(Clone)]
 pub struct Settings<'a> {
     /// The site's policy.
     pub policy: PolicySpec,
     /// Runs with moved arrivals.
     pub seeds: u32,
-    /// How many seconds arrivals are moved at most.
+    /// Largest shift of arrivals, in seconds.
     pub jitter: i64,
     /// First seed of all that is drawn.
     pub seed: u64,
@@ -148,7 +148,7 @@ fn pool(site: &Site, case: &Case, bench: &Bench<'_>, settings: &Settings<'_>) ->
     ))
 }
 
-/// What needs no model of the site.
+/// Returns the baselines, which need no model of the site.
 fn baselines_of(
     case: &Case,
     bench: &Bench<'_>,
@@ -179,7 +179,7 @@ fn baselines_of(
     Ok(all.into_iter().map(one).collect())
 }
 
-/// The same simulation with arrivals moved by some seconds, held against the simulation itself.
+/// Simulates with arrivals moved by some seconds, and compares with the simulation itself.
 fn noise(
     case: &Case,
     bench: &Bench<'_>,
@@ -204,8 +204,8 @@ fn noise(
     Ok(Noise::of(settings.jitter, &runs))
 }
 
-/// What `work` makes of each item, in their order. A thread that cannot be had is one less: this
-/// one works, too.
+/// Applies `work` to each item, in their order. A thread that cannot be started is one fewer: this
+/// thread works as well.
 fn on_threads<R: Send>(items: &[u64], threads: usize, work: impl Fn(u64) -> R + Sync) -> Vec<R> {
     let next = AtomicUsize::new(0);
     let done: Mutex<Vec<(usize, R)>> = Mutex::new(Vec::with_capacity(items.len()));

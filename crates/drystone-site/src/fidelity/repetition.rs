@@ -7,7 +7,7 @@ use super::result::Repetition;
 use crate::site::{Site, SiteJob};
 use std::collections::BTreeMap;
 
-/// What identifies a job in both: numbers as the scheduler gives them.
+/// Returns the identity of a job in both: numbers as the scheduler gives them.
 fn key(job: &SiteJob<'_>) -> (u64, u32, u16) {
     (job.of.filter(|_| job.task.is_some()).or(job.id).unwrap_or(job.number), job.task.unwrap_or(u32::MAX), job.attempt)
 }

@@ -15,7 +15,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use std::sync::atomic::AtomicBool;
 
-/// Why a replay came to nothing.
+/// Reason why a replay failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReplayError {
@@ -30,7 +30,7 @@ pub enum ReplayError {
     Experiment {
         /// Its text.
         policy: String,
-        /// What went wrong.
+        /// Cause.
         source: ExperimentError,
     },
     /// The policy cannot be read for a pool.
@@ -38,7 +38,7 @@ pub enum ReplayError {
     Policy {
         /// Its text.
         policy: String,
-        /// What went wrong.
+        /// Cause.
         source: drystone::policy::SpecError,
     },
     /// Told to stop.
@@ -89,7 +89,7 @@ impl Observer for Watch {
     }
 }
 
-/// What all replays of a site have in common.
+/// Shared inputs of all replays of a site.
 #[derive(Clone, Copy)]
 pub(super) struct Bench<'a> {
     pub(super) site: &'a Site,

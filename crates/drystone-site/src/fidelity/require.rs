@@ -1,4 +1,4 @@
-//! What a fidelity must reach.
+//! Requirements on a fidelity.
 
 use super::result::{Fidelity, PoolFidelity};
 use std::fmt;
@@ -13,7 +13,7 @@ pub struct Requirement {
 
 struct Measure {
     name: &'static str,
-    /// Whether more is better.
+    /// True if more is better.
     more: bool,
     get: fn(&PoolFidelity) -> Option<f64>,
 }
@@ -58,7 +58,7 @@ pub struct Unmet {
     pub value: Option<f64>,
     /// The bound.
     pub bound: f64,
-    /// Whether at least that is wanted.
+    /// True if the bound is a minimum.
     pub at_least: bool,
 }
 

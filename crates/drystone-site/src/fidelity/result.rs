@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 /// The version of the result.
 const SCHEMA: &str = "drystone/fidelity/1";
 
-/// How faithful a simulation of a site is.
+/// Fidelity of a simulation of a site.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Fidelity {
     /// The version of this result.
@@ -22,9 +22,9 @@ pub struct Fidelity {
     pub site: String,
     /// The policy that stands for the site's own.
     pub policy: String,
-    /// From when on waits are compared, in seconds since 1970.
+    /// Time from which waits are compared, in seconds since 1970.
     pub from: i64,
-    /// Until when.
+    /// End.
     pub until: i64,
     /// Rows of accounting, jobs, and what became of them.
     pub coverage: Coverage,
@@ -32,13 +32,13 @@ pub struct Fidelity {
     pub pools: Vec<PoolFidelity>,
     /// All pools together, where there are several.
     pub total: Option<Errors>,
-    /// What it comes to, in sentences.
+    /// Verdict, in sentences.
     pub verdict: Vec<String>,
     /// Requests that are not modelled.
     pub not_modelled: Vec<String>,
 }
 
-/// How much of the accounting is compared.
+/// Part of the accounting that is compared.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Coverage {
     /// Rows of jobs.
@@ -74,7 +74,7 @@ pub struct PoolFidelity {
     pub as_happened: AsHappened,
     /// Errors of all waits that are compared.
     pub errors: Errors,
-    /// The same without jobs that waited for something that is not modelled.
+    /// Errors without jobs that waited for something that is not modelled.
     pub modelled: Errors,
     /// Intervals of some errors.
     pub intervals: Intervals,
@@ -86,13 +86,13 @@ pub struct PoolFidelity {
     pub hour_errors: HourErrors,
     /// The first hour of the week that is worst.
     pub worst_week: Option<usize>,
-    /// What started jobs.
+    /// Mechanism of the starts.
     pub mechanism: Mechanism,
-    /// What has to be beaten.
+    /// Models to beat.
     pub baselines: Vec<Baseline>,
-    /// By how much it is beaten.
+    /// Distance by which it is beaten.
     pub skill: Skill,
-    /// What arrivals moved by seconds change.
+    /// Effect of arrivals moved by seconds.
     pub noise: Noise,
     /// Other recordings of the same workload.
     pub repetitions: Vec<Repetition>,
@@ -107,7 +107,7 @@ pub struct PoolFidelity {
 pub struct ClassRow {
     /// Units.
     pub size: String,
-    /// How long they held them.
+    /// Duration of their holds.
     pub length: String,
     /// Number of jobs.
     pub jobs: u64,
@@ -134,7 +134,7 @@ pub struct Waiting {
     pub quantiles: Option<[Option<f64>; 3]>,
 }
 
-/// What started jobs.
+/// Mechanism of the starts.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Mechanism {
     /// Jobs whose record says what started them.
@@ -147,12 +147,12 @@ pub struct Mechanism {
     pub same_way: Option<f64>,
 }
 
-/// What has to be beaten.
+/// Model to beat.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Baseline {
     /// Its name.
     pub name: String,
-    /// Whether it is the policy itself.
+    /// True if it is the policy itself.
     pub is_policy: bool,
     /// Its errors.
     pub errors: Errors,
@@ -191,13 +191,13 @@ impl Skill {
     }
 }
 
-/// What arrivals moved by seconds change in the replay, by the same measures as its errors: medians
-/// over the runs, and the worst.
+/// Effect of arrivals moved by seconds on the replay, by the measures of its errors: medians over
+/// the runs, and the worst.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Noise {
     /// Runs.
     pub runs: u64,
-    /// How many seconds arrivals were moved at most.
+    /// Largest shift of arrivals, in seconds.
     pub jitter: i64,
     /// Median over the runs.
     pub median: Errors,
@@ -264,11 +264,11 @@ pub struct Repetition {
     pub matched: u64,
     /// Jobs that waited as long, to the second.
     pub same: u64,
-    /// How many seconds its clock is ahead.
+    /// Lead of its clock, in seconds.
     pub clock: i64,
     /// Its distance from this recording.
     pub errors: Errors,
-    /// The same by the hour.
+    /// Errors by the hour.
     pub hours: HourErrors,
 }
 
@@ -281,7 +281,7 @@ impl Waiting {
                 (Some(start), _) => waits.push(((start - job.arrive) as f64, true)),
                 // Neither started nor left.
                 (None, None) => waits.push(((case.until - job.arrive).max(0) as f64, false)),
-                // A user who gave up: the wait was at least so long.
+                // A user who gave up: the wait was at least this long.
                 (None, Some(end)) => waits.push(((end - job.arrive) as f64, false)),
             }
         }
@@ -354,7 +354,7 @@ impl Fidelity {
     }
 }
 
-/// What may make a replay unlike the site.
+/// Possible reasons why a replay differs from the site.
 const NOT_MODELLED: &[&str] = &[
     "fair share and other priorities, unless the policy has them",
     "limits of QOS, accounts and users",
@@ -390,7 +390,7 @@ fn coverage(site: &Site, pools: &[PoolFidelity]) -> Coverage {
 const MUCH_IDLE: f64 = 20.0;
 
 impl PoolFidelity {
-    /// What it comes to.
+    /// Describes the result in sentences.
     fn sentences(&self, policy: &str) -> Vec<String> {
         let mut all = Vec::new();
         let percent = |share: f64| format!("{:.1} %", share * 100.0);
@@ -421,7 +421,7 @@ impl PoolFidelity {
         all
     }
 
-    /// What this replay may be used for.
+    /// Describes the uses that this replay allows.
     fn in_one_sentence(&self, policy: &str) -> String {
         let happened = &self.as_happened;
         let idle = happened.idle_while_queued;

@@ -1,5 +1,4 @@
-//! What columns of texts hold, as numbers: the jobs of an import have numbers for their texts
-//! already.
+//! Columns of texts as numbers: the jobs of an import have numbers for their texts already.
 
 use super::columns::Text;
 use crate::jobs::{Kind, LimitFrom};

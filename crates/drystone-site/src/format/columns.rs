@@ -15,7 +15,7 @@ pub(super) enum Holds {
 pub(super) struct Column {
     pub(super) name: &'static str,
     pub(super) holds: Holds,
-    /// Which texts, of a column of these.
+    /// Texts of a column of texts.
     pub(super) text: Option<Text>,
 }
 
@@ -129,7 +129,7 @@ pub(super) fn kind(word: &str) -> Option<Kind> {
     Kind::ALL.iter().copied().find(|kind| kind.name() == word)
 }
 
-/// Where a limit is from, by its word.
+/// Parses the source of a limit.
 pub(super) fn limit_from(word: &str) -> Option<LimitFrom> {
     LimitFrom::ALL.iter().copied().find(|from| from.name() == word)
 }

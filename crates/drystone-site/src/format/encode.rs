@@ -41,7 +41,7 @@ pub(super) fn texts<'a>(
     let dictionary: Vec<ByteArray> = dictionary.map(|text| ByteArray::from(text.into_owned().into_bytes())).collect();
     let levels: Vec<i16> = present.map(i16::from).collect();
     let values: Vec<ByteArray> = places.iter().map(|&place| dictionary[place as usize].clone()).collect();
-    // Who looks for a text finds it in the dictionary; the least and the greatest of all would be
+    // A search for a text finds it in the dictionary; the least and the greatest of all would be
     // found by comparing each with each.
     let properties = WriterProperties::builder().set_statistics_enabled(EnabledStatistics::None);
     chunk(descr, Arc::new(properties.build()), |column| match column {

@@ -21,12 +21,12 @@ const CONF: &str = "slurm.conf";
 const NAMES: &str = "names.csv";
 const ACCOUNTS: &str = "accounts.txt";
 
-/// What a file is called that is about a pool.
+/// Returns the name of a file about a pool.
 fn pool_file(pool: u16, name: &str) -> String {
     format!("pool-{}.{name}", pool + 1)
 }
 
-/// Whether a path is the folder of an imported site.
+/// Returns whether a path is the folder of an imported site.
 #[must_use]
 pub fn is_site(path: &Path) -> bool {
     path.join(MANIFEST).is_file()
@@ -63,7 +63,7 @@ pub fn write(site: &Site, folder: &Path, told: &dyn Fn(u64)) -> Result<(), SiteE
     written
 }
 
-/// Whether a site may be written there.
+/// Checks that a site may be written there.
 fn check_place(folder: &Path) -> Result<(), SiteError> {
     let refuse =
         |problem: &str| Err(SiteError::NoSite { folder: folder.display().to_string(), problem: problem.to_string() });
@@ -119,7 +119,7 @@ fn fill(site: &Site, folder: &Path, told: &dyn Fn(u64)) -> Result<(), SiteError>
     put(MANIFEST, &(json + "\n"))
 }
 
-/// What the system said, where it did.
+/// Returns the system's error, if there is one.
 fn io_error(error: ParquetError) -> io::Error {
     match error {
         ParquetError::External(source) => match source.downcast::<io::Error>() {
@@ -130,8 +130,8 @@ fn io_error(error: ParquetError) -> io::Error {
     }
 }
 
-/// What a text of a policy says of a pool where it says something of the whole site: the site's own
-/// `slurm.conf` is the pool's own, and `names.csv` its names.
+/// Returns the texts of a policy for a pool where they differ from those for the whole site: the
+/// site's own `slurm.conf` is the pool's own, and `names.csv` its names.
 pub(crate) fn texts(folder: &Path, pool: u16, policy: &str) -> Vec<(String, String)> {
     let Ok(here) = folder.canonicalize() else { return Vec::new() };
     let words = policy.split(|c: char| c.is_whitespace() || "(),=:".contains(c));

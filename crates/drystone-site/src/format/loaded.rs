@@ -103,7 +103,7 @@ impl Loaded {
     /// Takes a group of rows; `pools` are the names of pools in their order.
     ///
     /// # Errors
-    /// What is wrong with a row.
+    /// Description of a row's mistake.
     pub(super) fn take(&mut self, cells: &[Cells], rows: usize, pools: &[String]) -> Result<(), String> {
         debug_assert_eq!(cells.len(), COLUMNS.len());
         self.jobs.reserve(rows);

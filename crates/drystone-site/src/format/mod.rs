@@ -14,7 +14,7 @@
 //! | `pool-N.slurm.conf` | the same of the Nth pool alone, with its nodes as they are; a policy of `slurm.conf` takes it for that pool |
 //! | `pool-N.names.csv` | the names behind the numbers of its users, accounts, qualities of service and partitions |
 //!
-//! The same input gives the same bytes. Another version of the format has another `schema`.
+//! Equal input gives equal bytes. Another version of the format has another `schema`.
 
 mod cells;
 mod columns;

@@ -95,7 +95,7 @@ fn encoded(
     })
 }
 
-/// The cells of a group of rows. Its memory serves for the next group, too.
+/// The cells of a group of rows. Its memory is reused for the next group.
 struct Group<'a> {
     texts: GroupTexts<'a>,
     /// Of each column of numbers, in order; [`NO_NUMBER`](super::columns::NO_NUMBER) for none.

@@ -1,4 +1,4 @@
-//! What an import did, for people.
+//! Report of an import, for people.
 
 use crate::clock;
 use crate::machine::Unit;
@@ -71,7 +71,7 @@ pub fn report(manifest: &Manifest) -> String {
 const BESIDE_SLURM: &[&str] = &[
     "topology of the network",
     "other partitions of a job that names several",
-    "what jobs within reservations would do elsewhere",
+    "the behaviour of jobs within reservations elsewhere",
     "changes of limits while a job runs (the recorded limit is the last one)",
     "users that react to waits",
 ];
@@ -129,7 +129,7 @@ fn pool_text(text: &mut String, pool: &PoolSummary) {
     }
 }
 
-/// What dominant shares change.
+/// Describes the effect of dominant shares.
 fn shares_text(text: &mut String, pool: &PoolSummary, unit: &str) {
     let decides = match pool.unit {
         Unit::Node => return,

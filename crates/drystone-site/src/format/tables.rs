@@ -59,7 +59,7 @@ pub(super) fn nodes(text: &str) -> Result<Vec<NodeSummary>, String> {
     })
 }
 
-/// What pools lacked as a table.
+/// Writes the capacity that pools lacked as a table.
 pub(super) fn capacity_text(losses: &[Loss], manifest: &Manifest) -> String {
     let mut text = format!("{CAPACITY}\n");
     let maybe = |time: Option<i64>| time.map_or(String::new(), |t| t.to_string());

@@ -22,7 +22,7 @@ use crate::text::{Amount, Form, When};
 use crate::watch::Watch;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What was read, and how.
+/// Files read, with their carriers and rows.
 pub(super) type FilesRead = Vec<(String, Carrier, u64)>;
 
 /// Builds the site.
@@ -97,7 +97,8 @@ struct Making<'a> {
     components: bool,
     /// Rows that were read.
     read: u64,
-    /// Rows whose end minus start is an hour off their run time, and all rows that have these three.
+    /// Rows whose end minus start is an hour off their run time, and all rows that have these
+    /// three.
     hour_off: (u64, u64),
     carriers: BTreeSet<Carrier>,
     options: &'a Options,
@@ -222,7 +223,7 @@ impl<'a> Making<'a> {
         manifest
     }
 
-    /// What there is to say of each pool.
+    /// Summarises each pool.
     fn pools(&self, placed: &Placed, projections: &[Projection], losses: &[Loss], window: &Window) -> Vec<PoolSummary> {
         let (machine, amounts) = (&self.beside.machine, self.amounts.items());
         let pools = placed.pools.pools.iter().zip(0_u16..).zip(projections);

@@ -1,4 +1,4 @@
-//! Which files there are, and what each is.
+//! Input files and their kinds.
 
 use crate::detect::{Description, FileKind};
 use crate::error::SiteError;
@@ -23,7 +23,7 @@ pub(crate) struct Found {
     pub(crate) kind: FileKind,
     /// Of the standard input, which cannot be opened twice: its bytes.
     pub(crate) opened: Option<Box<dyn Read>>,
-    /// Whether it was found in a folder, not given by name.
+    /// True if it was found in a folder, not given by name.
     pub(crate) in_folder: bool,
 }
 

@@ -1,4 +1,5 @@
-//! What pools lacked over time: by events, by reservations, and by jobs within reservations.
+//! Capacity that pools lacked over time: by events, by reservations, and by jobs within
+//! reservations.
 
 use super::Beside;
 use super::machine::Placed;
@@ -9,7 +10,7 @@ use crate::machine::Projection;
 use crate::rows::Table;
 use std::collections::BTreeSet;
 
-/// What pools lacked over time.
+/// Returns the capacity that pools lacked over time.
 pub(super) fn losses(
     beside: &mut Beside,
     placed: &Placed,

@@ -1,4 +1,4 @@
-//! Whether a description fits the jobs, and what the jobs add to it.
+//! Checks that a description fits the jobs, and adds the nodes that only the jobs show.
 
 use super::Beside;
 use crate::capacity::{Cause, Closures};
@@ -117,7 +117,7 @@ fn queues(machine: &mut Machine, table: &Table, jobs: &[Job], sets: &NodeSets, c
     machine.evidence.push("no description says which nodes a partition has: those where its jobs ran".to_string());
 }
 
-/// Which partitions are one pool because they share nodes.
+/// Returns the partitions that form one pool because they share nodes.
 fn overlaps(machine: &Machine, pools: &Pools) -> Vec<String> {
     let several = pools.pools.iter().filter(|pool| pool.partitions.len() > 1 && !pool.nodes.is_empty());
     let said = |pool: &Pool| {
@@ -128,7 +128,7 @@ fn overlaps(machine: &Machine, pools: &Pools) -> Vec<String> {
     several.map(said).collect()
 }
 
-/// Whether most work is on nodes, or in partitions, that the description has.
+/// Checks that most work is on nodes, or in partitions, that the description has.
 fn fits(beside: &Beside, table: &Table, jobs: &[Job], amounts: &[Amount], sets: &NodeSets) -> Result<(), SiteError> {
     let machine = &beside.machine;
     let partitions: std::collections::BTreeSet<Symbol> =

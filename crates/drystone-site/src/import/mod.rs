@@ -34,11 +34,11 @@ use drystone_slurm::accounts::Accounts;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// What was read beside the jobs.
+/// Data read besides the jobs.
 #[derive(Default)]
 pub(crate) struct Beside {
     pub(crate) machine: Machine,
-    /// Whether the machine is described.
+    /// True if the machine is described.
     pub(crate) described: bool,
     /// The files that describe it.
     pub(crate) described_by: Vec<PathBuf>,
@@ -46,7 +46,7 @@ pub(crate) struct Beside {
     pub(crate) reservations: Vec<Reservation>,
     /// Rows of events and reservations that could not be used.
     pub(crate) unused: u64,
-    /// What people should know.
+    /// Warnings for people.
     pub(crate) warnings: Vec<String>,
     /// `slurm.conf`, as one file.
     pub(crate) slurm_conf: Option<String>,
@@ -163,15 +163,15 @@ fn accounts_of(
 fn not_expected(name: &str, kind: &FileKind, option: &str) -> SiteError {
     let (wants, advice) = match option {
         "--machine" => (
-            "slurm.conf, or what scontrol -o show nodes, show partitions, sinfo --json or pbsnodes -av print",
+            "slurm.conf, or the output of scontrol -o show nodes, show partitions, sinfo --json or pbsnodes -av",
             "at the site: scontrol -o show nodes > nodes.txt; scontrol -o show partitions > partitions.txt",
         ),
         "--accounts" => (
-            "what sacctmgr -P show assoc or show qos print, a sacctmgr dump, or commands of sacctmgr",
+            "the output of sacctmgr -P show assoc or show qos, a sacctmgr dump, or commands of sacctmgr",
             "at the site: sacctmgr -P show assoc > assoc.txt; sacctmgr -P show qos > qos.txt",
         ),
         _ => (
-            "what sacctmgr -P show event and show reservation print",
+            "the output of sacctmgr -P show event and show reservation",
             "at the site: sacctmgr -P show event Start=… End=… format=Cluster,ClusterNodes,NodeName,Start,End,State,Reason,TRES > events.psv",
         ),
     };
@@ -269,7 +269,7 @@ fn beside(
     Ok(beside)
 }
 
-/// Why nothing is left, from the account.
+/// Returns the error for an import without jobs, from its account.
 pub(crate) fn nothing_left(
     rows: u64,
     tally: &crate::rules::Tally,
@@ -300,7 +300,7 @@ pub(crate) fn nothing_left(
     SiteError::NothingLeft { rows, rules: rules.join(", ") + &states + &first, advice: sizes + &advice(carriers) }
 }
 
-/// What to do, for the kind of accounting that was read.
+/// Returns the advice for the kind of accounting that was read.
 fn advice(carriers: &std::collections::BTreeSet<Carrier>) -> String {
     let other = carriers.iter().find(|carrier| !matches!(carrier, Carrier::Sacct | Carrier::Json));
     match other {

@@ -1,4 +1,4 @@
-//! How an import is made: every choice by name.
+//! Choices of an import, each with its name.
 
 use drystone::model::Setting;
 use serde::{Deserialize, Serialize};
@@ -25,9 +25,9 @@ macro_rules! choices {
 }
 
 choices! {
-    /// When a job arrives.
+    /// Arrival of a job.
     Arrive {
-        /// When it was eligible: what it waited for before is not the scheduler's doing.
+        /// Time of eligibility: earlier waits are not the scheduler's doing.
         #[default]
         Eligible = "eligible",
         /// Submit time.
@@ -36,24 +36,24 @@ choices! {
 }
 
 choices! {
-    /// Which size a job has.
+    /// Size of a job.
     Size {
-        /// What it was given, of jobs that ran.
+        /// Allocated size, of jobs that ran.
         #[default]
         Allocated = "allocated",
-        /// What it asked for.
+        /// Requested size.
         Requested = "requested",
     }
 }
 
 choices! {
-    /// What is counted of pools and jobs.
+    /// Units of pools and jobs.
     Counting {
         /// Of each pool what its jobs hold: whole nodes where nearly all work is of these, GPUs
         /// where nearly all jobs hold them, else processors, with the dominant share of each job.
         #[default]
         Auto = "auto",
-        /// The same, and where GPUs are counted each job has its dominant share of these, too.
+        /// Units by use; where GPUs are counted each job also has its dominant share of these.
         Dominant = "dominant",
         /// Processors that jobs hold, whatever memory and GPUs they hold.
         Cpus = "cpus",
@@ -65,7 +65,7 @@ choices! {
 }
 
 choices! {
-    /// What becomes of jobs that never ran.
+    /// Treatment of jobs that never ran.
     Withdraw {
         /// They wait, and leave when they left.
         #[default]
@@ -76,13 +76,13 @@ choices! {
 }
 
 choices! {
-    /// What becomes of arrays that run few tasks at once.
+    /// Treatment of arrays that run few tasks at once.
     Throttle {
         /// The later tasks arrive when an earlier one has ended, where a row says so or starts and
         /// ends show it.
         #[default]
         Infer = "infer",
-        /// The same, but only where a row says so.
+        /// Throttled only where a row says so.
         Said = "said",
         /// Nothing: all tasks arrive at once.
         Off = "off",
@@ -90,7 +90,7 @@ choices! {
 }
 
 choices! {
-    /// What becomes of the components of heterogeneous jobs.
+    /// Treatment of the components of heterogeneous jobs.
     Het {
         /// One job, where they share a pool.
         #[default]
@@ -101,7 +101,7 @@ choices! {
 }
 
 choices! {
-    /// What becomes of attempts that preemption ended.
+    /// Treatment of attempts that preemption ended.
     Preempted {
         /// They and the last attempt are one job: another policy would not have preempted it.
         #[default]
@@ -112,7 +112,7 @@ choices! {
 }
 
 choices! {
-    /// What becomes of jobs that need more than their pool ever had.
+    /// Treatment of jobs that need more than their pool ever had.
     Wide {
         /// They are left out.
         #[default]
@@ -122,7 +122,7 @@ choices! {
     }
 }
 
-/// How much is done at once. Nothing that comes of an import depends on it.
+/// Amount of work done at once. Nothing that comes of an import depends on it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Effort {
     /// Threads that read text of `sacct`; 0: as many as there are processors, eight at most.
@@ -137,16 +137,16 @@ impl Effort {
     }
 }
 
-/// How an import is made. [`Options::default`] is what `docs/accounting.md` describes.
+/// Choices of an import. [`Options::default`] is what `docs/accounting.md` describes.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     /// Layout of text without a header: `xdmod`, or a list of columns.
     pub columns: Option<String>,
-    /// What parts columns, where it cannot be told from the header.
+    /// Column delimiter, where the header does not reveal it.
     pub delimiter: Option<String>,
     /// IANA name of the zone of local times.
     pub time_zone: Option<String>,
-    /// How times are written, beside the usual forms; as for `strftime`.
+    /// Notation of times, beside the usual forms; as for `strftime`.
     pub time_format: Option<String>,
     /// Only rows of this cluster.
     pub cluster: Option<String>,
@@ -158,27 +158,27 @@ pub struct Options {
     pub accounts: Vec<PathBuf>,
     /// Takes what is there of files that end in their middle.
     pub partial: bool,
-    /// When a job arrives.
+    /// Arrival of a job.
     pub arrive: Arrive,
-    /// Which size a job has.
+    /// Size of a job.
     pub size: Size,
-    /// What is counted of pools and jobs.
+    /// Units of pools and jobs.
     pub count: Counting,
-    /// What becomes of jobs that never ran.
+    /// Treatment of jobs that never ran.
     pub withdraw: Withdraw,
-    /// What becomes of arrays that run few tasks at once.
+    /// Treatment of arrays that run few tasks at once.
     pub throttle: Throttle,
-    /// What becomes of the components of heterogeneous jobs.
+    /// Treatment of the components of heterogeneous jobs.
     pub het: Het,
-    /// What becomes of attempts that preemption ended.
+    /// Treatment of attempts that preemption ended.
     pub preempted: Preempted,
-    /// What becomes of jobs that need more than their pool ever had.
+    /// Treatment of jobs that need more than their pool ever had.
     pub wide: Wide,
     /// Beginning of the window: a date or time of the site, or seconds since 1970.
     pub from: Option<String>,
     /// Its end.
     pub until: Option<String>,
-    /// How much is done at once.
+    /// Amount of work done at once.
     pub effort: Effort,
 }
 

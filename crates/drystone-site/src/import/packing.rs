@@ -1,4 +1,5 @@
-//! How often a job's size fitted into what was free while no set of nodes had room for it.
+//! Number of times that a job's size fitted into the free processors while no set of nodes had room
+//! for it.
 
 use crate::jobs::{Job, Kind};
 use crate::machine::{Machine, NodeSets, Pool, Projection, Unit};
@@ -10,7 +11,7 @@ use std::collections::BinaryHeap;
 /// Moments that are looked at, at most.
 const LOOKS: usize = 20_000;
 
-/// What was found.
+/// Result of the check.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub(crate) struct Packing {
     /// Moments at which the oldest waiting job fitted by its size.
@@ -84,7 +85,7 @@ fn change(job: &Job, began: Moves, free: &mut [u32], total: &mut u64, table: &Ta
     *total = if began == Moves::Starts { total.saturating_sub(units) } else { *total + units };
 }
 
-/// Whether as many nodes as it used have each its part free.
+/// Returns whether as many nodes as it used each have its part free.
 fn has_room(job: &Job, amount: &Amount, pool: &Pool, free: &[u32], table: &Table, sets: &NodeSets) -> bool {
     let known = sets.len(table.rows.get(job.row).nodes);
     let count = if known > 0 {

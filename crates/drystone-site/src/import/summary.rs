@@ -1,4 +1,4 @@
-//! What a site says of its pools, partitions and nodes.
+//! Summary of a site's pools, partitions and nodes.
 
 use super::machine::Placed;
 use super::window::Window;

@@ -1,4 +1,4 @@
-//! What people should know of an import, beyond the rules that applied.
+//! Warnings about an import, beyond the rules that applied.
 
 use super::Beside;
 use super::window::Window;
@@ -66,8 +66,8 @@ pub(super) fn warnings(
     }
     if memory.pbs.unheard > 0 {
         warnings.push(format!(
-            "{} jobs are deleted, aborted or changed by records, and nothing else is told of them: they were queued before the first record; \
-             at the site: the files of the days before, too",
+            "{} jobs are deleted, aborted or changed by records that have no other record of them: they were queued \
+             before the first record; at the site: also take the files of the days before",
             memory.pbs.unheard
         ));
     }

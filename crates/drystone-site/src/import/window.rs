@@ -6,14 +6,14 @@ use crate::jobs::{Job, Kind};
 use crate::sweep::Crew;
 use serde::{Deserialize, Serialize};
 
-/// What is simulated, and what of it can be measured. Times are seconds since 1970.
+/// Part that is simulated, and the part of it that can be measured. Times are seconds since 1970.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Window {
     /// Its beginning: jobs that run then are there already, jobs that wait are in the queue.
     pub from: i64,
     /// Its end.
     pub until: i64,
-    /// How both were found.
+    /// Evidence for both.
     pub evidence: String,
     /// Jobs were chosen by their ends: those that ran or waited at the end are missing.
     pub ended_only: bool,
@@ -27,11 +27,11 @@ pub struct Window {
     pub queued_at_end: u64,
     /// Run time that 99 of 100 jobs do not exceed, in seconds.
     pub long_run: i64,
-    /// Where measures begin and end, by arrival.
+    /// Beginning and end of measurements, by arrival.
     pub measure_from: i64,
     /// The end of that.
     pub measure_until: i64,
-    /// What is biased at the edges, in words.
+    /// Bias at the edges, in words.
     pub bias: Vec<String>,
 }
 
@@ -108,7 +108,7 @@ impl Window {
         }
     }
 
-    /// From where to where measures hold.
+    /// Sets the bounds of the part that is measured.
     fn measures(&mut self, jobs: &[Job]) {
         let length = self.until - self.from;
         let known = self.running_at_start > 0 || self.queued_at_start > 0;
@@ -152,8 +152,8 @@ impl Window {
 const PIECES: usize = 1_000;
 
 impl Window {
-    /// Seconds from the beginning until jobs hold as much as on average; none where that would leave
-    /// out most of the jobs.
+    /// Seconds from the beginning until jobs hold as much as on average; none where that would
+    /// leave out most of the jobs.
     fn filling(&self, jobs: &[Job]) -> i64 {
         let length = (self.until - self.from).max(1);
         let piece =
@@ -245,8 +245,8 @@ impl Edges {
     }
 }
 
-/// Whether jobs were chosen by their ends: none waits or runs, and none ends as much later than the
-/// last arrival as long jobs run. Of a window that was given, none ends behind it.
+/// Returns whether jobs were chosen by their ends: none waits or runs, and none ends as much later
+/// than the last arrival as long jobs run. Of a window that was given, none ends behind it.
 fn ended_only(jobs: &[Job], edges: &Edges, until: Option<i64>) -> bool {
     let open = jobs.iter().any(|job| matches!(job.kind, Kind::Waiting | Kind::Running));
     if open || edges.last_end == 0 {

@@ -1,4 +1,4 @@
-//! Which rows are the same job: rows that two files have in common, attempts after a requeue,
+//! Identification of rows of one job: rows that two files have in common, attempts after a requeue,
 //! changes of size, numbers used again.
 
 use super::classify::{self, Times};
@@ -10,7 +10,7 @@ use crate::sweep::Crew;
 use crate::text::{Amount, State, UNKNOWN};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What identifies a job. Rows with the same number and task are looked at together.
+/// Identity of a job. Rows with the same number and task are looked at together.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Key {
     number: u64,
@@ -258,8 +258,8 @@ impl Finder<'_> {
         }
     }
 
-    /// Whether one of both waits to be run again, or did until it left, eligible since the other
-    /// was requeued: PBS keeps the time of submission.
+    /// Returns whether one of the two waits to be run again, or did until it left, eligible since
+    /// the other was requeued: PBS keeps the time of submission.
     fn waits_again(&self, one: &Seen, other: &Seen) -> bool {
         let again = |ended: &Seen, waits: &Seen| {
             matches!(waits.times.kind, Kind::Waiting | Kind::Withdrawn)
@@ -270,8 +270,8 @@ impl Finder<'_> {
         again(one, other) || again(other, one)
     }
 
-    /// Whether two rows that ended say different things of what they used: tasks of an array whose
-    /// own numbers were lost, for one. Rows that are equal in all of this are one job.
+    /// Returns whether two ended rows disagree on their use: tasks of an array whose own numbers
+    /// were lost, for one. Rows that are equal in all of this are one job.
     fn differ(&self, one: &Seen, other: &Seen) -> bool {
         let over = |seen: &Seen| matches!(seen.times.kind, Kind::Ran | Kind::Withdrawn);
         if one.times.kind != other.times.kind || !over(one) {
@@ -303,7 +303,7 @@ impl Finder<'_> {
         self.table.rows.get(seen.key.row).state
     }
 
-    /// Whether the next row continues this job with another size.
+    /// Returns whether the next row continues this job with another size.
     fn resizes(&self, this: &Seen, next: &Seen) -> bool {
         let row = |seen: &Seen| self.table.rows.get(seen.key.row);
         let (a, b) = (row(this), row(next));
@@ -313,7 +313,7 @@ impl Finder<'_> {
         joins && (a.state == State::Resizing || (a.submit == b.submit && sizes && !is_requeued(a.state)))
     }
 
-    /// Whether another attempt replaces this one without leaving a job behind.
+    /// Returns whether another attempt replaces this one without leaving a job behind.
     fn merges(&self, this: &Seen, next: &Seen) -> bool {
         let merges = match self.state(this) {
             State::Preempted => self.choices.merge_preempted,
@@ -399,7 +399,7 @@ impl Finder<'_> {
         self.jobs.push(job);
     }
 
-    /// What it held if it ran, else what it asked for; `None` where nothing is known.
+    /// Returns the amount that it held if it ran, else the amount requested; `None` if unknown.
     fn amount(&mut self, job: &mut Job, row: &Row) -> Option<Amount> {
         let shape = self.table.shape(row);
         let held = job.kind.started() && !self.choices.requested_size;
@@ -435,7 +435,7 @@ impl Finder<'_> {
         Some(amount)
     }
 
-    /// When it arrived.
+    /// Sets the arrival.
     fn arrive(&mut self, job: &mut Job, row: &Row, amount: &Amount, times: &Times) {
         let seconds = job.core_seconds(amount);
         if times.late {
@@ -465,7 +465,7 @@ impl Finder<'_> {
         }
     }
 
-    /// What is counted and changes nothing.
+    /// Counts facts that change nothing.
     fn notes(&mut self, job: &mut Job, row: &Row, amount: &Amount) {
         let seconds = job.core_seconds(amount);
         let rule = match job.kind {
@@ -498,8 +498,8 @@ fn amount_seconds(amount: &Amount, run: u32) -> u64 {
     known(amount.cpus) * known(run)
 }
 
-/// Whether two rows are the same attempt: submitted at the same time, and started at the same or
-/// not yet.
+/// Returns whether two rows are the same attempt: submitted at the same time, and started at the
+/// same or not yet.
 fn is_same(a: &Seen, b: &Seen) -> bool {
     let times = a.times.submit == b.times.submit;
     let ended_alike = a.times.end == b.times.end || a.times.end == 0 || b.times.end == 0;
@@ -507,7 +507,7 @@ fn is_same(a: &Seen, b: &Seen) -> bool {
     times && (x == y || x == 0 || y == 0) && (ended_alike || !(x == 0 && y == 0) || a.times.kind != b.times.kind)
 }
 
-/// Whether a row's attempt begins, or is eligible, when the other's has ended.
+/// Returns whether a row's attempt begins, or is eligible, when the other's has ended.
 fn follows(this: &Seen, next: &Seen) -> bool {
     let begins = if next.times.start > 0 { next.times.start } else { next.times.eligible.max(next.times.submit) };
     this.times.end == 0 || next.times.kind == Kind::Waiting || begins >= this.times.end
@@ -517,7 +517,7 @@ fn is_same_start(this: &Seen, next: &Seen) -> bool {
     (this.times.submit, this.times.start) == (next.times.submit, next.times.start)
 }
 
-/// Whether the new row says more than the old.
+/// Returns whether the new row says more than the old.
 fn better(table: &Table, new: &Seen, old: &Seen) -> bool {
     let rank = |seen: &Seen| {
         let row = table.rows.get(seen.key.row);
@@ -533,7 +533,7 @@ fn better(table: &Table, new: &Seen, old: &Seen) -> bool {
     rank(new) > rank(old)
 }
 
-/// Whether another attempt follows by itself.
+/// Returns whether another attempt follows by itself.
 fn is_requeued(state: State) -> bool {
     matches!(state, State::Requeued | State::NodeFail | State::BootFail | State::Preempted)
 }

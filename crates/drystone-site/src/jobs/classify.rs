@@ -1,4 +1,4 @@
-//! What became of a row's job, and whether its times are in order.
+//! Fate of a row's job, and the order of its times.
 
 use super::{Kind, NOTHING};
 use crate::rows::{Row, Table};
@@ -23,8 +23,8 @@ pub(super) struct Times {
     pub(super) derived: bool,
 }
 
-/// Whether a row's job ran, never ran, waits or runs. `lists` is whether any row names nodes: where
-/// none does, it proves nothing that this one does not.
+/// Returns the fate of a row's job: ran, never ran, waits or runs. `lists` is whether any row names
+/// nodes: where none does, it proves nothing that this one does not.
 pub(super) fn kind(table: &Table, row: &Row, lists: bool) -> Kind {
     let state = row.state;
     if row.end == 0 && !has_run_time(row) {
@@ -54,7 +54,7 @@ fn has_run_time(row: &Row) -> bool {
     row.elapsed != NOTHING && row.elapsed > 0
 }
 
-/// Whether it had nodes: they are named or counted, or nothing is said.
+/// Returns whether it had nodes: they are named or counted, or nothing is said.
 fn has_nodes(table: &Table, row: &Row, lists: bool) -> bool {
     let counted = table.shape(row).held.nodes;
     let held = table.shape(row).held.cpus;

@@ -9,7 +9,7 @@ use crate::sweep::Crew;
 use crate::text::{Amount, Limit};
 use std::collections::BTreeMap;
 
-/// What backfill plans with where there is no limit at all: 365 days.
+/// Limit with which backfill plans where there is no limit at all: 365 days, in seconds.
 const YEAR: u32 = 365 * 86_400;
 
 type Stand = (u32, LimitFrom);

@@ -21,7 +21,7 @@ use crate::rules::{Example, Rule, Tally};
 use crate::text::{Amount, UNKNOWN};
 use serde::{Deserialize, Serialize};
 
-/// What became of a job.
+/// Fate of a job.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
@@ -51,14 +51,14 @@ impl Kind {
         }
     }
 
-    /// Whether it has a start.
+    /// Returns whether it has a start.
     #[must_use]
     pub fn started(self) -> bool {
         matches!(self, Kind::Ran | Kind::Running)
     }
 }
 
-/// Where a job's limit is from.
+/// Source of a job's limit.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LimitFrom {
@@ -95,7 +95,7 @@ impl LimitFrom {
 
 macro_rules! marks {
     ($($(#[$doc:meta])* $name:ident = $bit:expr, $word:literal;)*) => {
-        /// What is special about a job.
+        /// Special properties of a job.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
         pub struct Marks(pub u32);
 
@@ -146,7 +146,7 @@ marks! {
 }
 
 impl Marks {
-    /// Whether it has this one.
+    /// Returns whether it has this one.
     #[must_use]
     pub fn has(self, mark: Marks) -> bool {
         self.0 & mark.0 != 0

@@ -58,7 +58,7 @@ fn span(job: &Job) -> (u32, u32) {
     (job.start, if job.end == 0 { u32::MAX } else { job.end })
 }
 
-/// How many ran at once at most. `spans` are in the order of their starts.
+/// Returns the largest number that ran at once. `spans` are in the order of their starts.
 fn most_at_once(spans: &[(u32, u32)]) -> usize {
     let mut ends: Vec<u32> = spans.iter().map(|s| s.1).collect();
     ends.sort_unstable();
@@ -72,7 +72,7 @@ fn most_at_once(spans: &[(u32, u32)]) -> usize {
     most
 }
 
-/// Whether the starts after the first `most` follow ends.
+/// Returns whether the starts after the first `most` follow ends.
 fn shows_limit(spans: &[(u32, u32)], most: usize) -> bool {
     let later = spans.len().saturating_sub(most);
     if most == 0 || later < FEWEST {
@@ -88,8 +88,8 @@ fn shows_limit(spans: &[(u32, u32)], most: usize) -> bool {
     followed * 10 >= later * 9
 }
 
-/// When the slot became free that the task at this place took: the end after which fewer than
-/// `limit` of those before it ran.
+/// Returns the time at which the slot became free that the task at this place took: the end after
+/// which fewer than `limit` of those before it ran.
 fn freed(spans: &[(u32, u32)], place: usize, limit: usize) -> Option<u32> {
     let start = spans[place].0;
     let mut ends: Vec<u32> = spans[..place].iter().map(|s| s.1).collect();

@@ -1,6 +1,6 @@
 //! Generic resources of nodes: `gpu:a100:4(S:0-1),gpu:v100:2`.
 
-/// How many GPUs a text says.
+/// Returns the number of GPUs in a text.
 pub(super) fn gpus(text: &str) -> u32 {
     split(text).iter().map(|entry| one(entry)).fold(0, u32::saturating_add)
 }

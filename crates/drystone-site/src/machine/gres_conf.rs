@@ -73,9 +73,8 @@ fn said(kinds: &BTreeMap<String, u32>, name: &str) -> String {
     kinds.iter().map(one).collect::<Vec<_>>().join(",")
 }
 
-/// Gives nodes the types that `gres.conf` has and `slurm.conf` leaves out. Answers where the two
-/// contradict each other, a sentence for each contradiction with its nodes: `slurm.conf` counts
-/// there.
+/// Gives nodes the types that `gres.conf` has and `slurm.conf` leaves out. Returns the
+/// contradictions between the two, a sentence for each with its nodes: `slurm.conf` counts there.
 pub(crate) fn reconcile(machine: &mut Machine, lines: &[DeviceLine], file: &str) -> Vec<String> {
     let mut contradictions: BTreeMap<(String, String), Vec<String>> = BTreeMap::new();
     for node in &mut machine.nodes {

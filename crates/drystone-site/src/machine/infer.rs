@@ -67,7 +67,7 @@ fn uses(jobs: &[Job], table: &Table, amounts: &[Amount], sets: &NodeSets, nodes:
     uses
 }
 
-/// What is unknown of a node is what its jobs show.
+/// Fills the unknown facts of a node from its jobs.
 fn fill(node: &mut Node, used: &Use) {
     if node.cpus == 0 {
         node.cpus = u32::try_from(used.most_cpus).unwrap_or(0);
@@ -78,7 +78,7 @@ fn fill(node: &mut Node, used: &Use) {
     }
 }
 
-/// What one job has of each of its nodes.
+/// Share of one job on each of its nodes.
 struct Share {
     cpus: u64,
     gpus: u64,

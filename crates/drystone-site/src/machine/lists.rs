@@ -11,7 +11,7 @@ use std::ops::Range;
 #[derive(Default)]
 pub(crate) struct NodeSets {
     ranges: Vec<Range<u32>>,
-    /// Where the ranges of each list end.
+    /// End of each list's ranges.
     ends: Vec<u32>,
     /// Lists that are none.
     pub(crate) unreadable: u64,
@@ -42,7 +42,7 @@ impl NodeSets {
                 }
             });
         }
-        // A node without a name is one, too, where a list has it.
+        // A node without a name is also one, where a list has it.
         for Natural(name) in unknown {
             numbers[known.intern(name.as_bytes()).0 as usize] = Some(nodes.len() as u32);
             nodes.push(Node { name, threads_per_core: 1, ..Node::default() });
@@ -92,7 +92,7 @@ impl NodeSets {
         self.ranges(list).iter().cloned().flatten()
     }
 
-    /// How many a list has.
+    /// Returns the number of nodes in a list.
     pub(crate) fn len(&self, list: Symbol) -> u32 {
         self.ranges(list).iter().map(|r| r.end - r.start).sum()
     }

@@ -38,7 +38,7 @@ pub(crate) struct Node {
     pub(crate) gpus: u32,
     /// Generic resources as Slurm writes them, `gpu:a100:4`.
     pub(crate) gres: String,
-    /// Whether the description says that it is out of service.
+    /// True if the description says that it is out of service.
     pub(crate) down: bool,
     /// Names of partitions, where the node says them itself.
     pub(crate) partitions: Vec<String>,
@@ -74,11 +74,11 @@ pub(crate) struct Machine {
     pub(crate) preempts_by_suspension: bool,
     /// Seconds that jobs may run beyond their limit, and have to end after it.
     pub(crate) grace: u32,
-    /// Where all of this is from.
+    /// Sources of all of this.
     pub(crate) evidence: Vec<String>,
 }
 
-/// What a pool counts.
+/// Unit of a pool.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Unit {

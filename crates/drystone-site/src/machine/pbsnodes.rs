@@ -5,7 +5,7 @@ use crate::error::SiteError;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// What is known of a vnode.
+/// Known facts of a vnode.
 #[derive(Default)]
 struct Vnode {
     host: Option<String>,
@@ -36,7 +36,7 @@ pub(super) fn text(text: &[u8], name: &str) -> Result<Machine, SiteError> {
     machine(&order, &vnodes, name)
 }
 
-/// The same with `-F json`.
+/// Reads the output with `-F json`.
 pub(super) fn json(text: &[u8], name: &str) -> Result<Machine, SiteError> {
     let json: Value = serde_json::from_slice(text)
         .map_err(|error| SiteError::Machine { place: name.to_string(), problem: format!("no JSON: {error}") })?;

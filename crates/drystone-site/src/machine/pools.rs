@@ -14,7 +14,7 @@ pub(crate) struct Pool {
     pub(crate) partitions: Vec<u32>,
 }
 
-/// Which nodes and partitions belong together.
+/// Nodes and partitions that belong together.
 #[derive(Debug, Default)]
 pub(crate) struct Pools {
     pub(crate) pools: Vec<Pool>,
@@ -42,12 +42,12 @@ impl Pools {
         self.pools[usize::from(pool)].nodes.push(node);
     }
 
-    /// Where a job belongs: where most of its nodes are, else where its partition is.
+    /// Returns the pool of a job: that of most of its nodes, else that of its partition.
     pub(crate) fn of_job(&self, list: Symbol, partition: Symbol, sets: &NodeSets) -> Option<u16> {
         self.of_list(list, sets).or_else(|| self.of_partition(partition))
     }
 
-    /// Where most nodes of a list are.
+    /// Returns the pool of most nodes of a list.
     pub(crate) fn of_list(&self, list: Symbol, sets: &NodeSets) -> Option<u16> {
         let mut votes: BTreeMap<u16, u32> = BTreeMap::new();
         for node in sets.nodes(list) {

@@ -1,4 +1,4 @@
-//! What a pool counts, and how many of it a job takes.
+//! Units of a pool, and the number of them that a job takes.
 //!
 //! The engine knows one kind of processor. On nodes that jobs share with memory or GPUs a job's
 //! size is its dominant share: on each of its nodes the largest of its shares of processors, memory
@@ -18,7 +18,7 @@ use crate::text::{Amount, UNKNOWN};
 /// unit, or of its jobs to hold GPUs.
 const NEARLY_ALL: u64 = 95;
 
-/// How a pool is projected, and what that changes.
+/// Projection of a pool, and its effects.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Projection {
     pub(crate) unit: Unit,
@@ -29,13 +29,13 @@ pub(crate) struct Projection {
     pub(crate) nodes: u32,
     pub(crate) cpus: u64,
     pub(crate) gpus: u64,
-    /// Whether the description gives its size; else it is the most that jobs used at once.
+    /// True if the description gives its size; otherwise it is the most that jobs used at once.
     pub(crate) described: bool,
     /// Core-seconds of whole nodes, and all.
     pub(crate) whole: (u64, u64),
     /// Jobs with GPUs, and all.
     pub(crate) with_gpus: (u64, u64),
-    /// Whether sizes are dominant shares.
+    /// True if sizes are dominant shares.
     pub(crate) dominant: bool,
     /// Units times seconds that jobs hold, and that their dominant shares stand for.
     pub(crate) inflated: (u64, u64),
@@ -56,19 +56,19 @@ struct Typical {
     cpus: u32,
     memory_kb: u64,
     gpus: u32,
-    /// Whether all nodes have as many processors.
+    /// True if all nodes have equally many processors.
     equal: bool,
 }
 
-/// What a projection looks at.
+/// Inputs of a projection.
 #[derive(Clone, Copy)]
 pub(crate) struct Scene<'a> {
     pub(crate) machine: &'a Machine,
     pub(crate) table: &'a Table,
     pub(crate) sets: &'a NodeSets,
-    /// Whether the machine is described, not inferred.
+    /// True if the machine is described, not inferred.
     pub(crate) described: bool,
-    /// What is to be counted.
+    /// Units to count.
     pub(crate) count: Counting,
     /// Threads for walks over the jobs.
     pub(crate) crew: Crew,
@@ -252,7 +252,7 @@ fn typical(pool: &Pool, machine: &Machine) -> Typical {
     Typical { cpus, memory_kb, gpus, equal }
 }
 
-/// Whether a job has its nodes for itself.
+/// Returns whether a job has its nodes for itself.
 fn is_whole(job: &Job, amount: &Amount, list: Symbol, machine: &Machine, sets: &NodeSets, typical: &Typical) -> bool {
     if job.marks.has(Marks::EXCLUSIVE) {
         return true;
@@ -338,7 +338,7 @@ struct Share {
 }
 
 impl By {
-    /// What any of both is of, once.
+    /// Returns the union of the two.
     fn or(self, other: By) -> By {
         By { cpus: self.cpus.max(other.cpus), memory: self.memory.max(other.memory), gpus: self.gpus.max(other.gpus) }
     }

@@ -223,8 +223,8 @@ fn limit(category: &[u8]) -> Limit {
     value(b"h_rt").or_else(|| value(b"s_rt")).map_or(Limit::Unknown, Limit::Seconds)
 }
 
-/// GPUs, by the names that sites give to this resource. Taken as those of the job: whether a request
-/// is for each slot, the accounting does not say.
+/// GPUs, by the names that sites give to this resource. Taken as those of the job: whether a
+/// request is for each slot, the accounting does not say.
 fn gpus(category: &[u8]) -> Option<u32> {
     const NAMES: [&[u8]; 8] = [b"gpu", b"gpus", b"ngpu", b"ngpus", b"num_gpu", b"num_gpus", b"gpu_count", b"gpu_card"];
     let number = |value: &[u8]| match value {

@@ -1,4 +1,4 @@
-//! What Slurm's plugin `jobcomp/filetxt` writes: one line of `Key=value` for each job that has
+//! Output of Slurm's plugin `jobcomp/filetxt`: one line of `Key=value` for each job that has
 //! finished.
 
 use super::Reading;

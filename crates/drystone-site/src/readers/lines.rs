@@ -13,7 +13,7 @@ pub(crate) struct Line<'a> {
     pub(crate) bytes: &'a [u8],
     /// Its number, from 1.
     pub(crate) number: u32,
-    /// Whether it had an end: the last line of a file that was cut has none.
+    /// True if it had an end: the last line of a truncated file has none.
     pub(crate) whole: bool,
 }
 
@@ -25,7 +25,7 @@ pub(crate) struct Lines<R> {
     end: usize,
     number: u32,
     over: bool,
-    /// Why the input ended before its end.
+    /// Reason why the input ended before its end.
     broken: Option<io::Error>,
 }
 

@@ -22,11 +22,11 @@ use std::io::{self, Read};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[non_exhaustive]
 pub enum Carrier {
-    /// What `sacct` prints as text, or a table with its columns.
+    /// Output of `sacct` as text, or a table with its columns.
     Sacct,
-    /// What `sacct --json` prints.
+    /// Output of `sacct --json`.
     Json,
-    /// What Slurm's plugin `jobcomp/filetxt` writes.
+    /// Output of Slurm's plugin `jobcomp/filetxt`.
     JobCompletion,
     /// Accounting records of PBS Professional, OpenPBS or Torque.
     Pbs,
@@ -41,7 +41,7 @@ pub enum Carrier {
 }
 
 impl Carrier {
-    /// What it is, in words.
+    /// Returns the name of the kind, in words.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -71,7 +71,7 @@ impl Carrier {
     }
 }
 
-/// What is remembered from file to file.
+/// Memory from file to file.
 #[derive(Default)]
 pub(crate) struct Memory {
     /// Columns that no file needed.
@@ -87,7 +87,7 @@ pub(crate) struct Memory {
 }
 
 impl Memory {
-    /// Whether what was read is what `sacct` gives.
+    /// Returns whether the input is that of `sacct`.
     pub(crate) fn is_slurm(&self) -> bool {
         self.carriers.iter().any(|carrier| matches!(carrier, Carrier::Sacct | Carrier::Json))
     }

@@ -16,7 +16,7 @@ use std::io::Read;
 
 /// Rows that are in memory at once.
 const BATCH: usize = 1 << 13;
-/// What parts the values of a row: no value has it.
+/// Separator of the values of a row: no value has it.
 const PART: char = '\u{1f}';
 
 /// Reads a whole table.
@@ -68,7 +68,7 @@ pub(super) fn read(mut input: impl Read, job: &mut Reading<'_>, layout: &Layout)
     Ok(())
 }
 
-/// What the numbers of a column mean.
+/// Meaning of a column's numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Form {
     Plain,

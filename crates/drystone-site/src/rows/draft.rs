@@ -3,10 +3,10 @@
 use super::places::Place;
 use crate::text::{Amount, Flags, JobId, Limit, State, When};
 
-/// What a reader knows of one row. Texts are those of the record.
+/// A reader's facts about one row. Texts are those of the record.
 #[derive(Clone, Debug)]
 pub(crate) struct Draft<'a> {
-    /// Where it stands.
+    /// Position of the row.
     pub(crate) place: Place,
     /// The record, for examples.
     pub(crate) record: &'a [u8],

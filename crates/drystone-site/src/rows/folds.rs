@@ -20,7 +20,7 @@ pub(crate) struct Open {
     pub(crate) choices: [Times; 2],
 }
 
-/// How a row's times are settled.
+/// Result of ordering a row's times.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Settled {
     /// By themselves.
@@ -57,7 +57,7 @@ pub(crate) fn settle(times: [Candidates; 4], ran: Option<i64>) -> Settled {
     }
 }
 
-/// How often the order is broken, and how far the length is from the run time.
+/// Returns the number of breaks of the order, and the distance of the length from the run time.
 fn cost(times: &Times, ran: Option<i64>) -> (u8, i64) {
     let mut last = 0;
     let mut broken = 0;
@@ -92,7 +92,8 @@ fn day(open: &Open) -> i64 {
     (open.choices[0][0] + 43_200) / (2 * 86_400)
 }
 
-/// How many come before the clock goes back, by the local times in the order of the numbers.
+/// Returns the number of rows before the clock goes back, by the local times in the order of the
+/// numbers.
 fn split(times: &[i64]) -> usize {
     let broken = |at: usize| usize::from(at > 0 && at < times.len() && times[at - 1] > times[at]);
     let all: usize = (1..times.len()).map(broken).sum();

@@ -11,18 +11,18 @@ use crate::error::SiteError;
 use crate::rules::{Example, Rule, Tally};
 use crate::text::{Form, Part, UNKNOWN, When};
 
-/// How rows are read.
+/// Settings of reading rows.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Settings {
     /// The zone of times that have none.
     pub(crate) zone: Option<Zone>,
-    /// How times are written, beside the usual forms.
+    /// Notation of times, beside the usual forms.
     pub(crate) form: Form,
     /// Only rows of this cluster.
     pub(crate) cluster: Option<String>,
 }
 
-/// What makes intakes of parts of a file.
+/// Constructor of intakes of parts of a file.
 pub(crate) struct Recipe {
     settings: Settings,
     cluster: Option<Vec<u8>>,
@@ -43,7 +43,7 @@ impl Recipe {
 /// So many rows tell what a file is like.
 const MANY: u64 = 1_000;
 
-/// What is read so far.
+/// Rows read so far.
 pub(crate) struct Intake {
     pub(crate) table: Table,
     pub(crate) tally: Tally,
@@ -58,7 +58,7 @@ pub(crate) struct Intake {
     /// Of a part of a file that another part comes before: jobs whose steps come before the first
     /// job.
     leading: Option<Vec<(Vec<u8>, Place)>>,
-    /// Whether a job has come.
+    /// True if a job has come.
     begun: bool,
     /// Rows in which End - Start is an hour off Elapsed + Suspended, and all rows that know these.
     pub(crate) hour_off: (u64, u64),
@@ -96,7 +96,7 @@ impl Intake {
         self.troubles.add(trouble, || files.text(place), value);
     }
 
-    /// Whether one thing ails most rows of the file so far.
+    /// Checks that no single trouble affects most rows of the file so far.
     ///
     /// # Errors
     /// It does.
@@ -123,7 +123,7 @@ impl Intake {
         Ok(())
     }
 
-    /// What makes intakes of parts of a file that can be absorbed.
+    /// Returns a constructor of intakes of parts of a file that can be absorbed.
     pub(crate) fn recipe(&self) -> Recipe {
         let settings = Settings { zone: self.zone().cloned(), form: self.form.clone(), cluster: None };
         Recipe { settings, cluster: self.cluster.clone(), files: self.table.files.clone() }

@@ -1,4 +1,4 @@
-//! Where rows stand: which file, which line.
+//! Positions of rows: file and line.
 
 use std::sync::Arc;
 

@@ -10,7 +10,7 @@ pub(crate) struct Symbol(pub(crate) u32);
 /// Texts by number, in the order in which they came.
 pub(crate) struct Symbols {
     bytes: Vec<u8>,
-    /// Where each ends.
+    /// End of each text.
     ends: Vec<u64>,
     table: HashTable<u32>,
     hasher: DefaultHashBuilder,
@@ -103,7 +103,7 @@ impl Symbols {
         String::from_utf8_lossy(self.bytes(symbol))
     }
 
-    /// How many there are, the empty one among them.
+    /// Returns the number of texts, the empty one among them.
     pub(crate) fn len(&self) -> usize {
         self.ends.len()
     }
@@ -121,7 +121,7 @@ fn span<'a>(bytes: &'a [u8], ends: &[u64], at: u32) -> &'a [u8] {
     &bytes[start..ends[at] as usize]
 }
 
-/// What texts mean that are read again and again.
+/// Cache of texts that are parsed again and again.
 pub(crate) struct Cache<T> {
     texts: Symbols,
     values: Vec<T>,
@@ -137,7 +137,7 @@ impl<T> Default for Cache<T> {
 }
 
 impl<T: Copy> Cache<T> {
-    /// What `read` makes of a text, or made of it before.
+    /// Returns the result of `read` on a text, now or cached.
     #[inline]
     pub(crate) fn get(&mut self, slot: usize, text: &[u8], read: impl FnOnce(&[u8]) -> T) -> T {
         if text.is_empty() {

@@ -8,7 +8,7 @@ use crate::text::{Amount, Flags, Limit, State, TaskSet};
 /// No number: of an array, a task, a component.
 pub(crate) const NONE: u64 = u64::MAX;
 
-/// Who submitted it.
+/// Submitter.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub(crate) struct Who {
     pub(crate) user: Symbol,
@@ -18,7 +18,7 @@ pub(crate) struct Who {
     pub(crate) uid: u32,
 }
 
-/// Where it was to run.
+/// Requested cluster, partition, QOS, reservation and constraints.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub(crate) struct Where {
     pub(crate) cluster: Symbol,
@@ -30,20 +30,20 @@ pub(crate) struct Where {
     pub(crate) asks: Symbol,
 }
 
-/// What it asked for and what it held.
+/// Demand and allocation.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Shape {
     pub(crate) asked: Amount,
     pub(crate) held: Amount,
-    /// Whether it asked for whole nodes.
+    /// True if it asked for whole nodes.
     pub(crate) exclusive: bool,
 }
 
-/// What is said of it beside.
+/// Further facts of a row.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub(crate) struct Note {
     pub(crate) reason: Symbol,
-    /// Who cancelled it.
+    /// User who cancelled it.
     pub(crate) canceller: Symbol,
     /// The word for its state, where it is none that is known.
     pub(crate) word: Symbol,
@@ -93,7 +93,7 @@ enum PartKind {
     Component,
 }
 
-/// Which part of an array or a heterogeneous job a row is about.
+/// Part of an array or a heterogeneous job that a row is about.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum RowPart {
     /// A job by itself.
@@ -327,7 +327,7 @@ impl Table {
         names
     }
 
-    /// Whether the row names nodes, and not that none were assigned.
+    /// Returns whether the row names nodes, and not that none were assigned.
     pub(crate) fn has_nodes(&self, row: &Row) -> bool {
         row.nodes != Symbol(0)
     }

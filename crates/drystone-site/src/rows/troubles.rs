@@ -1,9 +1,9 @@
-//! What ails rows and may ail all of them: one such row is bad, most such rows are another file than
+//! Troubles that may affect all rows: one such row is bad, most such rows are another file than
 //! expected, which ends the import.
 
 use crate::error::SiteError;
 
-/// What may be wrong with every row.
+/// Trouble that may affect every row.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Trouble {
     /// A time without a zone, where none is given.
@@ -51,8 +51,8 @@ impl Troubles {
         }
     }
 
-    /// What ails most of so many rows. Times without a zone do so from one in a hundred on: the rows
-    /// are sound, and the zone is all that they lack.
+    /// Returns the error for a trouble of most of this many rows. Times without a zone do so from
+    /// one in a hundred on: the rows are sound, and the zone is all that they lack.
     pub(super) fn of(&self, rows: u64) -> Option<SiteError> {
         for trouble in [Trouble::NoZone, Trouble::Relative, Trouble::Form, Trouble::Padded] {
             let Some(found) = &self.found[trouble as usize] else { continue };

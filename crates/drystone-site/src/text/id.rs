@@ -3,7 +3,7 @@
 use super::number::leading;
 use super::tasks::{TaskSet, tasks};
 
-/// Which part of an array or of a heterogeneous job a name means.
+/// Part of an array or of a heterogeneous job that a name means.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Part {
     /// The job itself.
@@ -21,11 +21,11 @@ pub(crate) enum Part {
 pub(crate) struct JobId {
     /// The number.
     pub(crate) number: u64,
-    /// Which part.
+    /// Part of the job.
     pub(crate) part: Part,
 }
 
-/// What a name means.
+/// Meaning of a name.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Id<'a> {
     /// A job, an array's task or tasks, a component.

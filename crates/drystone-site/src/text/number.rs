@@ -170,7 +170,7 @@ pub(crate) fn limit_span(text: &[u8]) -> Option<Limit> {
 }
 
 /// Memory with a unit, `4G`, `62.50G`, `3000Mc`, in kilobytes; a number without one is in units of
-/// `plain` kilobytes. Returns what follows it, too.
+/// `plain` kilobytes. Also returns the rest of the text.
 pub(crate) fn kilobytes(text: &[u8], plain: f64) -> Option<(u64, &[u8])> {
     let end = text.iter().position(|b| !b.is_ascii_digit() && *b != b'.').unwrap_or(text.len());
     // What is whole and not huge needs no parser of fractions.

@@ -1,4 +1,4 @@
-//! What a job asks for and holds: processors, nodes, memory, GPUs.
+//! Demand and allocation of a job: processors, nodes, memory, GPUs.
 
 use super::number::{digits, kilobytes};
 
@@ -80,7 +80,7 @@ fn count(text: &[u8]) -> Option<u32> {
     u32::try_from(value).ok().filter(|&v| v < UNKNOWN - 8)
 }
 
-/// What a job asks of memory, as `ReqMem` says it.
+/// Memory demand of a job, as in `ReqMem`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum MemoryRequest {
     /// Nothing is said.

@@ -1,10 +1,10 @@
-//! How a job stands or ended.
+//! State of a job, or the way in which it ended.
 
 use serde::{Deserialize, Serialize};
 
 macro_rules! states {
     ($($(#[$doc:meta])* $variant:ident = $word:literal, $code:literal;)*) => {
-        /// How a job stands or ended, as Slurm calls it.
+        /// State of a job, or the way in which it ended, in Slurm's words.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
         #[repr(u8)]
         pub enum State {
@@ -72,20 +72,20 @@ states! {
 }
 
 impl State {
-    /// Whether it has ended for good.
+    /// Returns whether it has ended for good.
     #[must_use]
     pub fn is_over(self) -> bool {
         !matches!(self, State::Pending | State::Configuring) && !self.is_on()
     }
 
-    /// Whether it holds its processors.
+    /// Returns whether it holds its processors.
     #[must_use]
     pub fn is_on(self) -> bool {
         matches!(self, State::Running | State::Suspended | State::Resizing | State::Completing)
     }
 }
 
-/// The first word of a state, and who cancelled the job, from `CANCELLED by 1234`.
+/// Returns the first word of a state, and the user who cancelled the job, from `CANCELLED by 1234`.
 #[inline]
 pub(crate) fn state(text: &[u8]) -> (State, Option<&[u8]>) {
     // Nearly all are these.
@@ -109,7 +109,7 @@ pub(crate) fn state_word(word: &[u8]) -> State {
     std::str::from_utf8(word).ok().and_then(State::named).unwrap_or_default()
 }
 
-/// What Slurm notes of how a job was started.
+/// Slurm's notes on the start of a job.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 pub struct Flags(pub u8);
 
@@ -129,7 +129,7 @@ impl Flags {
         Flags(self.0 | other.0)
     }
 
-    /// Whether it has all of these.
+    /// Returns whether it has all of these.
     #[must_use]
     pub fn has(self, other: Flags) -> bool {
         self.0 & other.0 == other.0

@@ -13,12 +13,12 @@ pub(crate) struct TaskSet {
     ranges: Vec<(RangeInclusive<u32>, u32)>,
     /// At most so many at once, from `%N`.
     pub(crate) throttle: Option<u32>,
-    /// Whether the text was cut, so that some tasks are not named.
+    /// True if the text was cut, so that some tasks are not named.
     pub(crate) cut: bool,
 }
 
 impl TaskSet {
-    /// How many there are.
+    /// Returns the number of tasks.
     pub(crate) fn len(&self) -> u64 {
         self.ranges.iter().map(|(range, step)| u64::from((range.end() - range.start()) / step) + 1).sum()
     }

@@ -13,7 +13,7 @@ pub(crate) enum When {
     Civil(i64),
 }
 
-/// How moments are written, beside the forms that are known without being said.
+/// Notation of moments, beside the forms that are known without being declared.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Form(pub(crate) Option<String>);
 
@@ -123,7 +123,8 @@ fn strftime(form: &str, text: &[u8]) -> Result<When, NoTime> {
     Ok(When::Civil(days * 86_400 + seconds))
 }
 
-/// How a time may be written, for advice: the day comes before the month, unless slashes part them.
+/// Returns a likely notation of a time, for advice: the day comes before the month, unless slashes
+/// separate them.
 pub(crate) fn guess_form(text: &str) -> String {
     const MONTHS: [&str; 12] = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
     const DAYS: [&str; 7] = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
@@ -159,8 +160,8 @@ pub(crate) fn guess_form(text: &str) -> String {
     form
 }
 
-/// What `SLURM_TIME_FORMAT=relative` prints: `12:00:05`, `Ystday 10:11`, `Tomorr 09:00`,
-/// `Mon 12:00`, `19 Jan 07:30`.
+/// Returns whether a time has the form of `SLURM_TIME_FORMAT=relative`: `12:00:05`, `Ystday 10:11`,
+/// `Tomorr 09:00`, `Mon 12:00`, `19 Jan 07:30`.
 fn is_relative(text: &[u8]) -> bool {
     let clock = |text: &[u8]| matches!(text, [a, b, b':', c, d, ..] if [a, b, c, d].iter().all(|x| x.is_ascii_digit()));
     let tail = text.iter().rposition(|&b| b == b' ').map_or(text, |at| &text[at + 1..]);

@@ -48,7 +48,7 @@ impl By {
         }
     }
 
-    /// Whether its values have an order of their own.
+    /// Returns whether its values have an order of their own.
     fn is_ordered(self) -> bool {
         matches!(self, By::Gpu | By::Size | By::Hour)
     }

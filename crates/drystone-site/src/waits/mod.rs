@@ -1,4 +1,4 @@
-//! The waits that a site recorded, before any simulation: who waited how long, when, and for what.
+//! Recorded waits of a site, before any simulation: by user, length, time and reason.
 //!
 //! A wait counts from the moment at which a job was eligible, else from its submission, to its
 //! start. Jobs of which the submission is unknown have none.
@@ -18,13 +18,13 @@ use std::collections::BTreeMap;
 /// The version of the format of the result.
 pub const WAITS_SCHEMA: &str = "drystone/waits/1";
 
-/// How many of the longest waits are named.
+/// Number of the longest waits named.
 const NAMED: usize = 10;
 
-/// What is asked for.
+/// Options of the report.
 #[derive(Clone, Debug, Default)]
 pub struct Question {
-    /// What jobs are divided by.
+    /// Properties by which jobs are divided.
     pub by: Vec<By>,
     /// Only jobs that began to wait at this moment or later, in seconds since 1970.
     pub since: Option<i64>,
@@ -60,7 +60,7 @@ pub struct Figures {
 /// Figures of the jobs that have something in common.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Group {
-    /// What they have in common.
+    /// Common value.
     pub name: String,
     /// Their waits.
     pub figures: Figures,
@@ -103,9 +103,9 @@ pub struct LongWait {
     pub cpus: Option<u32>,
     /// Nodes.
     pub nodes: Option<u32>,
-    /// When it began to wait.
+    /// Beginning of its wait.
     pub eligible: i64,
-    /// When it started.
+    /// Start time.
     pub start: i64,
     /// Seconds that it waited.
     pub wait: i64,
@@ -136,7 +136,7 @@ pub struct Waits {
     pub unknown: u64,
     /// Waits of all.
     pub all: Figures,
-    /// The same by properties.
+    /// Waits by properties.
     pub divisions: Vec<Division>,
     /// Queue and use by the hour of the week.
     pub week: Week,
@@ -144,7 +144,7 @@ pub struct Waits {
     pub longest: Vec<LongWait>,
     /// Month by month.
     pub months: Vec<Month>,
-    /// What cannot be said, and why.
+    /// Questions left open, with reasons.
     pub notes: Vec<String>,
 }
 
@@ -156,8 +156,8 @@ struct Waited {
     core_hours: f64,
 }
 
-/// When a job began to wait: throttled tasks of arrays arrive later in a simulation, and waited
-/// here.
+/// Returns the beginning of a job's wait: throttled tasks of arrays arrive later in a simulation,
+/// and waited here.
 fn begins(job: &SiteJob<'_>) -> i64 {
     job.eligible.unwrap_or(job.submit).max(job.submit)
 }
@@ -299,7 +299,7 @@ fn in_months(months: BTreeMap<String, Vec<Waited>>) -> Vec<Month> {
     found
 }
 
-/// What cannot be said.
+/// Lists the questions left open.
 fn notes(waits: &Waits) -> Vec<String> {
     let mut notes = Vec::new();
     if waits.unknown > 0 && waits.all.jobs == 0 {

@@ -23,7 +23,7 @@ pub struct Week {
     pub mean_use: Option<f64>,
     /// Processors of the machine: at least so many where it is inferred.
     pub processors: f64,
-    /// Whether their number is a lower bound.
+    /// True if their number is a lower bound.
     pub inferred: bool,
 }
 
@@ -31,7 +31,7 @@ pub struct Week {
 struct Hourly {
     from: i64,
     until: i64,
-    /// What falls into each hour in part.
+    /// Part that falls into each hour.
     parts: Vec<f64>,
     /// Changes of what holds for whole hours.
     steps: Vec<f64>,

@@ -1,4 +1,4 @@
-//! What every importer has to get right: arrays, steps, carriers, zones.
+//! Requirements on every importer: arrays, steps, carriers, zones.
 
 use crate::common::{Folder, facts, imported, of_text, rule, shared, utc, xdmod};
 use crate::generated::{self, Style, expected, sizeless};
@@ -18,7 +18,7 @@ fn brackets_of_arrays_are_sets_of_tasks() {
         assert_eq!(tasks(&site), tasks_of_line.iter().copied().collect(), "{line}");
         assert!(site.jobs().all(|job| job.of == Some(4_103_947)));
     }
-    // All six rows are of one array: a task is one job, however often it is told.
+    // All six rows are of one array: a task is one job, however often it is reported.
     let all = of_text(text, &xdmod());
     let union: BTreeSet<u32> = expected.concat().into_iter().collect();
     assert_eq!((tasks(&all), all.len()), (union.clone(), union.len()));

@@ -72,7 +72,7 @@ pub(crate) fn of_text(text: impl AsRef<[u8]>, options: &Options) -> Site {
     imported(&[file], options)
 }
 
-/// Why a text is not imported.
+/// Returns the error of importing a text.
 pub(crate) fn error_of(text: impl AsRef<[u8]>, options: &Options) -> String {
     let folder = Folder::new();
     let file = folder.write("jobs.psv", text);

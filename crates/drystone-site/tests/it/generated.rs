@@ -59,7 +59,7 @@ impl Made {
         }
     }
 
-    /// What an import makes of it, without its size.
+    /// Returns the facts that an import makes of it, without its size.
     pub(crate) fn facts(&self) -> Facts {
         let display = self.task.map_or(self.id.to_string(), |(of, task)| format!("{of}_{task}"));
         let run = self.start.zip(self.end).map(|(start, end)| (end - start - self.suspended) as u32);
@@ -136,7 +136,7 @@ pub(crate) fn jobs(seed: u64, count: u64, begin: i64) -> Vec<Made> {
     all
 }
 
-/// What became of it.
+/// Sets the fate of the job.
 fn fate(made: &mut Made, random: &mut ChaCha8Rng, last: i64) {
     let wait = random.random_range(0..30_000);
     match random.random_range(0..20) {
@@ -162,13 +162,13 @@ fn fate(made: &mut Made, random: &mut ChaCha8Rng, last: i64) {
     }
 }
 
-/// How text of sacct is written.
+/// Style of sacct's text.
 #[derive(Clone, Debug)]
 pub(crate) struct Style {
     pub(crate) zone: TimeZone,
     /// Seconds since 1970 instead of local times.
     pub(crate) epochs: bool,
-    /// A delimiter behind the last column, too.
+    /// A delimiter also follows the last column.
     pub(crate) trailing: bool,
     pub(crate) delimiter: &'static str,
     pub(crate) steps: bool,

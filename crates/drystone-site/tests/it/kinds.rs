@@ -52,7 +52,8 @@ fn delimiters_within_a_column_do_not_shift_the_others() {
     for (features, id) in features.iter().zip(1..) {
         text.push_str(&row(id, features, "n[1-2]"));
     }
-    // The list of nodes is empty: the row has one more column than the header, and the last is empty.
+    // The list of nodes is empty: the row has one more column than the header, and the last is
+    // empty.
     text.push_str(&row(9, "gold|silver", ""));
     let site = of_text(&text, &utc());
     let mut expected = vec![(8, 100, "n[1-2]".to_string()); 6];

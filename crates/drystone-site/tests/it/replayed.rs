@@ -1,4 +1,4 @@
-//! What a simulation made comes back from its accounting, and is replayed as it was.
+//! A simulation comes back from its accounting, and is replayed as it was.
 
 use crate::common::{Folder, imported, shared, utc};
 use crate::generated::{Made, Style, jobs};
@@ -105,7 +105,7 @@ fn the_policy_that_made_a_schedule_replays_it_start_by_start() {
         assert_eq!((happened.over_capacity, happened.nodes_twice), (0.0, Some(0.0)), "{policy}");
         if policy != "fcfs" {
             let other = held_against(&site, "fcfs");
-            assert!(other.pools[0].errors.mean_distance > Some(60.0), "another policy is told from it");
+            assert!(other.pools[0].errors.mean_distance > Some(60.0), "another policy differs from it");
         }
     }
 }

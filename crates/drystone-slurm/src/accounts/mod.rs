@@ -1,4 +1,4 @@
-//! Accounts, their users, and QOS: who may run how much, and whose turn it is.
+//! Accounts, their users, and QOS: limits of use, and shares.
 //!
 //! Read from what `sacctmgr` prints or takes: tables (`sacctmgr -P show assoc`,
 //! `sacctmgr -P show qos`, one after the other in one file), a dump (`sacctmgr dump`), or a script
@@ -40,7 +40,7 @@ pub enum AccountsError {
     /// The file cannot be read.
     #[error("{}: cannot be read: {source}", .file.display())]
     Unreadable {
-        /// Which.
+        /// Path of the file.
         file: PathBuf,
         /// Cause.
         source: std::io::Error,
@@ -48,11 +48,11 @@ pub enum AccountsError {
     /// A line is wrong.
     #[error("{}:{line}: {problem}", .file.display())]
     Line {
-        /// Which file.
+        /// Path of the file.
         file: PathBuf,
-        /// Which line, from 1.
+        /// Number of the line, from 1.
         line: usize,
-        /// What is wrong, what was expected, and what to do.
+        /// Description of the mistake, the expected text, and the correction.
         problem: String,
     },
     /// The file has nothing of use.
@@ -61,7 +61,7 @@ pub enum AccountsError {
         .file.display()
     )]
     Unknown {
-        /// Which.
+        /// Path of the file.
         file: PathBuf,
     },
 }
@@ -86,7 +86,7 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Whether nothing is limited.
+    /// Returns whether nothing is limited.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Limits::default()
@@ -106,7 +106,7 @@ pub struct Assoc {
     pub shares: Option<u32>,
     /// Its own priority.
     pub priority: u32,
-    /// What it may run.
+    /// Limits of its jobs.
     pub limits: Limits,
     /// QOS of jobs that name none, as an index.
     pub default_qos: Option<usize>,
@@ -119,7 +119,7 @@ pub struct Qos {
     pub name: String,
     /// Its priority.
     pub priority: u32,
-    /// What all its jobs may have.
+    /// Limits of all its jobs together.
     pub limits: Limits,
     /// `MaxTRESPU`: what the running jobs of one user have.
     pub max_tres_user: Tres,
@@ -135,13 +135,13 @@ pub struct Qos {
     pub max_submit_account: Option<u32>,
     /// QOS whose jobs its own may replace, as indices.
     pub preempt: Vec<usize>,
-    /// What becomes of its jobs that are replaced; `None`: as slurm.conf has it.
+    /// Fate of its jobs that are replaced; `None` for that in slurm.conf.
     pub preempt_mode: Option<PreemptMode>,
     /// Seconds that a replaced job has left.
     pub grace_seconds: i64,
-    /// What use counts.
+    /// Factor of use.
     pub usage_factor: f64,
-    /// Whether its jobs get no plan (`NoReserve`).
+    /// True if its jobs get no plan (`NoReserve`).
     pub no_reserve: bool,
 }
 
@@ -173,7 +173,7 @@ pub struct Accounts {
     pub assocs: Vec<Assoc>,
     /// The QOS in their order.
     pub qos: Vec<Qos>,
-    /// What was read and is not modelled, with its place.
+    /// Settings that were read and are not modelled, with their places.
     pub left_out: Vec<String>,
 }
 
@@ -226,7 +226,7 @@ impl Accounts {
         self.qos.iter().position(|qos| qos.name.eq_ignore_ascii_case(name))
     }
 
-    /// Whether anything limits what jobs run.
+    /// Returns whether anything limits the running jobs.
     #[must_use]
     pub fn limits_anything(&self) -> bool {
         let qos = |q: &Qos| {
@@ -262,7 +262,7 @@ impl Accounts {
     }
 }
 
-/// What a table, a dump or a script said, before names have become indices.
+/// Contents of a table, a dump or a script, before names have become indices.
 #[derive(Default)]
 struct Draft {
     /// Lines of associations: keys in small letters and values.

@@ -73,7 +73,7 @@ impl Tres {
         Ok((tres, left_out))
     }
 
-    /// Whether nothing is limited.
+    /// Returns whether nothing is limited.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Tres::default()

@@ -1,8 +1,8 @@
-//! How far the model and recordings agree.
+//! Agreement of the model with recordings.
 
 use super::deeds::Deeds;
 
-/// How far the model and one recording agree.
+/// Agreement of the model with one recording.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Agreement {
     /// Passes of both schedulers.
@@ -48,8 +48,8 @@ impl Agreement {
         self.same_victims += other.same_victims;
     }
 
-    /// Whether it is as good as the bar: every start, 99 % of the plans, an extra start in no more
-    /// than 1 % of the passes that is not explained by nodes that were still completing.
+    /// Returns whether it reaches the bar: every start, 99 % of the plans, an extra start in no
+    /// more than 1 % of the passes that is not explained by nodes that were still completing.
     #[must_use]
     pub fn holds(&self) -> bool {
         let unexplained = self.passes_with_extra - self.extra_after_end;
@@ -80,15 +80,15 @@ impl Agreement {
     }
 }
 
-/// A difference, for those who look for its reason.
+/// A difference, for the search for its reason.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Difference {
-    /// When the pass began, in milliseconds.
+    /// Beginning of the pass, in milliseconds.
     pub at: i64,
     /// Slurm's number of the job.
     pub job: u32,
-    /// What Slurm did.
+    /// Action of Slurm.
     pub real: String,
-    /// What the model did.
+    /// Action of the model.
     pub model: String,
 }

@@ -1,4 +1,4 @@
-//! What recorded jobs asked for, from their command lines.
+//! Demands of recorded jobs, from their command lines.
 
 use super::golden::{Golden, GoldenJob};
 use crate::conf::{Partition, SlurmConf};

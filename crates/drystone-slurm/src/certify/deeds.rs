@@ -1,4 +1,4 @@
-//! What a pass did: starts, plans, victims.
+//! Actions of a pass: starts, plans, victims.
 
 use crate::model::{NodeSet, Pass, Verdict, Watch};
 use std::collections::{BTreeMap, BTreeSet};
@@ -34,7 +34,7 @@ impl Deeds {
         self.starts.keys().chain(self.plans.keys()).chain(&self.victims).copied()
     }
 
-    /// What was done about a job, in words; times from `base`.
+    /// Describes the actions on a job, in words; times from `base`.
     pub(super) fn tell(&self, id: u32, base: i64) -> String {
         let list = |nodes: &NodeSet| nodes.iter().map(|node| node.to_string()).collect::<Vec<_>>().join(" ");
         if let Some(nodes) = self.starts.get(&id) {

@@ -1,4 +1,4 @@
-//! When recorded jobs may be looked at: begin times, reservations, dependencies.
+//! Times from which recorded jobs may be considered: begin times, reservations, dependencies.
 
 use super::golden::Golden;
 use super::pending::Makes;
@@ -10,11 +10,11 @@ use std::collections::BTreeMap;
 pub(super) struct Ended {
     /// Milliseconds.
     pub(super) at: i64,
-    /// Whether its nodes are done with it.
+    /// True if its nodes have finished cleaning up after it.
     pub(super) done: bool,
 }
 
-/// Why a job is not in the queue yet.
+/// Reasons why jobs are not in the queue yet.
 pub(super) struct Eligibility<'a> {
     golden: &'a Golden,
     /// Earliest second of each job.
@@ -48,7 +48,7 @@ impl<'a> Eligibility<'a> {
         }
     }
 
-    /// Whether a job that was submitted may be looked at.
+    /// Returns whether a job that was submitted may be considered.
     pub(super) fn may_wait(&self, id: u32, now: i64, begins_at: Option<i64>, ended: &BTreeMap<u32, Ended>) -> bool {
         let job = &self.golden.jobs[id as usize];
         if self.never[id as usize] || now < self.begins[id as usize] || begins_at.is_some_and(|begin| now < begin) {
@@ -91,7 +91,8 @@ impl<'a> Eligibility<'a> {
         true
     }
 
-    /// Whether a pass in this second may be before the one in which a singleton became eligible.
+    /// Returns whether a pass in this second may be before the one in which a singleton became
+    /// eligible.
     pub(super) fn may_be_early(&self, id: u32, now: i64) -> bool {
         let job = &self.golden.jobs[id as usize];
         job.dependency == "singleton" && job.submit + self.golden.base < now && now == self.begins[id as usize]

@@ -22,7 +22,7 @@ pub enum GoldenError {
     /// One of its files.
     #[error("{}: cannot be read: {source}", .file.display())]
     Unreadable {
-        /// Which.
+        /// Path of the file.
         file: PathBuf,
         /// Cause.
         source: std::io::Error,
@@ -30,9 +30,9 @@ pub enum GoldenError {
     /// A line.
     #[error("{}:{line}: {problem}", .file.display())]
     Line {
-        /// Which file.
+        /// Path of the file.
         file: PathBuf,
-        /// Which line, from 1.
+        /// Number of the line, from 1.
         line: usize,
         /// Description of the mistake.
         problem: String,
@@ -66,7 +66,7 @@ pub struct GoldenJob {
     pub task: Option<(u32, u32)>,
     /// Tasks that may run at once.
     pub throttle: u32,
-    /// Whether it asks for one node; `None`: where it fits on one.
+    /// True if it asks for one node; `None` if so where it fits on one.
     pub one: Option<bool>,
     /// Nodes that it asks for.
     pub nodes: Option<u32>,
@@ -76,11 +76,11 @@ pub struct GoldenJob {
     pub nice: i64,
     /// The place of its submission, which dependencies name.
     pub place: i64,
-    /// When it was eligible, in seconds from the first submission.
+    /// Time of eligibility, in seconds from the first submission.
     pub eligible: Option<i64>,
-    /// Whether it ended well.
+    /// True if it ended well.
     pub completed: bool,
-    /// How often it was sent back.
+    /// Number of times that it was sent back.
     pub restarts: i64,
     /// Most nodes that it asks for.
     pub max_nodes: Option<u32>,
@@ -102,7 +102,7 @@ pub struct GoldenJob {
     pub dependency: String,
 }
 
-/// Whom a line of the log is about.
+/// Job that a line of the log is about.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Name {
     /// A job or a task, by its place in [`Golden::jobs`].
@@ -111,7 +111,7 @@ pub enum Name {
     Tasks(u32),
 }
 
-/// What slurmctld's log says, in milliseconds from the first submission.
+/// Event in slurmctld's log, in milliseconds from the first submission.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Happening {
     /// Submitted, with its priority.
@@ -152,7 +152,7 @@ pub enum Happening {
     Timeout(Name),
     /// A job waits again.
     Requeued(Name),
-    /// What a running job has: its nodes with processors, megabytes and devices.
+    /// Allocation of a running job: its nodes with processors, megabytes and devices.
     Has(Name, Vec<Share>),
     /// A command of the recorder, and Slurm's answer.
     Action(String),
@@ -162,14 +162,14 @@ pub enum Happening {
     Gang(Name, bool),
 }
 
-/// What a job has of one node.
+/// Share of a job on one node.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Share {
     /// The node's name.
     pub node: String,
     /// Processors.
     pub cpus: u32,
-    /// Which of the first 64 they are, as bits.
+    /// Cores used among the first 64, as bits.
     pub cores: u64,
     /// Megabytes.
     pub memory: u64,
@@ -190,7 +190,7 @@ pub struct Golden {
     pub base: i64,
     /// The jobs in the order of submission, tasks of an array in theirs.
     pub jobs: Vec<GoldenJob>,
-    /// What happened, in order: milliseconds and what.
+    /// Events in order, with their milliseconds.
     pub events: Vec<(i64, Happening)>,
 }
 
@@ -258,8 +258,8 @@ impl Golden {
         self.name.rsplit_once(".rep").map_or(&self.name, |(scenario, _)| scenario)
     }
 
-    /// Whether a free run can be compared: jobs wait for nothing but resources, limits and their
-    /// turn.
+    /// Returns whether a free run can be compared: jobs wait for nothing but resources, limits and
+    /// their turn.
     #[must_use]
     pub fn runs_freely(&self) -> bool {
         let waits = |job: &GoldenJob| {

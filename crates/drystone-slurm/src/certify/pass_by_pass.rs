@@ -40,17 +40,17 @@ struct Replay<'a> {
     later: Vec<(i64, u32)>,
     /// Submitted jobs that may not be looked at yet.
     outside: Vec<(u32, Option<i64>)>,
-    /// When jobs have ended.
+    /// End times of ended jobs.
     ended: BTreeMap<u32, Ended>,
-    /// When the last pass began, in milliseconds.
+    /// Beginning of the last pass, in milliseconds.
     last_pass: i64,
     /// Suspended jobs, since when in seconds.
     suspended: BTreeMap<u32, i64>,
     eligibility: Eligibility<'a>,
-    /// Priorities as they were told last.
+    /// Last reported priorities.
     priorities: Vec<i64>,
     last_end: i64,
-    /// Whether the recording has the nodes' answers.
+    /// True if the recording has the nodes' answers.
     tells_answers: bool,
     /// Nodes that are not done yet, since when, and whether they have to kill something.
     completing: Vec<(usize, i64, bool, u32)>,
@@ -67,7 +67,7 @@ struct Stepping {
     /// The job that it looks at, and whether the model is done with it.
     job: Option<u32>,
     done: bool,
-    /// Whether Slurm sleeps before it goes on with the job.
+    /// True if Slurm sleeps before it continues with the job.
     asleep: bool,
     real: Deeds,
     model: Deeds,
@@ -449,7 +449,7 @@ impl<'a> Replay<'a> {
         self.stepping = Some(stepping);
     }
 
-    /// What came of the job that it looked at last is compared.
+    /// Compares the result of the last considered job.
     fn settle(&mut self, at: i64) {
         let Some(stepping) = &mut self.stepping else { return };
         let (real, model) = (std::mem::take(&mut stepping.real), std::mem::take(&mut stepping.model));

@@ -14,14 +14,14 @@ pub(super) struct Makes<'a> {
     widest: u32,
     /// The number of the demand of each job, and the processors that it needs.
     demands: Vec<(u32, u32)>,
-    /// What nodes have, with the demands of all jobs.
+    /// Resources of nodes, with the demands of all jobs.
     pub(super) resources: Resources,
     /// Seconds before a job that was requeued may start again.
     pub(super) requeue_delay: i64,
 }
 
-/// What `slurmctld` adds to the present when it requeues a job: the life of a credential and a
-/// second.
+/// Delay that `slurmctld` adds to the present when it requeues a job, in seconds: the life of a
+/// credential and a second.
 const REQUEUE_DELAY: i64 = 121;
 
 impl<'a> Makes<'a> {
@@ -47,21 +47,21 @@ impl<'a> Makes<'a> {
         cluster
     }
 
-    /// Whether a job's limit is above that of its partition: it then waits for ever.
+    /// Returns whether a job's limit is above that of its partition: it then waits for ever.
     pub(super) fn exceeds_partition(&self, job: &super::GoldenJob) -> bool {
         let parts = &self.golden.conf.partitions;
         let part = parts.iter().find(|part| part.name == job.partition);
         job.tasks.is_some() && part.and_then(|part| part.max_minutes).is_some_and(|most| job.limit > most)
     }
 
-    /// Whether backfill lets go of its locks after each job, as recordings do that are to have long
-    /// passes.
+    /// Returns whether backfill lets go of its locks after each job, as in recordings that are to
+    /// have long passes.
     pub(super) fn yields(&self) -> bool {
         self.golden.conf.sched.bf_yield_interval == 1
     }
 
-    /// Whether the recording says all that priorities depend on. Those that do not have what was
-    /// subtracted for being nice in the priorities alone.
+    /// Returns whether the recording has all the factors of priorities. Those that do not have what
+    /// was subtracted for being nice in the priorities alone.
     pub(super) fn has_factors(&self) -> bool {
         self.golden.jobs.iter().all(|job| job.one.is_some())
     }
@@ -113,7 +113,7 @@ impl<'a> Makes<'a> {
         }
     }
 
-    /// What the recording says that a job has.
+    /// Returns a job's allocation according to the recording.
     fn told(&self, shares: &[Share], machine: &Machine) -> Option<Alloc> {
         let mut of: Vec<(usize, &Share)> = Vec::new();
         for share in shares {

@@ -6,7 +6,7 @@ use crate::model::Pending;
 use crate::site::{Charged, Multifactor, Priorities};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How far calculated priorities agree.
+/// Agreement of calculated priorities.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct PriorityAgreement {
     /// Priorities that Slurm calculated.
@@ -29,7 +29,7 @@ pub fn priorities(golden: &Golden) -> Option<PriorityAgreement> {
     let calculated = |h: &(i64, Happening)| matches!(h.1, Happening::Priority(..));
     let mut next = golden.events.iter().find(|h| calculated(h)).map(|h| second(h.0));
     let period = model.rules.period;
-    // Calculations were made before the first one that was told.
+    // Calculations were made before the first one that was reported.
     if let (Some(first), Some((start, _))) = (&mut next, golden.events.first()) {
         *first -= (*first - second(*start)).div_euclid(period) * period;
     }

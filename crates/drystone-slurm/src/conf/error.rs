@@ -1,4 +1,4 @@
-//! What can be wrong with a configuration file.
+//! Mistakes in a configuration file.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -25,7 +25,7 @@ pub enum ConfError {
     /// The file cannot be read.
     #[error("{}: cannot be read: {source}{}", .file.display(), .from.as_ref().map(|p| format!(" (included at {p})")).unwrap_or_default())]
     Unreadable {
-        /// Which file.
+        /// Path of the file.
         file: PathBuf,
         /// The line that includes it.
         from: Option<Place>,
@@ -35,15 +35,15 @@ pub enum ConfError {
     /// A line is wrong.
     #[error("{place}: {problem}")]
     Line {
-        /// Where.
+        /// Position.
         place: Place,
-        /// What is wrong, what was expected, and what to do.
+        /// Description of the mistake, the expected text, and the correction.
         problem: String,
     },
     /// The file as a whole is wrong.
     #[error("{}: {problem}", .file.display())]
     Whole {
-        /// Which file.
+        /// Path of the file.
         file: PathBuf,
         /// Description of the mistake.
         problem: String,

@@ -6,7 +6,7 @@ const MOST: usize = 1_000_000;
 /// Every name of a list, in its order.
 ///
 /// # Errors
-/// What is wrong with the list, in words.
+/// The mistake in the list, in words.
 pub fn expand(list: &str) -> Result<Vec<String>, String> {
     let mut names = Vec::new();
     for part in split(list)? {

@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-/// How sure it is that the model does with a parameter what Slurm does.
+/// Certainty that the model treats a parameter as Slurm does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Basis {
     /// Held to schedules of a real Slurm.
@@ -35,11 +35,11 @@ pub struct Knob {
     pub min: i64,
     /// The largest.
     pub max: i64,
-    /// What it is counted in; `flag` for those without a value.
+    /// Unit; `flag` for those without a value.
     pub unit: &'static str,
-    /// How sure the model is.
+    /// Certainty of the model.
     pub basis: Basis,
-    /// What it does.
+    /// Effect.
     pub meaning: &'static str,
     get: fn(&SchedParams) -> i64,
     set: fn(&mut SchedParams, i64),
@@ -57,7 +57,7 @@ impl Knob {
         (self.set)(params, value);
     }
 
-    /// Whether it has no value but is there or not.
+    /// Returns whether it has no value but is present or absent.
     #[must_use]
     pub fn is_flag(&self) -> bool {
         self.unit == "flag"
@@ -108,7 +108,7 @@ const S: Basis = Basis::Source;
 
 knobs! {
     bf_interval = 30, -1, 10_800, "s", C, "seconds between two backfill passes; -1: no backfill";
-    bf_window = 1440, 1, 43_200, "min", C, "how far ahead plans reach; jobs planned later are not protected";
+    bf_window = 1440, 1, 43_200, "min", C, "reach of plans into the future; jobs planned later are not protected";
     bf_resolution = 60, 1, 3600, "s", C, "the grid on which plans begin and end";
     bf_max_job_test = 500, 1, 1_000_000, "jobs", S, "jobs that a backfill pass tests at most";
     bf_max_job_user = 0, 0, 1_000_000, "jobs", C, "jobs of each user that a backfill pass looks at; 0: all";
@@ -118,8 +118,8 @@ knobs! {
     bf_max_job_start = 0, 0, 10_000, "jobs", S, "starts of one backfill pass; 0: no limit";
     bf_max_time = 0, 0, 3600, "s", S, "longest backfill pass; 0: as bf_interval";
     bf_continue = 0, 0, 1, "flag", S, "a backfill pass goes on after a yield although jobs have changed";
-    bf_yield_interval = 2_000_000, 1, 10_000_000, "us", S, "how long a backfill pass keeps the locks";
-    bf_yield_sleep = 500_000, 1, 10_000_000, "us", S, "how long it lets go of them";
+    bf_yield_interval = 2_000_000, 1, 10_000_000, "us", S, "time for which a backfill pass keeps the locks";
+    bf_yield_sleep = 500_000, 1, 10_000_000, "us", S, "time for which it lets go of them";
     bf_min_prio_reserve = 0, 0, MOST, "priority", S, "jobs of lower priority get no plan and block no other";
     bf_min_age_reserve = 0, 0, 2_592_000, "s", S, "jobs that have waited less get no plan and block no other";
     bf_job_part_count_reserve = 0, 0, 100_000, "plans", S, "plans of each partition; 0: no limit";
@@ -128,7 +128,7 @@ knobs! {
         "a job of several partitions has a plan in one";
     bf_node_space_size = 0, 0, 2_000_000, "records", S, "room for plans; 0: as bf_max_job_test";
     bf_window_linear = 0, 0, MOST, "s", S, "the search for a start widens by so much each time, instead of doubling";
-    bf_busy_nodes = 0, 0, 1, "flag", Basis::Ignored("which nodes plans use, where nodes are shared"),
+    bf_busy_nodes = 0, 0, 1, "flag", Basis::Ignored("the nodes that plans use, where nodes are shared"),
         "plans prefer nodes in use";
     bf_running_job_reserve = 0, 0, 1, "flag", Basis::Source,
         "running whole-node jobs are in the table of plans";
@@ -138,7 +138,7 @@ knobs! {
     sched_interval = 60, -1, MOST, "s", C, "seconds between two full passes of the main scheduler; -1: no main scheduler";
     sched_min_interval = 2, 0, MOST, "us", Basis::Ignored("passes of the main scheduler that come later"),
         "shortest time between two passes of the main scheduler";
-    batch_sched_delay = 3, 0, MOST, "s", C, "how long the main scheduler waits after a pass before one that is asked for";
+    batch_sched_delay = 3, 0, MOST, "s", C, "delay of the main scheduler after a pass before a requested one";
     default_queue_depth = 100, 0, 1_000_000, "jobs", S, "jobs that a quick pass of the main scheduler looks at";
     partition_job_depth = 0, 0, 1_000_000, "jobs", S, "jobs of each partition that the main scheduler looks at; 0: all";
     sched_max_job_start = 0, 0, 1_000_000, "jobs", S, "starts of one pass of the main scheduler; 0: no limit";
@@ -150,8 +150,8 @@ knobs! {
     assoc_limit_stop = 0, 0, 1, "flag", S, "a job that a limit refuses blocks its partition";
 }
 
-/// What was wrong with one word of `SchedulerParameters`. Slurm goes on with the default, and so
-/// does the model.
+/// Mistake in one word of `SchedulerParameters`. Slurm goes on with the default, and so does the
+/// model.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Trouble {
     /// Slurm may know it; the model does not, and it is in no list of those that are left out on
@@ -208,11 +208,11 @@ const PREEMPTING: &[&str] = &["preempt_reorder_count", "preempt_strict_order", "
 
 /// Words that change decisions and are not modelled, with what that may cost.
 const LEFT_OUT: &[(&str, &str)] = &[
-    ("pack_serial_at_end", "which nodes jobs of one processor get"),
-    ("preempt_send_user_signal", "how long preempted jobs take to end"),
+    ("pack_serial_at_end", "the nodes of jobs of one processor"),
+    ("preempt_send_user_signal", "the time that preempted jobs take to end"),
     ("delay_boot", "starts on nodes that have to boot"),
     ("max_switch_wait", "waits of jobs that ask for few switches"),
-    ("bf_topopt_enable", "which nodes jobs get"),
+    ("bf_topopt_enable", "the nodes of jobs"),
     ("rsv", "reservations"),
 ];
 
@@ -286,7 +286,7 @@ fn wrong(knob: &Knob, word: &str) -> Trouble {
     Trouble::Value(format!("`{word}`: {name} takes {expected}; Slurm refuses it and uses {default}"))
 }
 
-/// What differs from the defaults, as `SchedulerParameters` has it.
+/// Prints the differences from the defaults, in the syntax of `SchedulerParameters`.
 impl fmt::Display for SchedParams {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let word = |knob: &Knob| match knob.get(self) {
@@ -320,7 +320,7 @@ mod tests {
             Trouble::Value("`bf_resolution=0`: bf_resolution takes 1 to 3600 (s); Slurm refuses it and uses 60".into()),
             Trouble::Value("`bf_interval=x`: bf_interval takes -1 to 10800 (s); Slurm refuses it and uses 30".into()),
             Trouble::Unknown("bf_frobnicate".into()),
-            Trouble::Ignored("bf_busy_nodes", "which nodes plans use, where nodes are shared"),
+            Trouble::Ignored("bf_busy_nodes", "the nodes that plans use, where nodes are shared"),
         ];
         assert_eq!(troubles, told);
     }

@@ -1,6 +1,6 @@
 //! The keys that slurm.conf may have, of all versions from 17 on; after its manual page.
 
-/// Whether Slurm knows a key outside the lines of nodes and partitions.
+/// Returns whether Slurm knows a key outside the lines of nodes and partitions.
 pub(crate) fn is_known(key: &str) -> bool {
     KEYS.iter().any(|known| known.eq_ignore_ascii_case(key))
 }

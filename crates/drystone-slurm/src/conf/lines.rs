@@ -32,7 +32,7 @@ pub(crate) fn parse(text: &str, name: &Path) -> Result<Vec<Line>, ConfError> {
 
 #[derive(Default)]
 struct Reader {
-    /// Where relative includes are looked up: the folder of the first file.
+    /// Folder in which relative includes are looked up: that of the first file.
     dir: PathBuf,
     /// Files being read, outermost first.
     open: Vec<PathBuf>,

@@ -56,7 +56,7 @@ pub struct Setting {
     pub key: String,
     /// Its value.
     pub value: String,
-    /// Where it is; of several the last one, which counts.
+    /// Position; of several the last one, which counts.
     pub place: Place,
 }
 
@@ -84,21 +84,21 @@ pub struct SlurmConf {
     pub down: Vec<DownNodes>,
     /// `SchedulerParameters`.
     pub sched: SchedParams,
-    /// Whether `sched/backfill` runs; else `sched/builtin`, the main scheduler alone.
+    /// True for `sched/backfill`, false for `sched/builtin`, the main scheduler alone.
     pub backfill: bool,
-    /// How resources are given out.
+    /// Unit of allocation.
     pub select: Select,
-    /// Where priorities come from.
+    /// Source of priorities.
     pub priority: Priority,
     /// Preemption.
     pub preempt: Preempt,
-    /// How jobs end.
+    /// Settings of the ends of jobs.
     pub ends: Ends,
     /// `AccountingStorageEnforce`, in small letters.
     pub enforce: Vec<String>,
     /// Every setting by its key in small letters.
     pub settings: BTreeMap<String, Setting>,
-    /// What is worth knowing about the file: unknown keys, what is not modelled, contradictions.
+    /// Remarks on the file: unknown keys, unmodelled settings, contradictions.
     pub remarks: Vec<Remark>,
 }
 
@@ -135,19 +135,19 @@ impl SlurmConf {
         self.partitions.iter().find(|partition| partition.name == name)
     }
 
-    /// Whether a node is out of service from the beginning.
+    /// Returns whether a node is out of service from the beginning.
     #[must_use]
     pub fn is_down(&self, node: u32) -> bool {
         self.nodes[node as usize].is_down() || self.down.iter().any(|down| down.nodes.contains(&node))
     }
 
-    /// Whether accounting goes to a database, without which Slurm knows no associations.
+    /// Returns whether accounting goes to a database, without which Slurm knows no associations.
     #[must_use]
     pub fn has_database(&self) -> bool {
         self.setting("AccountingStorageType").is_some_and(|t| t.to_ascii_lowercase().ends_with("slurmdbd"))
     }
 
-    /// Whether limits of associations and QOS are enforced.
+    /// Returns whether limits of associations and QOS are enforced.
     #[must_use]
     pub fn enforces_limits(&self) -> bool {
         self.enforce.iter().any(|word| ["limits", "safe", "all"].contains(&word.as_str()))
@@ -177,7 +177,7 @@ pub fn flatten(path: impl AsRef<Path>) -> Result<String, ConfError> {
     Ok(lines::read(path.as_ref())?.iter().map(|line| escaped(&line.text) + "\n").collect())
 }
 
-/// What has been read so far.
+/// Settings read so far.
 #[derive(Default)]
 struct Reading {
     settings: BTreeMap<String, Setting>,

@@ -28,12 +28,12 @@ pub struct Node {
     pub weight: u32,
     /// `State`, as written; `UNKNOWN` unless said.
     pub state: String,
-    /// Where its line is.
+    /// Position of its line.
     pub place: Place,
 }
 
 impl Node {
-    /// Whether the configuration says that it is out of service.
+    /// Returns whether the configuration says that it is out of service.
     #[must_use]
     pub fn is_down(&self) -> bool {
         ["DOWN", "FAIL", "DRAIN", "FUTURE"].iter().any(|word| self.state.to_ascii_uppercase().starts_with(word))
@@ -55,7 +55,7 @@ pub(crate) fn nodes(line: &Pairs, place: &Place) -> Result<Vec<Node>, ConfError>
     Ok(names.into_iter().map(|name| Node { name, ..model.clone() }).collect())
 }
 
-/// What all nodes of a line have in common.
+/// Returns the common settings of all nodes of a line.
 fn model(line: &Pairs, place: &Place) -> Result<Node, ConfError> {
     let shape = Shape::read(line, place)?;
     let memory = line.get("RealMemory").unwrap_or("1");

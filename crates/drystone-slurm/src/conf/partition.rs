@@ -5,7 +5,7 @@ use super::pairs::Pairs;
 use super::units;
 use std::collections::BTreeMap;
 
-/// Whether jobs share the cores of a node.
+/// Sharing of a node's cores among jobs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Sharing {
     /// `NO`: a core has one job; jobs share nodes.
@@ -26,9 +26,9 @@ pub struct Partition {
     pub hosts: String,
     /// Its nodes as indices into [`SlurmConf::nodes`](super::SlurmConf::nodes), ascending.
     pub nodes: Vec<u32>,
-    /// Whether jobs that name none go here.
+    /// True if jobs that name none go here.
     pub default: bool,
-    /// Whether its jobs may start.
+    /// True if its jobs may start.
     pub up: bool,
     /// Longest time limit in minutes; `None` without one.
     pub max_minutes: Option<i64>,
@@ -44,9 +44,9 @@ pub struct Partition {
     pub tier: u32,
     /// Adds to the priority of its jobs, relative to the largest of all partitions.
     pub job_factor: u32,
-    /// Whether jobs share nodes and cores.
+    /// Sharing of nodes and cores among jobs.
     pub sharing: Sharing,
-    /// What happens to its jobs when others need their place; as written.
+    /// Fate of its jobs when others need their place; as written.
     pub preempt_mode: Option<String>,
     /// Seconds that a preempted job has left.
     pub grace_seconds: i64,
@@ -56,7 +56,7 @@ pub struct Partition {
     pub over_minutes: Option<i64>,
     /// Every other key, as written.
     pub others: BTreeMap<String, String>,
-    /// Where its line is.
+    /// Position of its line.
     pub place: Place,
 }
 
@@ -126,7 +126,7 @@ fn value<T>(
     line.get(key).map(|text| read(text).map_err(told)).transpose()
 }
 
-/// Whether jobs may start.
+/// Parses a state; returns whether jobs may start.
 fn state(text: &str) -> Result<bool, String> {
     match text.to_ascii_lowercase().as_str() {
         "up" => Ok(true),

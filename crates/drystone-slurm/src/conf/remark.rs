@@ -1,10 +1,10 @@
-//! What is worth knowing about a configuration: keys that Slurm does not know, what the model
-//! leaves out, contradictions.
+//! Remarks on a configuration: keys that Slurm does not know, settings that the model leaves out,
+//! contradictions.
 
 use super::{Place, Select, Setting, Sharing, SlurmConf, Trouble};
 use std::fmt;
 
-/// What a remark is about.
+/// Topic of a remark.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Topic {
     /// A key or a word that Slurm does not know, or that this program does not.
@@ -31,9 +31,9 @@ impl fmt::Display for Topic {
 /// One remark.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Remark {
-    /// What it is about.
+    /// Topic of the remark.
     pub topic: Topic,
-    /// Where, if it is about one line.
+    /// Position, if it is about one line.
     pub place: Option<Place>,
     /// The remark.
     pub text: String,
@@ -66,7 +66,7 @@ impl Remark {
 /// Plugins and settings that change decisions and are not modelled: key, a value that is harmless,
 /// what it may cost.
 const LEFT_OUT: &[(&str, &[&str], &str)] = &[
-    ("TopologyPlugin", &["topology/none", "topology/default", "topology/flat"], "which nodes jobs get, and plans"),
+    ("TopologyPlugin", &["topology/none", "topology/default", "topology/flat"], "the nodes of jobs, and plans"),
     ("PrioritySiteFactorPlugin", &["none", "site_factor/none"], "the order of the queue"),
     ("JobSubmitPlugins", &["none"], "jobs that a plugin changes or refuses when they are submitted"),
     ("BurstBufferType", &["burst_buffer/none"], "starts that wait for data"),

@@ -3,7 +3,7 @@
 use super::units;
 use std::collections::BTreeMap;
 
-/// How resources are given out.
+/// Unit of allocation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Select {
     /// `select/linear`: whole nodes.
@@ -17,7 +17,7 @@ pub enum Select {
     Socket,
 }
 
-/// Where priorities come from.
+/// Source of priorities.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Priority {
     /// `priority/multifactor`, else `priority/basic`: first come, first served.
@@ -42,13 +42,13 @@ pub struct Priority {
     pub half_life: i64,
     /// Seconds between two calculations.
     pub calc_period: i64,
-    /// Whether small jobs are favoured.
+    /// True if small jobs are favoured.
     pub favor_small: bool,
     /// `PriorityFlags`, in capitals.
     pub flags: Vec<String>,
     /// Divides effective use in the classic formula.
     pub dampening: f64,
-    /// When use is forgotten, with a half-life of 0; as written, in capitals.
+    /// Period after which use is forgotten, with a half-life of 0; as written, in capitals.
     pub usage_reset: String,
 }
 
@@ -75,7 +75,7 @@ impl Default for Priority {
 }
 
 impl Priority {
-    /// Whether a flag is set.
+    /// Returns whether a flag is set.
     #[must_use]
     pub fn has(&self, flag: &str) -> bool {
         self.flags.iter().any(|f| f == flag)
@@ -108,13 +108,13 @@ impl Priority {
     }
 }
 
-/// What becomes of running jobs that others are to replace.
+/// Fate of running jobs that others are to replace.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub enum PreemptMode {
     /// Nothing.
     #[default]
     Off,
-    /// They go back to the queue and begin anew.
+    /// They go back to the queue and start again.
     Requeue,
     /// They end for good.
     Cancel,
@@ -142,7 +142,7 @@ impl PreemptMode {
     }
 }
 
-/// Which jobs may replace which.
+/// Criterion by which jobs may replace others.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub enum PreemptType {
     /// None.
@@ -157,9 +157,9 @@ pub enum PreemptType {
 /// Preemption.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Preempt {
-    /// Which jobs may replace which.
+    /// Criterion by which jobs may replace others.
     pub by: PreemptType,
-    /// What becomes of those that are replaced.
+    /// Fate of the jobs that are replaced.
     pub mode: PreemptMode,
     /// Seconds that a job has run before it may be replaced.
     pub exempt_seconds: i64,
@@ -181,10 +181,10 @@ impl Preempt {
     }
 }
 
-/// How jobs end.
+/// Settings of the ends of jobs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Ends {
-    /// Whether an `Epilog` runs: then each node that is done calls the main scheduler at once.
+    /// True if an `Epilog` runs: then each node that is done calls the main scheduler at once.
     pub epilog: bool,
     /// Seconds from SIGTERM to SIGKILL.
     pub kill_wait: i64,

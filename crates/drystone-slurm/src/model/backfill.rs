@@ -16,7 +16,7 @@ pub struct Backfill {
     table: Table,
     /// The end of the window, exactly.
     window_end: i64,
-    /// When the pass began, in seconds.
+    /// Beginning of the pass, in seconds.
     began: i64,
     tried: i64,
     started: i64,
@@ -29,14 +29,14 @@ pub struct Backfill {
     refused: Option<(u32, u16)>,
     /// Plans of the array that was planned last.
     array_plans: (u32, i64),
-    /// Up to when limits of a QOS block, with `assoc_limit_stop`.
+    /// Times up to which limits of a QOS block, with `assoc_limit_stop`.
     blocked: BTreeMap<u32, i64>,
-    /// Why the pass is over.
+    /// Reason why the pass is over.
     over: Option<Over>,
-    /// Up to when a pass would say the same, as long as no job arrives, starts or ends: see
-    /// [`Backfill::holds_until`].
+    /// Time up to which a pass would decide the same, as long as no job arrives, starts or ends:
+    /// see [`Backfill::holds_until`].
     holds_until: i64,
-    /// Whether a plan or a start of this pass can keep a job from starting now that could before.
+    /// True if a plan or a start of this pass can keep a job from starting now that could before.
     changed: bool,
     /// A job that it has not done with.
     paused: Option<Paused>,
@@ -44,18 +44,18 @@ pub struct Backfill {
     ignored: Option<NodeSet>,
 }
 
-/// Where the search for a job's start goes on.
+/// Position at which the search for a job's start continues.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 struct Paused {
     id: u32,
     from: i64,
     /// The present as it was when the select test looked at the job last, or when the search began.
     clock: i64,
-    /// Whether the select test has not looked at it yet.
+    /// True if the select test has not examined it yet.
     first: bool,
 }
 
-/// Why a pass ends before the queue does.
+/// Reason why a pass ends before the queue does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 enum Over {
     Depth,
@@ -81,7 +81,7 @@ fn floor(t: i64, resolution: i64) -> i64 {
     t.div_euclid(resolution) * resolution
 }
 
-/// What came of a job.
+/// Outcome of a job.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Outcome {
     /// It waits on.
@@ -94,7 +94,7 @@ pub enum Outcome {
     Paused,
 }
 
-/// What one job comes to.
+/// Result of one job.
 enum Found {
     Now(Alloc),
     Preempts(Vec<Victim>, Verdict),
@@ -102,15 +102,15 @@ enum Found {
     Paused,
 }
 
-/// What a pass looks at, and with.
+/// Inputs of a pass.
 pub struct Desk<'a> {
-    /// What runs where.
+    /// State of the machine.
     pub cluster: &'a mut Cluster,
     /// The parameters.
     pub params: &'a SchedParams,
     /// Room.
     pub scratch: &'a mut Scratch,
-    /// Whether it lets go of the locks before each try of a job.
+    /// True if it lets go of the locks before each try of a job.
     pub pauses: bool,
 }
 
@@ -123,7 +123,7 @@ impl Backfill {
         pass
     }
 
-    /// Begins anew, in its own memory.
+    /// Starts again, in its own memory.
     pub fn restart(&mut self, cluster: &Cluster, now: i64, params: &SchedParams) {
         let table = std::mem::take(&mut self.table);
         *self = Backfill { table, ..Backfill::default() };
@@ -242,26 +242,26 @@ impl Backfill {
         self.tried
     }
 
-    /// Whether it looks at no more jobs.
+    /// Returns whether it considers no more jobs.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.over.is_some()
     }
 
-    /// Up to when another pass would plan the same, and so start nothing that this one did not, as
-    /// long as no job arrives, starts, ends or changes its priority.
+    /// Returns the time up to which another pass would plan the same, and so start nothing that
+    /// this one did not, as long as no job arrives, starts, ends or changes its priority.
     #[must_use]
     pub fn holds_until(&self) -> i64 {
         self.holds_until
     }
 
-    /// Whether a plan or a start has come since this was asked last.
+    /// Returns and clears the flag that a plan or a start has come.
     pub fn take_changed(&mut self) -> bool {
         std::mem::take(&mut self.changed)
     }
 
-    /// Whether the job could start at `now`, if it was looked at next: `free` is room. If it could
-    /// not, it cannot for the rest of the pass.
+    /// Returns whether the job could start at `now`, if it was considered next: `free` is room. If
+    /// it could not, it cannot for the rest of the pass.
     #[must_use]
     pub fn could_start(&self, cluster: &Cluster, job: &Pending, now: i64, free: &mut NodeSet) -> bool {
         free.assign(&cluster.machine.parts[usize::from(job.part)].nodes);
@@ -277,7 +277,7 @@ impl Backfill {
         }
     }
 
-    /// What keeps the pass from even looking for a start.
+    /// Returns the reason why the pass does not even look for a start.
     fn bar(&mut self, cluster: &Cluster, params: &SchedParams, job: &Pending, now: i64) -> Option<Verdict> {
         if self.array_is_done(job, params) {
             return Some(Verdict::Array);
@@ -308,7 +308,7 @@ impl Backfill {
         None
     }
 
-    /// Whether the job's array has as many plans as an array may have.
+    /// Returns whether the job's array has as many plans as an array may have.
     fn array_is_done(&self, job: &Pending, params: &SchedParams) -> bool {
         job.array != NONE
             && self.array_plans.0 == job.array
@@ -351,7 +351,7 @@ impl Backfill {
         None
     }
 
-    /// Whether nothing is to be kept for the job.
+    /// Returns whether nothing is to be kept for the job.
     fn unplanned(&mut self, job: &Pending, now: i64, params: &SchedParams) -> bool {
         let young = params.bf_min_age_reserve > 0 && now - job.submit < params.bf_min_age_reserve;
         if young {
@@ -518,7 +518,7 @@ impl Backfill {
             if params.assoc_limit_stop == 0 {
                 return Start::Limited(reason);
             }
-            // When that will be is not known: Slurm guesses, and guesses anew in the next pass.
+            // The time of that is not known: Slurm guesses, and guesses again in the next pass.
             self.holds_until = self.holds_until.min(now + 1);
             let at = later.unwrap_or(now + 500);
             if reason.starts_with("QOSGrp") {
@@ -574,7 +574,7 @@ impl Backfill {
 
 /// Leaves in `free` what reservations leave to the job, and moves `from` behind those that leave
 /// nothing. Returns when it may be otherwise, where that is known; `None`: they leave nothing.
-#[expect(clippy::option_option, reason = "whether there is a way, and until when if that is known")]
+#[expect(clippy::option_option, reason = "true if there is a way, and the end of that if known")]
 fn reserved(
     cluster: &Cluster,
     params: &SchedParams,
@@ -603,7 +603,7 @@ fn bump<K: Ord>(counts: &mut BTreeMap<K, i64>, key: K) {
     *counts.entry(key).or_insert(0) += 1;
 }
 
-/// What came of a start.
+/// Result of a start.
 enum Start {
     Runs(Alloc),
     Limited(&'static str),

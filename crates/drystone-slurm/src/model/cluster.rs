@@ -1,4 +1,4 @@
-//! What runs where.
+//! State of the machine: running jobs and their nodes.
 
 use super::{Alloc, Idle, Ledger, Machine, NodeSet, Pending, Preempting, Reservation, Running};
 use serde::{Deserialize, Serialize};
@@ -27,9 +27,9 @@ pub struct Cluster {
     pub window_linear: i64,
     /// Limits on what associations and QOS have; `None` for no limits.
     pub ledger: Option<Ledger>,
-    /// Which jobs may take the place of which.
+    /// Rules of preemption.
     pub preempting: Preempting,
-    /// When waiting jobs have begun to preempt others, in seconds.
+    /// Times at which waiting jobs have begun to preempt others, in seconds.
     preempted: BTreeMap<u32, i64>,
     /// Running jobs, in places that are used again.
     slots: Vec<Option<Running>>,
@@ -81,9 +81,9 @@ impl Cluster {
         }
     }
 
-    /// Whether a job that does not fit on the usable nodes would not fit there either if no job
-    /// ran, and nothing says that these nodes are busy: for Slurm's main scheduler its nodes are
-    /// then not available, and it does not block others.
+    /// Returns whether a job that does not fit on the usable nodes would not fit there either if no
+    /// job ran, and nothing says that these nodes are busy: for Slurm's main scheduler its nodes
+    /// are then not available, and it does not block others.
     pub(super) fn is_out_of_reach(&self, job: &Pending, usable: &NodeSet) -> bool {
         if self.idle.is_single() || self.empty.place(job, usable, &self.machine).is_some() {
             return false;
@@ -122,7 +122,7 @@ impl Cluster {
         drop(self.empty.place(job, part, &self.machine));
     }
 
-    /// Whether enough licences are free for the job.
+    /// Returns whether enough licences are free for the job.
     #[must_use]
     pub fn has_licences(&self, job: &Pending, now: i64) -> bool {
         let Some(known) = self.machine.resources.demand(job.demand) else { return true };
@@ -185,8 +185,8 @@ impl Cluster {
         self.lame = lame;
     }
 
-    /// Whether the job is for nodes and partitions that could not have it if no job ran. Returns
-    /// what to ask for so that it can be had: any nodes of its partition, else of another one.
+    /// Returns a request that can be met if the job is for nodes and partitions that could not have
+    /// it if no job ran: any nodes of its partition, else of another one.
     pub(crate) fn within_reach(&self, job: &Pending) -> Option<Pending> {
         let fits = |job: &Pending| {
             let part = &self.machine.parts[usize::from(job.part)];
@@ -201,7 +201,7 @@ impl Cluster {
         std::iter::once(job.part).chain(0..count).map(loose).find(fits)
     }
 
-    /// Whether the job's QOS keeps plans from it. Slurm heeds that only where jobs may be
+    /// Returns whether the job's QOS keeps plans from it. Slurm heeds that only where jobs may be
     /// preempted.
     #[must_use]
     pub fn no_reserve(&self, job: &Pending) -> bool {
@@ -220,13 +220,13 @@ impl Cluster {
         self.slots[slot as usize].as_ref()
     }
 
-    /// How many jobs run.
+    /// Returns the number of running jobs.
     #[must_use]
     pub fn count(&self) -> usize {
         self.order.len()
     }
 
-    /// When the first limit of a running job is over, in seconds.
+    /// Returns the time at which the first limit of a running job is over, in seconds.
     #[must_use]
     pub fn first_end(&self) -> Option<i64> {
         self.order.first().map(|&(end, ..)| end)
@@ -237,7 +237,7 @@ impl Cluster {
         self.preempted.insert(id, now);
     }
 
-    /// Whether a job has begun that not long ago: it then begins no more.
+    /// Returns whether a job has begun to preempt others not long ago: it then preempts no more.
     #[must_use]
     pub(super) fn has_preempted(&self, id: u32, now: i64) -> bool {
         self.preempted.get(&id).is_some_and(|&then| then > now - self.preempting.pause)
@@ -303,7 +303,7 @@ impl Cluster {
         self.recount_all();
     }
 
-    /// Where processors are told apart, idle ones are those that no job has.
+    /// Recounts idle processors as those that no job has, where processors are distinguished.
     fn recount_all(&mut self) {
         if self.tells_cores() {
             let mut idle = self.idle.clone();
@@ -319,9 +319,9 @@ impl Cluster {
         }
     }
 
-    /// Where a job that starts stands in Slurm's list of jobs, which decides between equal ends: in
-    /// the order of submission. What is left of an array when a task starts goes to the end of the
-    /// list.
+    /// Returns the rank of a job that starts in Slurm's list of jobs, which decides between equal
+    /// ends: in the order of submission. What is left of an array when a task starts goes to the
+    /// end of the list.
     fn rank_of(&mut self, job: &Pending) -> u64 {
         if job.array == super::NONE {
             return u64::from(job.id) << 32;
@@ -375,7 +375,7 @@ impl Cluster {
         self.order.insert(self.order.partition_point(|&(e, r, _)| (e, r) < (end, rank)), (end, rank, slot));
     }
 
-    /// Whether as many tasks of the job's array run as may.
+    /// Returns whether as many tasks of the job's array run as may.
     #[must_use]
     pub fn throttled(&self, job: &Pending) -> bool {
         job.throttle > 0 && self.tasks.get(&job.array).is_some_and(|&tasks| tasks >= job.throttle)
@@ -402,7 +402,7 @@ impl Cluster {
         self.order.get(at).map(|&(.., slot)| slot)
     }
 
-    /// When a job that is past its limit is thought to end: Slurm's guess.
+    /// Returns Slurm's guess of the end of a job that is past its limit.
     pub(crate) fn guess_end(&self, running: &Running, now: i64) -> i64 {
         let end = match self.machine.parts[usize::from(running.job.part)].overtime {
             Some(overtime) => running.end + self.kill_wait + overtime,

@@ -1,10 +1,10 @@
-//! On which nodes a job fits where nodes have memory, GPUs, weights or features: the choice of
+//! Choice of nodes for a job where nodes have memory, GPUs, weights or features: that of
 //! select/cons_tres without topology. [`Idle::place`] is the same for processors alone.
 
 use super::resources::{GpuDemand, IdleMore, JobDemand, KnownDemand, MemoryDemand};
 use super::{Alloc, AllocMore, Idle, Machine, NodeSet, Pending};
 
-/// What one node has to offer to a job.
+/// Offer of one node to a job.
 #[derive(Clone, Copy, Debug)]
 struct Offer {
     node: usize,
@@ -31,7 +31,7 @@ pub(super) struct Fit<'a> {
     /// Its tasks, and processors of each.
     tasks: i64,
     per_task: i64,
-    /// Whether it asks for exactly one node.
+    /// True if it asks for exactly one node.
     one_node: bool,
 }
 
@@ -44,7 +44,7 @@ impl<'a> Fit<'a> {
         Fit { idle, machine, job, demand, known, tasks, per_task, one_node: job.max_nodes == 1 }
     }
 
-    /// Where it goes on the allowed nodes, if it fits.
+    /// Returns its place on the allowed nodes, if it fits.
     pub(super) fn place(&self, allowed: &NodeSet) -> Option<Alloc> {
         let Some(known) = self.known else { return self.place_on(allowed.clone()) };
         let mut nodes = allowed.clone();
@@ -81,7 +81,7 @@ impl<'a> Fit<'a> {
         self.idle.more().map_or(0, |more| more.devices(kinds, node))
     }
 
-    /// Whether a node is out before anything is counted.
+    /// Returns whether a node is out before anything is counted.
     fn is_filtered(&self, node: usize) -> bool {
         let demand = self.demand;
         let gpus = demand.gpus.as_ref();
@@ -115,7 +115,7 @@ impl<'a> Fit<'a> {
         nodes.iter().filter_map(|node| self.offer(node, as_if_idle)).collect()
     }
 
-    /// What a node offers; `None`: it cannot be used.
+    /// Returns the offer of a node; `None` if it cannot be used.
     fn offer(&self, node: usize, as_if_idle: bool) -> Option<Offer> {
         let (all, idle) = (i64::from(self.machine.cpus[node]), i64::from(self.idle.on(node)));
         let free = match (as_if_idle, self.job.whole) {
@@ -303,7 +303,7 @@ impl<'a> Fit<'a> {
         need.most -= 1;
     }
 
-    /// What the job has of the nodes that were chosen.
+    /// Returns the allocation on the chosen nodes.
     fn alloc(&self, mut taken: Vec<Taken>) -> Alloc {
         taken.sort_unstable();
         let nodes = NodeSet::of(self.machine.nodes(), taken.iter().map(|&(node, ..)| node));
@@ -448,7 +448,7 @@ fn best(sets: &[(usize, usize)], offers: &[Offer], need: &Wanting) -> usize {
     best.map_or(0, |(index, ..)| index)
 }
 
-/// What is still missing.
+/// Missing amounts.
 struct Wanting {
     cpus: i64,
     /// Nodes that are wanted, nodes that are needed, nodes that may still be added.
@@ -485,7 +485,7 @@ impl Wanting {
         self.cpus <= 0 && self.nodes <= 0 && self.gpus <= 0
     }
 
-    /// Whether what was found suffices, though nodes may be fewer than wanted.
+    /// Returns whether the nodes found suffice, though they may be fewer than wanted.
     fn is_enough(&self) -> bool {
         self.cpus <= 0 && self.nodes - self.spare <= 0 && self.gpus <= 0
     }

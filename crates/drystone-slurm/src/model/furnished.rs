@@ -4,8 +4,8 @@ use super::{NodeSet, Resources};
 use crate::conf::{Node, SlurmConf};
 
 impl Resources {
-    /// What the nodes of a configuration have. Memory counts only where `SelectTypeParameters` says
-    /// so.
+    /// Returns the resources of a configuration's nodes. Memory counts only where
+    /// `SelectTypeParameters` says so.
     #[must_use]
     pub fn from_conf(conf: &SlurmConf) -> Resources {
         let nodes = conf.nodes.len();

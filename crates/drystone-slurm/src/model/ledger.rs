@@ -1,4 +1,4 @@
-//! What associations and QOS have in use, and what their limits say of a job.
+//! Use of associations and QOS, and checks of their limits.
 //!
 //! Rules after Slurm's: limits of the partition's QOS come first, then those of the job's own QOS
 //! where the first has none, then those of the association and all above it where neither has one.
@@ -60,23 +60,23 @@ pub struct Ledger {
     of_qos: Vec<Used>,
     of_user: BTreeMap<(u32, i32), Used>,
     of_account: BTreeMap<(u32, u32), Used>,
-    /// Whether a job that breaks a limit by itself may run all the same: else it would wait for
-    /// ever.
+    /// True if a job that breaks a limit by itself may run all the same: otherwise it would wait
+    /// for ever.
     pub lenient: bool,
-    /// Whether nodes are limited anywhere, so that they have to be counted.
+    /// True if nodes are limited anywhere, so that they have to be counted.
     counts_nodes: bool,
 }
 
-/// What a job would have.
+/// Use that a job would add.
 #[derive(Clone, Copy)]
 struct Wanted<'a> {
     all: Amounts,
-    /// On which nodes, where that is known.
+    /// Nodes, where they are known.
     nodes: Option<&'a super::NodeSet>,
 }
 
 impl Wanted<'_> {
-    /// What it adds to what is in use: nodes that are used already do not count.
+    /// Returns its addition to the use: nodes that are used already do not count.
     fn beside(&self, used: &Used) -> Amounts {
         let known =
             self.nodes.map_or(0, |nodes| nodes.iter().filter(|&n| used.nodes.contains_key(&(n as u32))).count());
@@ -150,12 +150,12 @@ impl Ledger {
         }
     }
 
-    /// Whether no more than `jobs` may run.
+    /// Returns whether no more than `jobs` may run.
     fn is_full(&self, most: u32, jobs: u32) -> bool {
         jobs >= most && !(self.lenient && most == 0)
     }
 
-    /// What keeps the job from running whatever resources it gets: the reason that Slurm shows.
+    /// Returns Slurm's reason that keeps the job from running whatever resources it gets.
     #[must_use]
     pub fn before(&self, job: &Pending, machine: &Machine) -> Option<&'static str> {
         if job.assoc == NONE {
@@ -217,7 +217,8 @@ impl Ledger {
         None
     }
 
-    /// What keeps the job from running on these nodes, or on any where none are named.
+    /// Returns Slurm's reason that keeps the job from running on these nodes, or on any where none
+    /// are named.
     #[must_use]
     pub fn after(&self, job: &Pending, alloc: Option<&Alloc>, machine: &Machine) -> Option<&'static str> {
         if job.assoc == NONE {
@@ -288,7 +289,7 @@ impl Ledger {
         open.exceeded(used.tres(), wanted.beside(used))
     }
 
-    /// What keeps one more job from being submitted.
+    /// Returns Slurm's reason that keeps one more job from being submitted.
     #[must_use]
     pub fn submission(&self, job: &Pending, machine: &Machine) -> Option<&'static str> {
         if job.assoc == NONE {
@@ -381,7 +382,7 @@ fn reason(of: Resource, reasons: Reasons) -> &'static str {
     }
 }
 
-/// What a job has.
+/// Returns the amounts of an allocation.
 fn had(alloc: &Alloc, machine: &Machine) -> Amounts {
     let kinds = &machine.resources.kinds;
     let (mut mem, mut gpu) = (0, 0);

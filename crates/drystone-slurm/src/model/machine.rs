@@ -17,17 +17,17 @@ pub struct Part {
     pub job_factor: u32,
     /// Longest limit in seconds; [`i64::MAX`] without one.
     pub max_limit: i64,
-    /// Whether its jobs may start.
+    /// True if its jobs may start.
     pub up: bool,
-    /// Whether its jobs get whole nodes.
+    /// True if its jobs get whole nodes.
     pub whole: bool,
-    /// Whether that is the partition's own rule.
+    /// True if that is the partition's own rule.
     pub exclusive: bool,
     /// The QOS whose limits hold for all of its jobs; [`NONE`] for none.
     pub qos: u32,
     /// Seconds that a job may run beyond its limit; `None`: as long as it likes.
     pub overtime: Option<i64>,
-    /// What becomes of its jobs when others take their place; `None`: as everywhere.
+    /// Fate of its jobs when others take their place; `None` for the general one.
     pub preempt_mode: Option<PreemptMode>,
     /// Seconds that such a job has left.
     pub grace: i64,
@@ -66,7 +66,7 @@ pub struct Machine {
     pub parts: Vec<Part>,
     /// The partition of jobs that name none.
     pub default_part: u16,
-    /// What nodes have beside processors.
+    /// Resources of nodes beside processors.
     pub resources: Resources,
 }
 
@@ -114,9 +114,9 @@ pub struct Pending {
     pub min_nodes: u32,
     /// Nodes that it may have at most.
     pub max_nodes: u32,
-    /// Whether it gets whole nodes.
+    /// True if it gets whole nodes.
     pub whole: bool,
-    /// Whether it, or its partition, asked for whole nodes where jobs could share them: backfill
+    /// True if it, or its partition, asked for whole nodes where jobs could share them: backfill
     /// then plans with its end once it has started it.
     pub exclusive: bool,
     /// Its limit in seconds, whole minutes; that of its partition if it is shorter.
@@ -125,7 +125,7 @@ pub struct Pending {
     pub priority: i64,
     /// Submission in seconds; where it was sent back, when that was.
     pub submit: i64,
-    /// Since when its age counts, in seconds.
+    /// Time since which its age counts, in seconds.
     pub accrue: i64,
     /// Its association as an index into the accounts; [`NONE`] without one.
     pub assoc: u32,
@@ -137,8 +137,8 @@ pub struct Pending {
     pub array: u32,
     /// Tasks of its array that may run at once; 0: all.
     pub throttle: u32,
-    /// What it asks for beside processors and nodes, by its number among the demands of the
-    /// machine; 0 for nothing.
+    /// Demand beside processors and nodes, by its number among the demands of the machine; 0 for
+    /// none.
     pub demand: u32,
     /// The reservation that it uses, as an index; [`NONE`] for none.
     pub reservation: u32,
@@ -186,14 +186,14 @@ impl Pending {
     }
 }
 
-/// What a job has: nodes, and processors on each.
+/// Allocation of a job: nodes, and processors on each.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Alloc {
     /// The nodes.
     pub nodes: NodeSet,
     /// Processors on each of them, ascending; empty: all that they have.
     pub cpus: Vec<u32>,
-    /// What it has beside processors, where it has such.
+    /// Allocation beside processors, if any.
     pub more: Option<Box<AllocMore>>,
 }
 
@@ -232,14 +232,14 @@ impl Alloc {
 pub struct Running {
     /// Its number.
     pub id: u32,
-    /// When its limit is over, in seconds.
+    /// End of its limit, in seconds.
     pub end: i64,
-    /// What it has.
+    /// Allocation.
     pub alloc: Alloc,
     /// Its nodes once more, without words in which it has none: most jobs have few nodes.
     pub(super) words: Vec<(u32, u64)>,
     /// The job as it waited.
     pub job: Pending,
-    /// When it started, in seconds.
+    /// Start, in seconds.
     pub start: i64,
 }

@@ -5,14 +5,14 @@ use super::reservation::Access;
 use super::{Cluster, NONE, NodeSet, Pass, Pending, Verdict, Watch};
 use crate::conf::SchedParams;
 
-/// What a pass of the main scheduler has done.
+/// Result of a pass of the main scheduler.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct MainDeeds {
     /// Places in the queue of the jobs that it has started, ascending.
     pub starts: Vec<usize>,
     /// Jobs that have to go, each for the job at the place before it.
     pub victims: Vec<(usize, Vec<Victim>)>,
-    /// Whether it looked at every job that it was to look at.
+    /// True if it considered every job that it was to consider.
     pub whole: bool,
 }
 
@@ -103,7 +103,7 @@ struct MainPass {
 }
 
 impl MainPass {
-    /// Whether another task of the job's array was refused, or as many run as may.
+    /// Returns whether another task of the job's array was refused, or as many run as may.
     fn skips_task(&mut self, cluster: &Cluster, job: &Pending) -> bool {
         if job.array == NONE {
             return false;

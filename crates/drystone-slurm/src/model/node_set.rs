@@ -53,28 +53,28 @@ impl NodeSet {
         self.words[node / 64] &= !(1 << (node % 64));
     }
 
-    /// Whether it has a node.
+    /// Returns whether it has a node.
     #[inline]
     #[must_use]
     pub fn contains(&self, node: usize) -> bool {
         self.words[node / 64] >> (node % 64) & 1 == 1
     }
 
-    /// How many nodes it has.
+    /// Returns the number of nodes.
     #[inline]
     #[must_use]
     pub fn count(&self) -> usize {
         self.words.iter().map(|w| w.count_ones() as usize).sum()
     }
 
-    /// Whether it has none.
+    /// Returns whether it has none.
     #[inline]
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.words.iter().all(|&w| w == 0)
     }
 
-    /// Keeps what is in the other, too.
+    /// Keeps only the nodes that the other also has.
     #[inline]
     pub fn intersect(&mut self, other: &NodeSet) {
         self.words.iter_mut().zip(&other.words).for_each(|(a, b)| *a &= b);
@@ -98,21 +98,21 @@ impl NodeSet {
         self.words.clone_from(&other.words);
     }
 
-    /// Whether the other has all of its nodes.
+    /// Returns whether the other has all of its nodes.
     #[inline]
     #[must_use]
     pub fn is_subset(&self, other: &NodeSet) -> bool {
         self.words.iter().zip(&other.words).all(|(a, b)| a & !b == 0)
     }
 
-    /// Whether they have a node in common.
+    /// Returns whether they have a node in common.
     #[inline]
     #[must_use]
     pub fn meets(&self, other: &NodeSet) -> bool {
         self.words.iter().zip(&other.words).any(|(a, b)| a & b != 0)
     }
 
-    /// How many nodes both have.
+    /// Returns the number of nodes that both have.
     #[inline]
     #[must_use]
     pub fn common(&self, other: &NodeSet) -> usize {
@@ -124,7 +124,7 @@ impl NodeSet {
         (0..).zip(self.words.iter().copied()).filter(|&(_, word)| word != 0).collect()
     }
 
-    /// How many nodes it has in common with these words.
+    /// Returns the number of nodes in common with these words.
     #[inline]
     pub(super) fn common_sparse(&self, words: &[(u32, u64)]) -> usize {
         words.iter().map(|&(at, word)| (self.words[at as usize] & word).count_ones() as usize).sum()

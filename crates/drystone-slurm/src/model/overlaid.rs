@@ -8,7 +8,7 @@ use crate::conf::PreemptMode;
 const MOST: u32 = 64;
 
 impl Cluster {
-    /// Whether processors are told apart.
+    /// Returns whether processors are distinguished.
     pub(super) fn tells_cores(&self) -> bool {
         self.preempting.suspends && self.machine.cpus.iter().all(|&cpus| cpus <= MOST)
     }
@@ -44,8 +44,8 @@ impl Cluster {
         all
     }
 
-    /// Where the job goes if the jobs that it suspends give up their processors, but not their
-    /// memory.
+    /// Returns the place of the job if the jobs that it suspends give up their processors, but not
+    /// their memory.
     pub(super) fn place_over(&self, job: &Pending, allowed: &NodeSet, now: i64) -> Option<Alloc> {
         if !self.tells_cores() {
             return None;
@@ -59,8 +59,8 @@ impl Cluster {
         idle.place(job, allowed, &self.machine)
     }
 
-    /// Which processors a job gets on its nodes: the first that are idle, else the first that jobs
-    /// which it suspends give up.
+    /// Chooses a job's processors on its nodes: the first that are idle, else the first of jobs
+    /// that it suspends.
     pub(super) fn choose_cores(&self, job: &Pending, alloc: &mut Alloc, now: i64) {
         let known = alloc.more.as_ref().is_some_and(|more| !more.cores.is_empty());
         if known || !self.tells_cores() {

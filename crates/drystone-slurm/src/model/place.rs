@@ -1,4 +1,4 @@
-//! On which nodes a job fits: the choice of select/cons_tres without topology among nodes of equal
+//! Choice of nodes for a job: that of select/cons_tres without topology among nodes of equal
 //! weight.
 
 use super::fit::Fit;
@@ -16,7 +16,7 @@ pub struct Idle {
     some: NodeSet,
     /// Nodes without a job; not kept up where every node has one processor.
     all: NodeSet,
-    /// Whether every node has one processor.
+    /// True if every node has one processor.
     single: bool,
     /// Processors that are given out together.
     threads: u32,
@@ -70,7 +70,7 @@ impl Idle {
         }
     }
 
-    /// Whether every node has one processor.
+    /// Returns whether every node has one processor.
     #[inline]
     pub(crate) fn is_single(&self) -> bool {
         self.single
@@ -169,7 +169,7 @@ impl Idle {
         set(&mut self.all, cpus == machine.cpus[node]);
     }
 
-    /// Whether no processor is idle.
+    /// Returns whether no processor is idle.
     #[must_use]
     pub fn is_full(&self) -> bool {
         self.some.is_empty()
@@ -181,7 +181,7 @@ impl Idle {
         if self.single { u32::from(self.some.contains(node)) } else { self.cpus[node] }
     }
 
-    /// Whether a job certainly does not fit: too few nodes or processors. Cheap.
+    /// Returns whether a job certainly does not fit: too few nodes or processors. Cheap.
     #[must_use]
     pub fn lacks(&self, job: &Pending, allowed: &NodeSet) -> bool {
         let usable = self.usable(job.whole);
@@ -202,7 +202,7 @@ impl Idle {
         left > 0
     }
 
-    /// Where a job goes on the allowed nodes, if it fits.
+    /// Returns the place of a job on the allowed nodes, if it fits.
     #[must_use]
     pub fn place(&self, job: &Pending, allowed: &NodeSet, machine: &Machine) -> Option<Alloc> {
         let alone = job.demand == 0 && machine.resources.is_plain();
@@ -267,8 +267,8 @@ impl Idle {
             && Fit::new(self, machine, job, &JobDemand::default()).has_devices(alloc)
     }
 
-    /// Where every node has one processor: whole runs of consecutive nodes, the tightest that
-    /// suffices first, else the largest. There are enough.
+    /// Returns the place where every node has one processor: whole runs of consecutive nodes, the
+    /// tightest that suffices first, else the largest. There are enough.
     fn place_single(&self, mut need: usize, allowed: &NodeSet) -> Alloc {
         let mut usable = self.some.clone();
         usable.intersect(allowed);
@@ -369,7 +369,7 @@ impl Idle {
     }
 }
 
-/// What is still missing.
+/// Missing amounts.
 struct Need {
     cpus: i64,
     nodes: i64,

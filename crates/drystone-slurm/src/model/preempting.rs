@@ -1,4 +1,4 @@
-//! Which running jobs a waiting one may replace, and which of them it does.
+//! Rules of preemption, and the choice of victims.
 
 use super::{Alloc, Cluster, NONE, NodeSet, Pending, Running};
 use crate::conf::{PreemptMode, PreemptType};
@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 /// The rules of preemption.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Preempting {
-    /// Which jobs may replace which.
+    /// Criterion by which jobs may replace others.
     pub by: PreemptType,
-    /// What becomes of those that are replaced.
+    /// Fate of the jobs that are replaced.
     pub mode: PreemptMode,
     /// Seconds that a job has run before it may be replaced.
     pub exempt: i64,
@@ -20,27 +20,27 @@ pub struct Preempting {
     pub pause: i64,
     /// The youngest jobs first.
     pub youngest_first: bool,
-    /// How often the order of victims is improved.
+    /// Number of times that the order of victims is improved.
     pub reorder: u32,
-    /// Whether that keeps their order.
+    /// True if that keeps their order.
     pub strict_order: bool,
-    /// Whether jobs start on processors of those that are suspended for them. Only where something
+    /// True if jobs start on processors of those that are suspended for them. Only where something
     /// does suspend them: the contract of policies has no such action.
     pub suspends: bool,
 }
 
-/// What preemption asks of a QOS.
+/// Settings of a QOS for preemption.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct QosPreempt {
     /// QOS whose jobs its own may replace.
     pub over: Vec<u32>,
-    /// What becomes of its jobs.
+    /// Fate of its jobs.
     pub mode: Option<PreemptMode>,
     /// Seconds that they have left.
     pub grace: i64,
     /// Its priority.
     pub priority: u32,
-    /// Whether its jobs get no plan.
+    /// True if its jobs get no plan.
     pub no_reserve: bool,
 }
 
@@ -49,21 +49,21 @@ pub struct QosPreempt {
 pub struct Victim {
     /// The job.
     pub id: u32,
-    /// What becomes of it.
+    /// Fate of the job.
     pub mode: PreemptMode,
     /// Seconds that it has left.
     pub grace: i64,
 }
 
 impl Preempting {
-    /// Whether any job may replace another.
+    /// Returns whether any job may replace another.
     #[inline]
     #[must_use]
     pub fn is_on(&self) -> bool {
         self.by != PreemptType::None && self.mode != PreemptMode::Off
     }
 
-    /// Whether a job may be before another in the queue for that reason.
+    /// Returns whether a job may be before another in the queue for that reason.
     #[must_use]
     pub fn goes_before(&self, cluster: &super::Machine, a: &Pending, b: &Pending) -> bool {
         match self.by {
@@ -80,7 +80,7 @@ impl Preempting {
         a != b && b != NONE && self.qos.get(a as usize).is_some_and(|qos| qos.over.contains(&b))
     }
 
-    /// What becomes of a running job that is replaced.
+    /// Returns the fate of a running job that is replaced.
     #[must_use]
     pub fn mode_of(&self, machine: &super::Machine, victim: &Pending) -> PreemptMode {
         let own = match self.by {

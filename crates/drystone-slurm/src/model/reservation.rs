@@ -14,7 +14,7 @@ pub struct Reservation {
     pub end: i64,
     /// Its nodes.
     pub nodes: NodeSet,
-    /// Whether it was made for all nodes (`Nodes=ALL`).
+    /// True if it was made for all nodes (`Nodes=ALL`).
     pub all: bool,
     /// `MAINT`.
     pub maint: bool,
@@ -39,13 +39,13 @@ impl Reservation {
         Reservation { name, begin, end, nodes, maint: true, part: NONE, ..Reservation::default() }
     }
 
-    /// Whether it is such an outage.
+    /// Returns whether it is such an outage.
     #[must_use]
     pub fn is_outage(&self) -> bool {
         self.name == OUTAGE
     }
 
-    /// Whether it is known when it ends.
+    /// Returns whether its end is known.
     #[must_use]
     pub fn has_end(&self) -> bool {
         self.end < NO_END
@@ -56,7 +56,7 @@ impl Reservation {
     }
 }
 
-/// What reservations leave to a job that starts at a given time.
+/// Nodes that reservations leave to a job that starts at a given time.
 pub(super) enum Access {
     /// All nodes of its partition.
     Free,
@@ -69,7 +69,8 @@ pub(super) enum Access {
 }
 
 impl Cluster {
-    /// What reservations leave to a job that would run from `start` for `limit` seconds.
+    /// Returns the nodes that reservations leave to a job that would run from `start` for `limit`
+    /// seconds.
     pub(super) fn access(&self, job: &Pending, start: i64, limit: i64) -> Access {
         if job.reservation == NONE && self.reservations.is_empty() {
             return Access::Free;
@@ -122,8 +123,8 @@ impl Cluster {
         Some((first + resolution - 1).div_euclid(resolution) * resolution + 1)
     }
 
-    /// Up to when reservations leave jobs of this limit the same as at `now`, and plans that reach so
-    /// far ahead.
+    /// Returns the time up to which reservations leave jobs of this limit the same as at `now`, and
+    /// plans that reach this far ahead.
     pub(super) fn access_holds_until(&self, now: i64, limit: i64, window: i64) -> i64 {
         let turns = self
             .reservations

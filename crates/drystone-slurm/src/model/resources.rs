@@ -56,7 +56,7 @@ impl GpuDemand {
     }
 }
 
-/// What a job asks for beside processors and nodes.
+/// Demand of a job beside processors and nodes.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct JobDemand {
     /// Its tasks; 0: one for each processor.
@@ -90,7 +90,7 @@ pub struct KnownDemand {
     pub one_of: Vec<NodeSet>,
 }
 
-/// What nodes have beside processors, licences, and the demands of jobs.
+/// Resources of nodes beside processors, licences, and the demands of jobs.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Resources {
     /// Megabytes of each node; empty where memory is not given out.
@@ -112,7 +112,7 @@ pub struct Resources {
 }
 
 impl Resources {
-    /// Whether nodes have nothing that tells them apart but processors.
+    /// Returns whether nodes differ in nothing but processors.
     #[inline]
     #[must_use]
     pub fn is_plain(&self) -> bool {
@@ -185,8 +185,8 @@ impl Resources {
         self.demands.len() as u32 - 1
     }
 
-    /// The same for so many nodes: those behind the last are left out, and further ones are as the
-    /// last, without features.
+    /// Returns the resources for this many nodes: those behind the last are left out, and further
+    /// ones are as the last, without features.
     #[must_use]
     pub(crate) fn resized(&self, nodes: usize) -> Resources {
         let mut resized = self.clone();
@@ -266,7 +266,7 @@ impl Resources {
     }
 }
 
-/// What a job has of its nodes beside processors.
+/// Allocation of a job on its nodes beside processors.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct AllocMore {
     /// Megabytes on each node, ascending by node; empty for none.
@@ -285,7 +285,7 @@ impl AllocMore {
     }
 }
 
-/// What is idle of the nodes beside processors.
+/// Idle resources of nodes beside processors.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(super) struct IdleMore {
     pub(super) memory: Vec<u64>,

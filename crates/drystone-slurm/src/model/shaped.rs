@@ -68,8 +68,8 @@ fn memory(asked: &NodeMemory) -> MemoryDemand {
 
 impl Pending {
     /// Asks for a place in a partition, of which only processors are known: whole nodes where the
-    /// partition or the machine (`linear`) gives these, and one node where one has them all (`pack`).
-    /// The limit of the partition holds.
+    /// partition or the machine (`linear`) gives these, and one node where one has them all
+    /// (`pack`). The limit of the partition holds.
     pub fn ask(&mut self, part: u16, machine: &Machine, linear: bool, pack: bool) {
         let p = &machine.parts[usize::from(part)];
         let widest = p.nodes.iter().map(|node| machine.cpus[node]).max().unwrap_or(1).max(1);

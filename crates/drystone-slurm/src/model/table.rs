@@ -23,7 +23,7 @@ pub(crate) struct Table {
     free: Vec<u32>,
     /// Records made so far: those that were merged still take up room in Slurm's table.
     made: usize,
-    /// Whether a plan begins with the table.
+    /// True if a plan begins with the table.
     front: bool,
     /// Kinds of licences, of which each set has so many behind its nodes.
     licences: usize,
@@ -95,7 +95,7 @@ impl Table {
                     later = self.records[index].end;
                 }
             }
-            // A plan that begins exactly at the end is in the way, too.
+            // A plan that begins exactly at the end is also in the way.
             if self.records[index].begin > until {
                 break;
             }
@@ -113,12 +113,12 @@ impl Table {
         }
     }
 
-    /// When the first record begins that lies behind `until`.
+    /// Returns the beginning of the first record that lies behind `until`.
     pub(crate) fn next_begin(&self, until: i64) -> Option<i64> {
         self.records.get(self.records.partition_point(|record| record.begin <= until)).map(|record| record.begin)
     }
 
-    /// Whether between `start` and `end` some record lacks one of the nodes.
+    /// Returns whether between `start` and `end` some record lacks one of the nodes.
     pub(crate) fn overlaps(&self, start: i64, end: i64, nodes: &NodeSet, licences: Licences<'_>) -> bool {
         let first = self.records.partition_point(|record| record.end <= start);
         let behind = self.records.partition_point(|record| record.begin < end);
@@ -128,7 +128,7 @@ impl Table {
         })
     }
 
-    /// Whether a record lacks licences.
+    /// Returns whether a record lacks licences.
     fn is_short(&self, index: usize, licences: Licences<'_>) -> bool {
         if self.licences == 0 || licences.is_empty() {
             return false;
@@ -220,9 +220,9 @@ mod tests {
         table.add(100, 200, &set(&[0, 1, 2]), &[]);
         let part = NodeSet::full(4);
         let mut free = part.clone();
-        // Up to 99 nothing is in the way; what begins exactly at the end is. The end of the plan is
-        // told in both cases: the record behind the last one that is wanted is compared with its
-        // successor, too.
+        // Up to 99 nothing is in the way; a plan that begins exactly at the end is. The end of the
+        // plan is returned in both cases: the record behind the last one that is wanted is also
+        // compared with its successor.
         assert_eq!(table.search(&mut free, &part, 0, 99), 200);
         assert_eq!(free, part);
         let mut free = part.clone();

@@ -1,9 +1,9 @@
-//! What a pass says of a job.
+//! Verdict of a pass on a job.
 
 use super::{Alloc, Cluster, Pending};
 use serde::{Deserialize, Serialize};
 
-/// Which of the two schedulers looked.
+/// Scheduler of a pass.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Pass {
     /// The main scheduler.
@@ -12,7 +12,7 @@ pub enum Pass {
     Backfill,
 }
 
-/// What became of a job in a pass.
+/// Outcome of a job in a pass.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Verdict {
     /// It starts, on these nodes.
@@ -30,7 +30,7 @@ pub enum Verdict {
         start: i64,
         /// End of the plan.
         end: i64,
-        /// On which nodes.
+        /// Allocation.
         alloc: Alloc,
     },
     /// Backfill: the start lies beyond `bf_window`, so nothing is kept for it.
@@ -39,7 +39,7 @@ pub enum Verdict {
         start: i64,
         /// End of what would be the plan.
         end: i64,
-        /// On which nodes.
+        /// Allocation.
         alloc: Alloc,
     },
     /// Backfill: it could start at `start`, but is to have no plan (`bf_min_prio_reserve` and the
@@ -65,7 +65,7 @@ pub enum Verdict {
     Array,
 }
 
-/// Is told what passes say of jobs.
+/// Receives the verdicts of passes on jobs.
 pub trait Watch {
     /// The pass at `now` seconds says this of job `id`.
     fn verdict(&mut self, pass: Pass, now: i64, id: u32, verdict: Verdict);
@@ -73,7 +73,7 @@ pub trait Watch {
     /// A pass turns to this job, when the cluster is as it is here.
     fn about(&mut self, _cluster: &Cluster, _job: &Pending) {}
 
-    /// Whether it wants to know of every job: then passes that can start nothing are made all the
+    /// Returns whether it needs every job: then passes that can start nothing are made all the
     /// same.
     fn wants_plans(&self) -> bool {
         false

@@ -1,4 +1,4 @@
-//! When a job could start beside the running ones: Slurm's simulation of their ends.
+//! Earliest start of a job beside the running ones: Slurm's simulation of their ends.
 //!
 //! Late by design: ends within a window that doubles are taken together, and the last of them
 //! counts.
@@ -18,7 +18,7 @@ pub struct Scratch {
     since: Vec<u32>,
     /// Room for the nodes that a job may use.
     free: NodeSet,
-    /// Places of all jobs that were released, where processors are told apart.
+    /// Places of all jobs that were released, where processors are distinguished.
     released: Vec<u32>,
 }
 
@@ -35,17 +35,17 @@ impl Scratch {
     }
 }
 
-/// When a job could start.
+/// Earliest start of a job.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Soonest {
     /// In seconds.
     pub(super) at: i64,
-    /// Where, if that was needed to find out: see [`Soonest::alloc`].
+    /// Allocation, if the search needed it: see [`Soonest::alloc`].
     alloc: Option<Alloc>,
 }
 
 impl Soonest {
-    /// Where: asked before the next search.
+    /// Returns the allocation; call it before the next search.
     pub(super) fn alloc(
         &mut self,
         cluster: &Cluster,
@@ -57,7 +57,7 @@ impl Soonest {
         alloc.unwrap_or_default()
     }
 
-    /// Whether it is on nodes that are not done with a job yet.
+    /// Returns whether it is on nodes that are not done with a job yet.
     pub(super) fn meets_completing(
         &mut self,
         cluster: &Cluster,
@@ -75,7 +75,7 @@ impl Soonest {
     }
 }
 
-/// How far a search goes.
+/// Extent of a search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Reach {
     /// Only the present counts.
@@ -86,7 +86,8 @@ pub(super) enum Reach {
     All,
 }
 
-/// When a job could start on the allowed nodes, at or after `now` seconds, and where.
+/// Returns the earliest start of a job on the allowed nodes, at or after `now` seconds, with its
+/// place.
 pub(super) fn will_run(
     cluster: &Cluster,
     job: &Pending,
@@ -124,12 +125,12 @@ struct Search<'a> {
     job: &'a Pending,
     allowed: &'a NodeSet,
     scratch: &'a mut Scratch,
-    /// Whether every node has one processor.
+    /// True if every node has one processor.
     single: bool,
     /// Idle processors on the allowed nodes with all that was released; where nodes have several,
     /// an upper bound.
     have: u64,
-    /// Whether `scratch.idle` is of this search.
+    /// True if `scratch.idle` is of this search.
     ready: bool,
 }
 
@@ -183,9 +184,9 @@ impl<'a> Search<'a> {
         self.have >= u64::from(self.job.cpus.max(self.job.min_nodes))
     }
 
-    /// Whether the job fits now that some are gone, with the place where it takes the place to
-    /// know.
-    #[expect(clippy::option_option, reason = "whether it fits, and where if that is known")]
+    /// Returns whether the job fits now that some are gone, with its place if the check computed
+    /// it.
+    #[expect(clippy::option_option, reason = "true if it fits, and the place if known")]
     fn fits(&mut self) -> Option<Option<Alloc>> {
         // A test for a GPU job is seen in the weights of the nodes.
         let known = self.cluster.machine.resources.demand(self.job.demand);
@@ -199,7 +200,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Where the job fits now that some are gone.
+    /// Returns the place of the job now that some are gone.
     fn placed(&mut self) -> Option<Alloc> {
         let idle = self.scratch.idle.get_or_insert_with(|| self.cluster.idle.clone());
         if !self.ready {
@@ -282,7 +283,7 @@ impl<'a> Search<'a> {
     }
 }
 
-/// What a group of ends came to.
+/// Result of a group of ends.
 enum Group {
     /// No job was left that touches the allowed nodes.
     Nothing,

@@ -1,35 +1,35 @@
-//! What passes say of one job while it waits: for an explanation, which needs more than the
-//! contract of policies tells.
+//! Verdicts of passes on one job while it waits: for an explanation, which needs more than the
+//! contract of policies provides.
 
 use crate::model::{Cluster, Pass, Pending, Verdict, Watch};
 use serde::Serialize;
 use std::cell::RefCell;
 
 thread_local! {
-    /// What this thread listens for.
+    /// Job that this thread listens for.
     static HEARD: RefCell<Option<Heard>> = const { RefCell::new(None) };
 }
 
 /// A job that is listened for.
 struct Heard {
     job: u32,
-    /// Whether it has come and waits.
+    /// True if it has come and waits.
     waits: bool,
     said: Vec<Said>,
 }
 
-/// What passes one after another said of a job.
+/// Verdict that consecutive passes share.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Said {
-    /// Which scheduler's.
+    /// Scheduler of the passes.
     pub pass: &'static str,
-    /// When the first of them was, in seconds.
+    /// Time of the first of them, in seconds.
     pub from: i64,
-    /// When the last of them was.
+    /// Time of the last of them, in seconds.
     pub until: i64,
-    /// How many.
+    /// Number of passes.
     pub passes: u64,
-    /// What they said.
+    /// Verdict of the passes.
     pub verdict: Reason,
     /// The parameter of Slurm, or the limit of the association or QOS, that decided.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -45,7 +45,7 @@ pub struct Said {
     pub planned_last: Option<i64>,
 }
 
-/// Why a pass did not start a job, or that it did.
+/// Reason why a pass did not start a job, or its start.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reason {
@@ -100,10 +100,10 @@ impl Reason {
     }
 }
 
-/// Does some work in which a policy `slurm` may be simulated, on this thread, and answers also what
-/// its passes said of the job with this index while it waited. Where passes take no time, those
-/// that can start nothing are made, too; where they take time, making them would change what starts
-/// when.
+/// Does some work in which a policy `slurm` may be simulated, on this thread, and also returns the
+/// verdicts of its passes on the job with this index while it waited. Where passes take no time,
+/// those that can start nothing are made as well; where they take time, making them would change
+/// the schedule.
 pub fn listen<T>(job: u32, work: impl FnOnce() -> T) -> (T, Vec<Said>) {
     let before = HEARD.replace(Some(Heard { job, waits: false, said: Vec::new() }));
     let done = work();
@@ -128,9 +128,9 @@ pub(super) fn waits(job: u32) {
 /// Listens for one job that waits.
 pub(super) struct Ear {
     job: u32,
-    /// Whether idle nodes are enough for it, as far as plans are left aside.
+    /// True if idle nodes are enough for it, plans left aside.
     room: bool,
-    /// Whether passes are made for it that can start nothing.
+    /// True if passes are made for it that can start nothing.
     full: bool,
 }
 

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 /// The path of a file.
 static PATH: Form = Form { name: "path", shape: "a file", samples: &[], check: |text| !text.is_empty() };
-/// What a parameter of Slurm takes.
+/// Values of a parameter of Slurm.
 static VALUE: Form = Form {
     name: "slurm-value",
     shape: "a value that Slurm takes",
@@ -96,7 +96,7 @@ pub static SLURM: Kind =
                 "qos",
                 AUTO,
                 &[Takes::Words(&[AUTO, "none", "queue", "partition"])],
-                "where the log has the QOS; auto: in the queue, if accounts have more than one (from source)",
+                "field of the log with the QOS; auto: the queue, if accounts have more than one (from source)",
             ),
             own(
                 "arrays",
@@ -118,7 +118,7 @@ pub static SLURM: Kind =
             weight("priorityweightpartition", "weight of the partition (from source)"),
             weight("priorityweightqos", "weight of the QOS (from source)"),
             weight("priorityweightassoc", "weight of the association (from source)"),
-            time("prioritymaxage", "when the age counts in full; Slurm: 7-0 (from source)"),
+            time("prioritymaxage", "age that counts in full; Slurm: 7-0 (from source)"),
             time("prioritydecayhalflife", "after which use counts half; Slurm: 7-0 (from source)"),
             time("prioritycalcperiod", "between two calculations; Slurm: 5 (from source)"),
             own(
@@ -193,9 +193,9 @@ fn build(args: &Args<'_>) -> Result<Box<dyn Policy>, SpecError> {
     Ok(Box::new(Slurm::new(shape, rules, people, priorities)))
 }
 
-/// The file that a parameter names or, where it says `auto`, the one of this name that the folder of
-/// an imported site has beside its `slurm.conf`; of the `slurm.conf` of a pool, `pool-1.slurm.conf`,
-/// that of the pool comes before that of the site.
+/// The file that a parameter names or, where it says `auto`, the one of this name that the folder
+/// of an imported site has beside its `slurm.conf`; of the `slurm.conf` of a pool,
+/// `pool-1.slurm.conf`, that of the pool comes before that of the site.
 fn beside(args: &Args<'_>, parameter: &str, name: &str) -> Option<PathBuf> {
     match args.text(parameter) {
         "none" => return None,
@@ -210,7 +210,7 @@ fn beside(args: &Args<'_>, parameter: &str, name: &str) -> Option<PathBuf> {
     [format!("{prefix}{name}"), name.to_string()].iter().map(|file| conf.with_file_name(file)).find(|f| f.is_file())
 }
 
-/// Whose jobs they are, and what that is worth.
+/// Returns the users of jobs, and the weights of their priorities.
 fn people(
     args: &Args<'_>,
     conf: Option<&SlurmConf>,

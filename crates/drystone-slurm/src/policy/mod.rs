@@ -28,12 +28,12 @@ use shape::Shape;
 pub struct Slurm {
     shape: Shape,
     rules: Rules,
-    /// Whose jobs they are.
+    /// Users of jobs.
     people: People,
     /// Priorities, before the first event.
     priorities: Option<Priorities>,
-    /// Whether it says on which processors jobs start: from the first news on, or from the first
-    /// event on where news is expected.
+    /// True if it chooses the processors on which jobs start: from the first news on, or from the
+    /// first event on where news is expected.
     places: bool,
     /// From the first event on: only then the machine's size is known.
     live: Option<Live>,
@@ -47,12 +47,12 @@ struct Live {
     site: Site,
     /// The machine with all of its nodes, whichever are in service.
     whole: Machine,
-    /// The same without jobs.
+    /// Idle nodes without jobs.
     empty: Idle,
     places: Places,
     /// The workload's demands by their numbers among those of the machine.
     demands: Vec<u32>,
-    /// What was announced and is not over.
+    /// Announced outages that are not over.
     announced: Vec<Reservation>,
     /// The array that the last job may be a task of.
     array: shape::Arrays,
@@ -63,7 +63,7 @@ impl Slurm {
         Slurm { shape, rules, people, priorities, places: false, live: None, deeds: Vec::new() }
     }
 
-    /// What runs where, from the first event on.
+    /// Returns the state of the machine, from the first event on.
     #[must_use]
     pub fn cluster(&self) -> Option<&Cluster> {
         self.live.as_ref().map(|live| live.site.cluster())
@@ -143,7 +143,7 @@ impl Slurm {
         }
     }
 
-    /// What is about jobs that it knows.
+    /// Handles an event of a job that it knows.
     fn observe_known(&mut self, event: Event, view: &View<'_>) {
         let now = view.now().0;
         let Some(live) = &mut self.live else { return };
@@ -216,8 +216,8 @@ impl Live {
         shape::Ground { machine: &self.whole, empty: &self.empty, names, table, demands: &self.demands }
     }
 
-    /// Takes in which processors are out and which will be. What was announced and lasts no longer than that is kept, not lost: plans go
-    /// on behind it.
+    /// Takes in which processors are out and which will be. What was announced and lasts no longer
+    /// than that is kept, not lost: plans go on behind it.
     fn take_outlook(&mut self, view: &View<'_>) {
         let (now, none) = (view.now().0, ProcSet::new());
         let (offline, windows) = view.outlook().map_or((&none, [].as_slice()), |o| (o.offline(), o.windows()));

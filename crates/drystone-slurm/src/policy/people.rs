@@ -1,4 +1,4 @@
-//! Whose job it is: the log's numbers as associations and QOS.
+//! Users of jobs: the log's numbers as associations and QOS.
 
 use crate::accounts::Accounts;
 use crate::model::NONE;
@@ -6,7 +6,7 @@ use drystone_core::model::Job;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Where a job's QOS stands in the log.
+/// Field of the log with a job's QOS.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(super) enum QosFrom {
     /// Nowhere: the default of its association.
@@ -52,21 +52,21 @@ impl Names {
         self.names.get(&(kind.to_string(), number)).cloned().unwrap_or_else(|| number.to_string())
     }
 
-    /// Whether a number of this kind has a name.
+    /// Returns whether a number of this kind has a name.
     pub(super) fn knows(&self, kind: &str) -> bool {
         self.names.keys().any(|(own, _)| own == kind)
     }
 }
 
-/// Who is who.
+/// Names of users, accounts and QOS.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub(super) struct People {
     accounts: Accounts,
     names: Names,
     qos_from: QosFrom,
-    /// Whether associations that are not there are made from the log.
+    /// True if missing associations are made from the log.
     makes: bool,
-    /// What was found for a user, an account and a QOS.
+    /// Association and QOS found for a user, an account and a QOS.
     known: BTreeMap<(i32, i32, i32), (u32, u32)>,
 }
 

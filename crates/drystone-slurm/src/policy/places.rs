@@ -1,4 +1,5 @@
-//! Which of the engine's processors a job gets: node after node, each with its processors in a row.
+//! Assignment of the engine's processors to jobs: node after node, each with its processors in a
+//! row.
 
 use crate::model::{Alloc, Machine, NodeSet, Pending};
 use drystone_core::model::{ProcSet, Procs};
@@ -11,11 +12,11 @@ use std::ops::Range;
 pub(super) struct Places {
     /// The first processor of each node, and one behind the last.
     first: Vec<Procs>,
-    /// What jobs have.
+    /// Processors of jobs.
     of: BTreeMap<u32, ProcSet>,
     busy: Marks,
     out: Marks,
-    /// Whether some jobs have processors in common.
+    /// True if some jobs have processors in common.
     shared: bool,
 }
 
@@ -109,7 +110,7 @@ impl Places {
         (nodes(out), Alloc { nodes: nodes(some), cpus, more: None })
     }
 
-    /// What a job has that is on these processors: whole cores, or whole nodes.
+    /// Returns the allocation of a job that is on these processors: whole cores, or whole nodes.
     pub(super) fn alloc(&self, procs: &ProcSet, job: &Pending, machine: &Machine) -> Alloc {
         let counts = self.counts(procs);
         let nodes = NodeSet::of(self.first.len() - 1, counts.keys().copied());
@@ -166,8 +167,8 @@ impl Places {
     }
 
     /// Gives a job `procs` of the processors of its nodes: the lowest ones that are free. A job
-    /// that has whole nodes has more than it asked for, and is told the first ones. `None` where
-    /// the machine has not so many, whatever the nodes promise.
+    /// that has whole nodes has more than it asked for, and gets the first ones. `None` where the
+    /// machine has not so many, whatever the nodes promise.
     pub(super) fn take(&mut self, id: u32, alloc: &Alloc, machine: &Machine, procs: Procs) -> Option<ProcSet> {
         let (mut ranges, mut left) = (Vec::new(), procs);
         for (node, cpus) in alloc.iter(machine) {

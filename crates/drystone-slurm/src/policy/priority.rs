@@ -3,7 +3,7 @@
 use crate::conf::{Priority, minutes};
 use drystone_core::policy::{Args, SpecError};
 
-/// What the configuration says, else what the parameter does.
+/// Value that takes the configuration's setting, else the parameter's default.
 const AUTO: &str = "auto";
 
 /// Slurm's names of the weights, with where they stand.
@@ -26,7 +26,7 @@ const DURATIONS: [Duration; 3] = [
     ("prioritycalcperiod", |p| &mut p.calc_period),
 ];
 
-/// Whether a text is a time as slurm.conf has it.
+/// Returns whether a text is a time in the syntax of slurm.conf.
 pub(super) fn is_duration(text: &str) -> bool {
     minutes(text).is_ok()
 }

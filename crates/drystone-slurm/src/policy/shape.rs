@@ -8,7 +8,7 @@ use crate::model::{Cluster, Idle, Ledger, Machine, NodeSet, Pending, Preempting,
 use drystone_core::model::{Job, ResourceTable, Span};
 use serde::{Deserialize, Serialize};
 
-/// How the machine is made once its size is known, and how jobs ask for it.
+/// Conversion of the machine once its size is known, and of jobs' requests.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Shape {
     /// From a configuration, else of equal nodes.
@@ -19,17 +19,17 @@ pub(super) struct Shape {
     names: Vec<String>,
     /// Processors of each equal node.
     pub(super) cpus: u32,
-    /// Whether jobs get whole nodes.
+    /// True if jobs get whole nodes.
     pub(super) whole: bool,
-    /// Whether a job that fits on one node asks for one.
+    /// True if a job that fits on one node asks for one.
     pub(super) pack: bool,
-    /// Whether equal jobs of the same second are tasks of an array.
+    /// True if equal jobs of the same second are tasks of an array.
     pub(super) arrays: bool,
     /// Longest limit in seconds.
     pub(super) longest: i64,
     /// Limits on what runs.
     pub(super) ledger: Option<Ledger>,
-    /// Which jobs may replace which.
+    /// Rules of preemption.
     pub(super) preempting: Preempting,
 }
 
@@ -71,7 +71,7 @@ impl Shape {
         }
     }
 
-    /// Whether jobs may replace others.
+    /// Returns whether jobs may replace others.
     pub(super) fn preempts(&self) -> bool {
         self.preempting.is_on()
     }
@@ -146,7 +146,7 @@ impl Shape {
 pub(super) struct Ground<'a> {
     /// The machine with all of its nodes.
     pub(super) machine: &'a Machine,
-    /// The same without jobs.
+    /// Idle nodes without jobs.
     pub(super) empty: &'a Idle,
     /// Names behind the log's numbers.
     pub(super) names: &'a Names,

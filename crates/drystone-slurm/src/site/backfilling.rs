@@ -182,7 +182,7 @@ impl Site {
         self.pass = asleep.pass;
     }
 
-    /// Whether a pass lets go of the locks before each try of a job.
+    /// Returns whether a pass lets go of the locks before each try of a job.
     fn pauses(&self) -> bool {
         self.rules.test_micros.max(1) >= self.rules.params.bf_yield_interval.max(1)
     }

@@ -1,4 +1,4 @@
-//! When the two schedulers run: the loop of slurmctld that ticks every second, and backfill's own
+//! Clocks of the two schedulers: the loop of slurmctld that ticks every second, and backfill's own
 //! clock.
 //!
 //! Times are milliseconds. Where the clocks stand within a second is a parameter, since it decides
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 /// The loop sleeps for a second and works for one or two milliseconds.
 const TICK_MICROS: i64 = 1_001_500;
-/// What backfill's clock loses in each period.
+/// Delay of backfill's clock in each period, in seconds.
 const BACKFILL_DRIFT: i64 = 2;
 
 /// The phases of the two clocks and what they have done.
@@ -20,11 +20,11 @@ pub(super) struct Clock {
     /// Seconds of the last full pass of the main scheduler, and of the last pass of either kind.
     last_full: i64,
     last: i64,
-    /// Whether a pass of the main scheduler is asked for.
+    /// True if a pass of the main scheduler is requested.
     requested: bool,
     /// Milliseconds at which the last backfill pass ended.
     backfill_end: i64,
-    /// How long a backfill pass takes, sleeps included, by the last one made.
+    /// Duration of a backfill pass, sleeps included, by the last one made.
     pass: i64,
 }
 

@@ -6,7 +6,7 @@
 use crate::accounts::Accounts;
 use serde::{Deserialize, Serialize};
 
-/// Which formula.
+/// Formula of priorities.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Formula {
     /// Accounts, then users within them, are ranked by shares over use.
@@ -19,12 +19,12 @@ pub enum Formula {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct FairShare {
     formula: Formula,
-    /// What a second leaves of use.
+    /// Factor of use after a second.
     decay: f64,
     dampening: f64,
     /// For each association: the one above, shares (`None`: as above), whether it is a user.
     nodes: Vec<Node>,
-    /// When use was charged last, in seconds.
+    /// Time at which use was charged last, in seconds.
     last: Option<i64>,
 }
 
@@ -166,7 +166,7 @@ impl FairShare {
         self.last = Some(now);
     }
 
-    /// When use was charged last.
+    /// Returns the time at which use was charged last.
     #[must_use]
     pub fn last(&self) -> Option<i64> {
         self.last
@@ -256,7 +256,7 @@ impl FairShare {
 struct Ranks {
     /// That of the user ranked last.
     rank: f64,
-    /// What the next one has if it is not tied.
+    /// Value of the next one if it is not tied.
     without_ties: f64,
     users: f64,
 }

@@ -5,7 +5,7 @@ use crate::conf::PreemptMode;
 use crate::model::{Alloc, Pending, Victim};
 use serde::{Deserialize, Serialize};
 
-/// How a job goes.
+/// Way in which a job goes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(super) enum Way {
     Requeue,
@@ -134,7 +134,7 @@ impl Site {
         }
     }
 
-    /// When limits have to be looked at, in seconds; `None` while no job is near one.
+    /// Returns the time of the next check of limits, in seconds; `None` while no job is near one.
     pub(super) fn check_at(&self) -> Option<i64> {
         if self.graced.is_empty() && !self.rules.kills {
             return None;

@@ -34,30 +34,30 @@ const STANDSTILL: i64 = 7 * 86_400;
 /// Seconds between two looks at limits.
 const CHECK: i64 = 30;
 
-/// What the schedulers want done.
+/// Action of the schedulers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Deed {
     /// The job starts.
     Start {
-        /// Which.
+        /// Index of the job.
         id: u32,
-        /// Which scheduler starts it.
+        /// Scheduler that starts it.
         by: Pass,
     },
-    /// The running job goes back to the queue, and begins anew.
+    /// The running job goes back to the queue, and starts again.
     Requeue(u32),
     /// The running job ends for good.
     Kill(u32),
 }
 
-/// What is out and will be.
+/// Missing capacity, now and announced.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Outlook {
     /// Nodes that are out of service.
     pub out: NodeSet,
     /// Processors that are out of other nodes.
     pub lame: Alloc,
-    /// What is announced.
+    /// Announced closures.
     pub closures: Vec<Reservation>,
 }
 
@@ -81,8 +81,8 @@ enum News {
     Out(Box<Outlook>),
 }
 
-/// A Slurm at work. Pure: it is told what happens and up to when its clocks have run, and answers
-/// with deeds.
+/// A Slurm at work. Pure: it receives events and the time up to which its clocks have run, and
+/// returns deeds.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Site {
     cluster: Cluster,
@@ -91,7 +91,7 @@ pub struct Site {
     clock: Option<Clock>,
     /// Everything before it has been done, in milliseconds.
     at: i64,
-    /// What happened since, in order of milliseconds.
+    /// Events since, in order of milliseconds.
     news: VecDeque<(i64, News)>,
     /// Waiting jobs in the order of the queue.
     queue: Vec<Pending>,
@@ -99,17 +99,17 @@ pub struct Site {
     needs: BTreeMap<u32, u32>,
     /// Jobs that a limit keeps from being submitted.
     outside: VecDeque<Pending>,
-    /// Where within their second running jobs end, in milliseconds.
+    /// Milliseconds within the second at which running jobs end.
     offsets: BTreeMap<u32, i64>,
     /// A backfill pass that sleeps.
     asleep: Option<Box<Asleep>>,
-    /// Whether a pass of the main scheduler could start a job.
+    /// True if a pass of the main scheduler could start a job.
     main_stale: bool,
-    /// From which place in the queue on backfill could start a job; `usize::MAX`: none.
+    /// Place in the queue from which on backfill could start a job; `usize::MAX` for none.
     stale_from: usize,
-    /// When that may change by itself, in seconds.
+    /// Time until which that does not change by itself, in seconds.
     holds_until: i64,
-    /// When priorities are calculated next, in seconds.
+    /// Time of the next calculation of priorities, in seconds.
     next_calc: i64,
     /// The second in which a job or a node was changed last.
     updated: i64,
@@ -117,9 +117,9 @@ pub struct Site {
     graced: BTreeMap<u32, leaving::Way>,
     /// Jobs that have gone by a deed of the site, and that the driver will tell of.
     gone: BTreeMap<u32, leaving::Way>,
-    /// When limits are looked at next, in seconds.
+    /// Time of the next check of limits, in seconds.
     next_check: i64,
-    /// Since when nothing runs although jobs wait, in seconds; [`i64::MAX`]: not so;
+    /// Time since which nothing runs although jobs wait, in seconds; [`i64::MAX`]: not so;
     /// [`i64::MIN`]: nothing can be done about it.
     stands_since: i64,
     #[serde(skip)]
@@ -142,12 +142,12 @@ struct Asleep {
     open: Option<VecDeque<u32>>,
     /// [`Site::updated`] when it went to sleep.
     updated: i64,
-    /// Whether something has changed while it slept.
+    /// True if something has changed while it slept.
     changed: bool,
     started: bool,
-    /// Whether it was cut.
+    /// True if it was cut.
     cut: bool,
-    /// Whether it has let go of the locks before the next job.
+    /// True if it has let go of the locks before the next job.
     yielded: bool,
 }
 
@@ -185,7 +185,7 @@ impl Site {
         }
     }
 
-    /// What runs where.
+    /// Returns the state of the machine.
     #[must_use]
     pub fn cluster(&self) -> &Cluster {
         &self.cluster
@@ -234,8 +234,8 @@ impl Site {
         }
     }
 
-    /// A job runs that no scheduler of this site has started, since `since` seconds: there, or where
-    /// the site finds room for it.
+    /// A job runs that no scheduler of this site has started, since `since` seconds: there, or
+    /// where the site finds room for it.
     pub fn adopt(&mut self, now: i64, job: Pending, since: i64, on: Option<Alloc>) {
         self.gone.remove(&job.id);
         self.hear(now * 1000, News::Runs(Box::new(job), since, on));

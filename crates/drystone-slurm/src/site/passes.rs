@@ -3,7 +3,7 @@
 use super::{Deed, News, Outlook, Site};
 use crate::model::{Pass, Pending, Watch, main_pass};
 
-/// What comes next.
+/// Next event.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Next {
     News,

@@ -27,23 +27,23 @@ pub struct Multifactor {
     pub max_age: i64,
     /// Seconds between two calculations.
     pub period: i64,
-    /// Whether small jobs are favoured.
+    /// True if small jobs are favoured.
     pub favor_small: bool,
-    /// Whether size counts relative to the limit.
+    /// True if size counts relative to the limit.
     pub size_by_time: bool,
-    /// Whether factors of partitions, QOS, associations and resources count as they are:
+    /// True for each factor that counts as it is, of partitions, QOS, associations and resources:
     /// `NO_NORMAL_ALL` and its parts.
     pub as_they_are: [bool; 4],
-    /// Whether priorities only grow.
+    /// True if priorities only grow.
     pub only_grows: bool,
     /// Seconds after which use counts half; 0: it counts for ever.
     pub half_life: i64,
     /// Divides effective use in the classic formula.
     pub dampening: f64,
-    /// Which formula.
+    /// Formula of priorities.
     pub formula: Formula,
-    /// Whether a job that ends is charged for what it has had since the last calculation. Slurm
-    /// does so only where it enforces limits.
+    /// True if a job that ends is charged for its use since the last calculation. Slurm does so
+    /// only where it enforces limits.
     pub charges_ends: bool,
 }
 
@@ -93,7 +93,7 @@ impl Multifactor {
         })
     }
 
-    /// Whether priorities change while jobs wait.
+    /// Returns whether priorities change while jobs wait.
     #[must_use]
     pub fn moves(&self) -> bool {
         self.age > 0.0 || self.fair_share > 0.0
@@ -109,7 +109,7 @@ pub struct Charged {
     pub assoc: u32,
     /// Its processors, times what its QOS counts them.
     pub cpus: f64,
-    /// When it started, in seconds.
+    /// Start, in seconds.
     pub start: i64,
 }
 
@@ -142,7 +142,7 @@ impl Priorities {
         index as u32
     }
 
-    /// What use of a QOS counts.
+    /// Returns the factor of use of a QOS.
     #[must_use]
     pub fn usage_factor(&self, qos: u32) -> f64 {
         self.accounts.qos.get(qos as usize).map_or(1.0, |qos| qos.usage_factor)

@@ -4,7 +4,7 @@ use super::{Charged, Site};
 use crate::model::{NONE, Pending, Running};
 
 impl Site {
-    /// Whether priorities change while jobs wait.
+    /// Returns whether priorities change while jobs wait.
     pub(super) fn recalculates(&self) -> bool {
         self.priorities.as_ref().is_some_and(|priorities| priorities.rules.moves())
     }
@@ -55,7 +55,7 @@ impl Site {
         }
     }
 
-    /// Calculates all priorities anew. Where the order changes, backfill has to look again.
+    /// Recalculates all priorities. Where the order changes, backfill has to look again.
     pub(super) fn recalculate(&mut self, at: i64) {
         let now = at.div_euclid(1000);
         let Some(priorities) = &mut self.priorities else { return };

@@ -1,4 +1,4 @@
-//! What a site has chosen, beside the machine.
+//! Choices of a site, beside the machine.
 
 use crate::conf::{SchedParams, SlurmConf};
 use serde::{Deserialize, Serialize};
@@ -8,13 +8,13 @@ use serde::{Deserialize, Serialize};
 pub struct Rules {
     /// `SchedulerParameters`.
     pub params: SchedParams,
-    /// Whether each end calls the main scheduler at once, as where an Epilog is configured.
+    /// True if each end calls the main scheduler at once, as where an Epilog is configured.
     pub epilog: bool,
     /// Seconds from SIGTERM to SIGKILL.
     pub kill_wait: i64,
     /// Microseconds that backfill takes for each job it tests.
     pub test_micros: i64,
-    /// Whether jobs that run past their limits are killed.
+    /// True if jobs that run past their limits are killed.
     pub kills: bool,
     /// Picks where the clocks stand, and where within their second jobs arrive.
     pub phase: u64,

@@ -1,4 +1,4 @@
-//! Reading slurm.conf: what is read, what is told, what is refused.
+//! Reading slurm.conf: settings, messages, refusals.
 
 use crate::shared::shared;
 use drystone_slurm::conf::{PreemptMode, PreemptType, Select, Sharing, SlurmConf, Topic};

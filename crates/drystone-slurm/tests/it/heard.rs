@@ -1,4 +1,4 @@
-//! What passes say of one job, and that it changes nothing to listen.
+//! Verdicts of passes on one job; listening changes nothing.
 
 use drystone_core::engine::{Observer, Replay, Simulation};
 use drystone_core::model::{Job, JobId, Machine, Procs, Provenance, Span, Status, Time, Truth, Workload};

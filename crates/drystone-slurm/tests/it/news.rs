@@ -1,5 +1,5 @@
-//! `slurm(...)` where more happens than arrivals and ends: processors go, jobs are here already, are
-//! held back or withdrawn.
+//! `slurm(...)` where more happens than arrivals and ends: processors go, jobs are here already,
+//! are held back or withdrawn.
 
 use drystone_core::engine::{Happenings, Schedule, Simulation};
 use drystone_core::model::{
@@ -66,7 +66,7 @@ fn on(procs: std::ops::Range<u32>) -> Which {
     Which::Named(ProcSet::range(procs))
 }
 
-/// When each job starts.
+/// Returns the start of each job.
 fn starts(text: &str, workload: &Workload, outages: Vec<Outage>) -> Vec<i64> {
     let outages = Outages::new(workload.machine(), outages).expect("outages");
     let mut schedule = Schedule::default();
@@ -96,7 +96,7 @@ fn a_job_that_loses_its_node_starts_again_elsewhere() {
         let source = Happenings::new(&workload, &outages, false);
         Simulation::new(workload.machine(), spec(text).scheduler(), source).run(&mut schedule).expect("a run");
         let (_, end) = schedule.spans[0].expect("it ran");
-        // It begins anew within the few seconds that Slurm lets pass between two looks.
+        // It starts again within the few seconds that Slurm lets pass between two looks.
         assert!((400..=410).contains(&end.0), "{text}: ends at {end}");
     }
 }
@@ -124,7 +124,8 @@ fn a_maintenance_of_some_nodes_leaves_the_others() {
     for text in ONE_AND_MANY {
         let out = Outage::window(on(0..2), Time(0), Time(10_000), Time(20_000));
         let [long, second, short] = starts(text, &workload, vec![out]).try_into().expect("three jobs");
-        // The short job is behind one that waits, so it is backfill that starts it, within a minute.
+        // The short job is behind one that waits, so it is backfill that starts it, within a
+        // minute.
         assert!((5..=8).contains(&long) && (31..=62).contains(&short), "{text}: {long} {short}");
         // It is the first that waits, so it has the other half as soon as that is free.
         assert!((305..=312).contains(&second), "{text}: {second}");

@@ -12,7 +12,7 @@ fn spec(text: &str) -> Result<PolicySpec, String> {
     text.parse::<PolicySpec>().map_err(|error| error.to_string())
 }
 
-/// When each job starts.
+/// Start of each job.
 struct Starts(Vec<(u32, i64)>);
 
 impl Observer for Starts {

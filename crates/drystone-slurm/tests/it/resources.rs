@@ -104,7 +104,7 @@ fn a_range_of_nodes_asks_for_its_upper_end() {
     assert_eq!(place(&machine, &idle, &range).expect("room").0, [0, 1]);
 }
 
-/// What a backfill pass said.
+/// Verdicts of a backfill pass.
 #[derive(Default)]
 struct Heard(BTreeMap<u32, Verdict>);
 
@@ -161,7 +161,7 @@ fn the_machine_drains_before_a_maintenance() {
     assert!(matches!(heard.0[&0], Verdict::Planned { start: 2000, end: 3200, .. }), "{:?}", heard.0[&0]);
 }
 
-/// Where memory is plenty, the general choice is that for processors alone.
+/// If memory is plenty, the general choice is that for processors alone.
 #[test]
 fn plenty_of_memory_changes_nothing() {
     let plain = Machine::uniform(12, 8);

@@ -39,7 +39,7 @@ const SHAPES: [&str; 3] = [
      PartitionName=half Nodes=n[60-67] MaxTime=INFINITE OverTimeLimit=UNLIMITED\n",
 ];
 
-/// What is drawn of a job: submission, size, minutes, part of the limit that it runs, user,
+/// Drawn properties of a job: submission, size, minutes, part of the limit that it runs, user,
 /// partition, kind.
 type DrawnJob = (i64, u32, i64, f64, usize, bool, u8);
 

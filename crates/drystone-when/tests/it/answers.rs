@@ -1,4 +1,4 @@
-//! Returns that can be told by hand, and every policy.
+//! Forecasts that can be computed by hand, and every policy.
 
 use drystone::generate::{Length, Params, generate};
 use drystone_core::engine::Session;

@@ -6,7 +6,7 @@ use drystone_core::model::{Ended, JobId, Span, Time, Workload};
 use drystone_core::policy::{Phase, PolicySpec};
 use drystone_when::{Forecaster, RunTimes, Settings};
 
-/// What has happened, for the forecasters.
+/// Events for the forecasters.
 #[derive(Default)]
 struct Heard {
     arrived: Vec<JobId>,

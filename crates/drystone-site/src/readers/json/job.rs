@@ -259,7 +259,7 @@ fn beyond(list: &Loose) -> String {
     list.list().iter().filter_map(entry).collect::<Vec<_>>().join(",")
 }
 
-/// What `required` says of memory, in megabytes.
+/// Returns the memory in `required`, in megabytes.
 fn memory(parts: &Parts<'_>) -> MemoryRequest {
     const PER_CPU: u64 = 1 << 63;
     let required = |key: &str| known(parts.within("required", key)).filter(|&n| n > 0);

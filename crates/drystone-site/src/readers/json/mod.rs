@@ -1,5 +1,4 @@
-//! What `sacct --json` prints, of any version: what stands there decides, not which version wrote
-//! it.
+//! Output of `sacct --json`, of any version: its contents decide, not the version that wrote it.
 
 mod job;
 mod loose;
@@ -41,13 +40,13 @@ pub(crate) fn read(input: impl Read, reading: &mut Reading<'_>) -> Result<(), Si
     })
 }
 
-/// Where jobs go.
+/// Destination of jobs.
 struct Sink<'a, 'b> {
     reading: &'a mut Reading<'b>,
     /// Jobs so far: JSON has records, not lines.
     number: u32,
     failure: Option<SiteError>,
-    /// Whether there was a list of jobs.
+    /// True if there was a list of jobs.
     any: bool,
 }
 

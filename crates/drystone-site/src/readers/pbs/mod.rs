@@ -19,7 +19,7 @@ use std::io::Read;
 /// A job's number with its task; jobs without one have none.
 type Key = (u64, Option<u32>);
 
-/// Jobs that have begun to be told of and have not ended.
+/// Jobs whose records have begun and that have not ended.
 #[derive(Default)]
 pub(crate) struct Open {
     jobs: BTreeMap<Key, Known>,
@@ -27,7 +27,7 @@ pub(crate) struct Open {
     offset: Option<i64>,
     /// The latest time of any record, UTC.
     pub(crate) latest: i64,
-    /// Jobs that are deleted, aborted or changed, and of which nothing else is told.
+    /// Jobs that are deleted, aborted or changed, without any other record.
     pub(crate) unheard: u64,
     /// Reservations: number, beginning, end, nodes.
     pub(crate) reservations: BTreeMap<String, Reservation>,
@@ -41,7 +41,7 @@ pub(crate) struct Reservation {
     pub(crate) nodes: String,
 }
 
-/// What is known of a job that has not ended.
+/// Known facts of a job that has not ended.
 #[derive(Clone, Debug, Default)]
 struct Known {
     place: Place,
@@ -63,9 +63,9 @@ struct Known {
     asked: Option<Amount>,
     held: Option<Amount>,
     exclusive: bool,
-    /// Whether its limit is said and cannot be read.
+    /// True if its limit is given and cannot be read.
     odd: bool,
-    /// When it was deleted or aborted, by `D` or `A`.
+    /// Time at which it was deleted or aborted, by `D` or `A`.
     gone: Option<i64>,
     deleted: bool,
     exit: Option<i32>,
@@ -131,7 +131,7 @@ impl Record<'_> {
     }
 }
 
-/// What an id names.
+/// Meaning of an id.
 enum Named {
     Job(Key),
     /// A whole array.
@@ -364,7 +364,7 @@ impl Known {
         }
     }
 
-    /// How it ended, by its exit status.
+    /// Returns the way in which it ended, by its exit status.
     fn outcome(&self) -> State {
         let over = self.limit.is_some_and(|limit| self.start > 0 && self.end - self.start >= i64::from(limit));
         match self.exit {

@@ -37,7 +37,7 @@ impl<'a> Pairs<'a> {
     }
 }
 
-/// Where a word ends. What is opened and not closed ends at the next blank all the same.
+/// Returns the end of a word. What is opened and not closed ends at the next blank all the same.
 fn word_end(text: &[u8], from: usize) -> usize {
     let (mut depth, mut quoted) = (0_u32, false);
     for (at, &byte) in text.iter().enumerate().skip(from) {

@@ -1,10 +1,10 @@
-//! What a PBS job asks for and holds, in the many ways in which records say it.
+//! Demand and allocation of a PBS job, in the many ways in which records give them.
 
 use super::pairs::Pairs;
 use crate::text::{Amount, UNKNOWN, digits, leading};
 use std::collections::BTreeSet;
 
-/// What was asked for and what was held, each where the record says it.
+/// Returns the demand and the allocation, each where the record gives it.
 pub(super) fn size(pairs: &Pairs<'_>) -> (Option<Amount>, Option<Amount>) {
     let list = |name: &str| pairs.get(&format!("Resource_List.{name}"));
     let count = |value: Option<&[u8]>| value.and_then(digits).and_then(|n| u32::try_from(n).ok()).filter(|&n| n > 0);

@@ -9,7 +9,7 @@ macro_rules! columns {
         #[repr(usize)]
         pub(crate) enum Column { $($column,)* }
 
-        /// How many there are.
+        /// Number of columns.
         pub(crate) const COLUMNS: usize = [$(Column::$column,)*].len();
 
         /// The column of a name in small letters, without blanks, hyphens and underscores.
@@ -68,7 +68,7 @@ columns! {
     SubmitLine = "submitline";
 }
 
-/// Columns of free text, which may hold anything: delimiters and line ends, too.
+/// Columns of free text, which may contain anything, even delimiters and line ends.
 const FREE: &[&str] = &[
     "jobname",
     "name",
@@ -170,7 +170,7 @@ const UNUSED: &[&str] = &[
 const UNUSED_ELSEWHERE: &[&str] =
     &["memreq", "memalloc", "shared", "numtasks", "derivedec", "powerflags", "threadspercore"];
 
-/// What is done to a value before it is read.
+/// Change of a value before it is read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Change {
     /// Nothing.
@@ -262,14 +262,14 @@ pub(crate) fn column(name: &str) -> Option<Column> {
     named(&plain(name))
 }
 
-/// Whether a name is a column of sacct, of use or not.
+/// Returns whether a name is a column of sacct, of use or not.
 pub(crate) fn is_column(name: &str) -> bool {
     let name = plain(name);
     let known = |list: &[&str]| list.contains(&name.as_str());
     named(&name).is_some() || known(FREE) || known(UNUSED) || known(UNUSED_ELSEWHERE)
 }
 
-/// Whether a column is free text.
+/// Returns whether a column is free text.
 pub(crate) fn is_free(name: &str) -> bool {
     FREE.contains(&plain(name).as_str())
 }

@@ -10,7 +10,7 @@ use crate::text::{
     limit_minutes, limit_span, megabytes, memory_request, span, state, tres, whole,
 };
 
-/// What texts mean that many rows have.
+/// Parsed texts that many rows share.
 #[derive(Default)]
 pub(super) struct Caches {
     /// `None` for what cannot be read.
@@ -165,7 +165,7 @@ fn exit(text: &[u8]) -> Option<(i16, i16)> {
     }
 }
 
-/// What was asked for and held; whether a flag had leaked into the memory.
+/// Reads the demand and the allocation; returns whether a flag had leaked into the memory.
 fn amounts<'a>(draft: &mut Draft<'_>, values: &Values<'a>, odd: &mut Odd<'a>, caches: &mut Caches) -> bool {
     let get = |column: Column| values[column as usize];
     let mut count = |name, column: Column| odd.of(name, get(column), number).unwrap_or(UNKNOWN);

@@ -5,30 +5,30 @@ use super::presets::preset;
 use super::realign::holds;
 use crate::error::SiteError;
 
-/// How rows are laid out.
+/// Layout of rows.
 #[derive(Clone, Debug)]
 pub(crate) struct Header {
-    /// What each column is, where an import reads it.
+    /// Meaning of each column, where an import reads it.
     pub(crate) columns: Vec<Option<Column>>,
     /// Names of columns that are not read.
     pub(crate) ignored: Vec<String>,
-    /// What parts columns.
+    /// Column delimiter.
     pub(crate) delimiter: Vec<u8>,
-    /// Whether values may be quoted, as in files of values parted by commas.
+    /// True if values may be quoted, as in files of values separated by commas.
     pub(crate) quoted: bool,
-    /// Whether the last column is free text.
+    /// True if the last column is free text.
     pub(crate) free: bool,
-    /// Which columns may hold delimiters: free text, and features where `|` is one.
+    /// Columns that may contain delimiters: free text, and features where `|` is one.
     pub(crate) flexible: Vec<bool>,
-    /// Whether a delimiter stands behind the last column.
+    /// True if a delimiter follows the last column.
     pub(crate) trailing: bool,
-    /// What is done to the values of each column.
+    /// Change of each column's values.
     pub(crate) changes: Vec<Change>,
-    /// Whether anything is done to any.
+    /// True if any is changed.
     pub(crate) changed: bool,
 }
 
-/// What a first line is.
+/// Kind of a first line.
 #[derive(Debug)]
 pub(crate) enum FirstLine {
     /// It names columns.
@@ -40,7 +40,7 @@ pub(crate) enum FirstLine {
 }
 
 impl Header {
-    /// Looks at a first line. `delimiter` is given where it cannot be told from the line.
+    /// Examines a first line. `delimiter` is given where the line does not reveal it.
     pub(crate) fn of_line(line: &[u8], delimiter: Option<&str>) -> FirstLine {
         let Ok(text) = std::str::from_utf8(line) else { return FirstLine::Row };
         let words = text.split_whitespace().collect::<Vec<_>>();
@@ -199,18 +199,18 @@ impl Header {
         Header::new(&vec!["-".to_string(); columns], Vec::new())
     }
 
-    /// Whether it has the column of this name.
+    /// Returns whether it has the column of this name.
     fn reads(&self, name: &str) -> bool {
         said(name).0.is_some_and(|column| self.has(&[column]))
     }
 
-    /// Whether it has one of these columns.
+    /// Returns whether it has one of these columns.
     pub(crate) fn has(&self, wanted: &[Column]) -> bool {
         self.columns.iter().flatten().any(|column| wanted.contains(column))
     }
 }
 
-/// Whether the values of a column have a form that names have not.
+/// Returns whether the values of a column have a form that names have not.
 fn has_form(column: Column) -> bool {
     use Column::{AllocCpus, AllocNodes, ElapsedRaw, Eligible, End, JobId, JobIdRaw, ReqCpus, Start, Submit};
     matches!(column, JobId | JobIdRaw | Submit | Eligible | Start | End | ElapsedRaw | ReqCpus | AllocCpus | AllocNodes)

@@ -1,4 +1,4 @@
-//! What `sacct` prints as text.
+//! Output of `sacct` as text.
 
 mod columns;
 mod decode;
@@ -27,7 +27,7 @@ use crate::rules::Rule;
 use crate::text::Id;
 use std::io::Read;
 
-/// How text without a header, or with an odd delimiter, is laid out.
+/// Layout of text without a header, or with an odd delimiter.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Layout {
     /// A layout's name or a list of columns.
@@ -43,7 +43,7 @@ pub(crate) fn read(input: impl Read, job: &mut Reading<'_>, layout: &Layout) -> 
     let size = if job.effort.block == 0 { BLOCK } else { job.effort.block };
     let mut blocks = Blocks::new(input, size);
     let Some((mut reader, mut buffer)) = beginning(&mut blocks, job, layout)? else { return Ok(()) };
-    // A line that goes on is told from one that is bad by what comes before: that has to be known.
+    // The lines before distinguish a continued line from a bad one, so they must be known.
     while job.effort.threads() < 2 || reader.behind.is_none() {
         job.watch.check()?;
         let block = match blocks.next(buffer) {
@@ -110,8 +110,8 @@ fn begin(line: &[u8], layout: &Layout, job: &mut Reading<'_>) -> Result<(Splitte
         return Err(unread(&header::names_of(line), &lost, columns, job.name));
     }
     let needs: [(&[Column], &'static str, &'static str); 2] = [
-        (&[Column::JobId, Column::JobIdRaw], "which job a row is about", "JobIDRaw,JobID"),
-        (&[Column::Submit, Column::Start], "when jobs were submitted and started", "Submit,Eligible,Start,End"),
+        (&[Column::JobId, Column::JobIdRaw], "the job of a row", "JobIDRaw,JobID"),
+        (&[Column::Submit, Column::Start], "the submissions and starts of jobs", "Submit,Eligible,Start,End"),
     ];
     for (wanted, what, columns) in needs {
         if !header.has(wanted) {
@@ -172,7 +172,8 @@ struct Changed {
 }
 
 impl Changed {
-    /// Changes what the layout says. What cannot be changed stays as it is, and is told as that.
+    /// Makes the changes of the layout. A value that cannot be changed stays as it is, and is
+    /// reported as such.
     fn make(&mut self, layout: &Header, values: &Values<'_>) {
         self.texts.clear();
         for (column, change) in layout.columns.iter().zip(&layout.changes) {
@@ -194,8 +195,8 @@ impl Changed {
     }
 }
 
-/// Whether a row's numbers are fractions, `11.0`, as data frames write columns with gaps: no step
-/// is called so where a count, a limit or a time is written in the same way.
+/// Returns whether a row's numbers are fractions, `11.0`, as data frames write columns with gaps:
+/// no step is called so where a count, a limit or a time is written in the same way.
 fn in_fractions(values: &Values<'_>) -> bool {
     use Column::{AllocCpus, AllocNodes, ElapsedRaw, End, ReqCpus, Start, Submit, TimeLimitRaw, Uid};
     let fraction = |column: Column| {
@@ -312,7 +313,7 @@ impl Rows {
     }
 }
 
-/// Whether a line with too few columns begins like a row.
+/// Returns whether a line with too few columns begins like a row.
 fn begins_a_row(line: &[u8], count: usize) -> bool {
     let end = line.iter().position(|b| !(b.is_ascii_digit() || matches!(b, b'_' | b'.' | b'+'))).unwrap_or(line.len());
     count > 2 && end > 0

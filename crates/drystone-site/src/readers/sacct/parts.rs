@@ -13,7 +13,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-/// What a block brought.
+/// Contents of a block.
 struct Part {
     intake: Intake,
     /// The last row, where it is cut off.
@@ -117,12 +117,12 @@ fn worker(reader: &mut Reader, work: &Mutex<Receiver<Work>>, brings: &Sender<Bro
     }
 }
 
-/// What is brought, in the order of the blocks.
+/// Contents of blocks, in their order.
 struct Order {
     brought: Receiver<Brought>,
     /// The block whose turn it is.
     next: usize,
-    /// What came before its turn.
+    /// Contents that came before their turn.
     early: BTreeMap<usize, thread::Result<Result<Part, SiteError>>>,
     behind: Option<u32>,
     recipe: Recipe,

@@ -87,8 +87,8 @@ pub(super) const PRESETS: &[Preset] = &[
             ("exit state", "State"),
         ],
     },
-    // Alibaba's trace of GPUs of 2020, its table of tasks: no submissions, no limits. It has no first
-    // line of names, and counts its seconds from an unknown day, taken as 2020-07-01.
+    // Alibaba's trace of GPUs of 2020, its table of tasks: no submissions, no limits. It has no
+    // first line of names, and counts its seconds from an unknown day, taken as 2020-07-01.
     Preset {
         names: &["alibaba-gpu-2020"],
         columns: &[

@@ -11,7 +11,7 @@ const MOST: u32 = 20_000;
 /// More delimiters than this in surplus are another table.
 const SURPLUS: usize = 200;
 
-/// What a search found.
+/// Result of a search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Realigned {
     /// The one way in which all columns hold what they should; whether only the last takes more.
@@ -67,7 +67,7 @@ struct Search<'a> {
     starts: Vec<usize>,
     /// The first way that was found.
     found: Option<Vec<usize>>,
-    /// Whether another differs from it in a column that holds no free text.
+    /// True if another differs from it in a column that holds no free text.
     several: bool,
     steps: u32,
 }
@@ -123,7 +123,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Whether a column may hold these fields.
+    /// Returns whether a column may hold these fields.
     fn fits(&self, at: usize, field: usize, more: usize) -> bool {
         let text = &self.line[self.fields[field].0..self.fields[field + more].1];
         let Some(column) = self.header.columns[at] else { return true };
@@ -146,7 +146,7 @@ fn balanced(text: &[u8]) -> bool {
     count(b'[') == count(b']') && text.contains(&b'[')
 }
 
-/// Whether a text may stand in a column.
+/// Returns whether a text may stand in a column.
 pub(super) fn holds(column: Column, text: &[u8], form: &Form) -> bool {
     if matches!(column, Column::JobId) {
         return Id::read(text).is_some();

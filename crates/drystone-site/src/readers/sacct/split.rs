@@ -7,7 +7,7 @@ use memchr::memmem;
 /// The values of the columns that are read.
 pub(crate) type Values<'a> = [&'a [u8]; COLUMNS];
 
-/// How a row falls into columns.
+/// Division of a row into columns.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Cut {
     /// As the header says.
@@ -22,7 +22,7 @@ pub(crate) enum Cut {
 pub(crate) struct Splitter {
     header: Header,
     finder: Option<memmem::Finder<'static>>,
-    /// Whether a column before the last may hold delimiters.
+    /// True if a column before the last may contain delimiters.
     inner: bool,
     /// Values whose quotes had to be taken out.
     unquoted: Vec<(usize, Vec<u8>)>,
@@ -144,7 +144,7 @@ fn each(line: &[u8], byte: u8, mut found: impl FnMut(usize)) {
     rest.iter().zip(from..).filter(|(other, _)| **other == byte).for_each(|(_, at)| found(at));
 }
 
-/// Where a quoted value ends, and whether it holds doubled quotes.
+/// Returns the end of a quoted value, and whether it contains doubled quotes.
 fn closing(line: &[u8], mut at: usize) -> Option<(usize, bool)> {
     let mut doubled = false;
     loop {
