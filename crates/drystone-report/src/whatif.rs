@@ -6,13 +6,13 @@ use crate::number::{duration, fixed, percent};
 use serde_json::Value;
 use std::fmt::Write;
 
-/// The page of what `drystone whatif --format json` writes, with its `sentences`: the verdicts, mean
-/// waits with intervals, the curve over numbers of nodes where there is one, and who gains and who
-/// pays. It opens without any network and needs no script.
+/// The page of the output of `drystone whatif --format json`, with its `sentences`: the verdicts,
+/// mean waits with intervals, the curve over numbers of nodes where there is one, winners and
+/// losers. It opens without any network and needs no script.
 #[must_use]
 pub fn whatif_page(result: &Value) -> String {
     let text = |value: &Value| escape(value.as_str().unwrap_or_default());
-    let title = format!("What if: {}", text(&result["workload"]["name"]));
+    let title = format!("What-if: {}", text(&result["workload"]["name"]));
     let mut main = String::with_capacity(1 << 16);
     let _ = write!(
         main,
@@ -107,7 +107,7 @@ fn payers(alternative: &Value) -> String {
         .iter()
         .map(|(name, class)| Bar { name, value: number(&class["difference"]), interval: interval(&class["interval"]) })
         .collect();
-    let title = format!("Who gains and who pays: {}", alternative["change"].as_str().unwrap_or_default());
+    let title = format!("Winners and losers: {}", alternative["change"].as_str().unwrap_or_default());
     let caption = "Difference of the mean wait per class, those with most node-hours of waiting gained or lost first; only clear ones.";
     figure(&title, &bars, caption)
 }

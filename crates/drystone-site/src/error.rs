@@ -94,11 +94,11 @@ pub enum SiteError {
     NamelessColumns {
         /// File and line.
         place: String,
-        /// How they were found.
+        /// Way in which they were found.
         found: &'static str,
-        /// What each could be, or the name of a table.
+        /// Candidates for each column, or the name of a table.
         columns: String,
-        /// What is known of the others.
+        /// Facts about the others.
         unnamed: String,
     },
     /// A column that cannot be without.

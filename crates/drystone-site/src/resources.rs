@@ -1,10 +1,10 @@
 //! Memory and GPUs of a site as resources beside its processors, in the place of dominant shares.
 //!
-//! Where processors are what a pool counts, a job's size in units may be its dominant share: the
-//! processors that its memory or its GPUs stand for. With resources a job's size is the processors
-//! that it holds, and its memory and its GPUs are counted by themselves. A pool that counts nodes or
-//! GPUs stays as it is: what its jobs hold goes with these. A resource is counted where the
-//! description says of every node of the pool how much it has.
+//! If a pool counts processors, a job's size in units may be its dominant share: the processors
+//! that its memory or its GPUs represent. With resources a job's size is the processors that it
+//! holds, and its memory and its GPUs are counted by themselves. A pool that counts nodes or GPUs
+//! stays as it is: what its jobs hold goes with these. A resource is counted where the description
+//! says of every node of the pool how much it has.
 
 use crate::machine::Unit;
 use crate::scene::Scene;
@@ -23,7 +23,7 @@ pub struct Resourced {
     pub notes: Vec<String>,
 }
 
-/// Why a site has no resources that can be counted.
+/// Reason why a site has no resources that can be counted.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SiteResourceError {
@@ -41,7 +41,7 @@ pub enum SiteResourceError {
     Workload(#[from] WorkloadError),
 }
 
-/// What a pool has.
+/// Resources of a pool.
 #[derive(Clone, Copy, Debug, Default)]
 struct PoolResources {
     memory: Option<(ResourceId, u64)>,
@@ -51,7 +51,7 @@ struct PoolResources {
 }
 
 impl Scene<'_> {
-    /// The same jobs with memory and GPUs of their pools as resources. `places` are their places
+    /// Returns the jobs with memory and GPUs of their pools as resources. `places` are their places
     /// among the jobs of the site.
     ///
     /// # Errors
@@ -132,7 +132,7 @@ fn word(name: &str) -> String {
     name.chars().map(|c| if c.is_alphanumeric() || "_-.+".contains(c) { c } else { '+' }).collect()
 }
 
-/// What is odd about a job.
+/// Oddity of a job.
 #[derive(Clone, Copy, Default)]
 struct Odd {
     /// It does not say how much memory it holds.

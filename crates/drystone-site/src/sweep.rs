@@ -1,4 +1,5 @@
-//! Walks over many jobs: in parts side by side, and over their starts and ends in the order of time.
+//! Walks over many jobs: in parts side by side, and over their starts and ends in the order of
+//! time.
 
 use crate::import::Effort;
 use crate::jobs::Job;
@@ -84,8 +85,8 @@ impl Crew {
         self.each(jobs, |jobs| jobs.iter().any(&is)).contains(&true)
     }
 
-    /// Lets one sweep for each thread go through a span of time of its own, so that each has as many
-    /// starts as the others; returns what each gives, in the order of time.
+    /// Lets one sweep for each thread go through a span of time of its own, so that each has as
+    /// many starts as the others; returns what each gives, in the order of time.
     pub(crate) fn sweeps<R: Send>(self, jobs: &[Job], sweep: impl Fn(Span) -> R + Sync) -> Vec<R> {
         let threads = if jobs.len() < self.many { 1 } else { self.threads.max(1) };
         let step = (jobs.len() / 1_024).max(1);

@@ -8,14 +8,14 @@ use drystone::model::{
 /// A case whose jobs compete for resources.
 pub(crate) struct Scarce {
     pub(crate) workload: Workload,
-    /// How much there is of each resource.
+    /// Amount of each resource.
     pub(crate) totals: Vec<i64>,
-    /// What each job asks for of each.
+    /// Demand of each job for each resource.
     pub(crate) asks: Vec<Vec<i64>>,
 }
 
-/// The case with resources that bind no job: one that no job asks for, one of which there is plenty,
-/// and memory in the measure of processors.
+/// The case with resources that bind no job: one that no job asks for, one of which there is
+/// plenty, and memory in the measure of processors.
 pub(crate) fn harmless(case: &Case) -> Workload {
     let plenty = case.rows.len() as u64;
     let memory = u64::from(case.procs) * 1_000;

@@ -29,9 +29,9 @@ pub enum Violation {
     },
     /// More of a resource in use than the machine has, from this time on.
     OverResource {
-        /// Which resource, by its place.
+        /// Index of the resource.
         resource: usize,
-        /// Since when.
+        /// Start time.
         at: i64,
         /// Amount in use then.
         used: i64,

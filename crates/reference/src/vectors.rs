@@ -23,7 +23,7 @@ pub struct VectorJob {
     pub estimate: i64,
     /// Run time, in seconds, at least 1.
     pub run: i64,
-    /// What it asks for of each resource; the first one is processors.
+    /// Demand for each resource; the first one is processors.
     pub asks: Vec<i64>,
 }
 
@@ -182,7 +182,7 @@ impl<'a> World<'a> {
         (shadow, free)
     }
 
-    /// What running jobs take from now on.
+    /// Returns the amounts that running jobs take from now on.
     fn taken(&self) -> Vec<Taken<'a>> {
         let jobs = self.jobs;
         let of = |&j: &usize| Taken { from: self.now, to: self.predicted_end(j), asks: &jobs[j].asks };

@@ -109,7 +109,7 @@ fn leave_crowded(applied: &mut Applied, drafts: &mut Vec<JobDraft>, at: usize, (
 }
 
 /// Gives a pool another size: processors keep their nodes under new numbers, outages and resources
-/// are those of the nodes that are there. Answers which running jobs lose their places.
+/// are those of the nodes that are there. Returns the running jobs that lose their places.
 fn resized(
     applied: &mut Applied,
     change: &SiteChange,

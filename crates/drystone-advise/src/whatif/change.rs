@@ -33,7 +33,7 @@ impl NodeAmount {
     }
 }
 
-/// What becomes of a job that asks for more than the longest limit.
+/// Treatment of a job that asks for more than the longest limit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Longer {
     /// Its work is split into pieces, each submitted when the one before has ended. A piece after
@@ -48,7 +48,8 @@ pub enum Longer {
 pub enum LimitRule {
     /// The limit times a factor.
     Times(Factor),
-    /// The limit times this percentile of the run times by limits of the user's jobs that had ended.
+    /// The limit times this percentile of the run times by limits of the user's jobs that had
+    /// ended.
     Percentile(u8),
     /// The run time.
     Exact,
@@ -63,7 +64,7 @@ pub enum ArrivalChange {
     Resampled,
 }
 
-/// What a border of partitions is about.
+/// Quantity that a border of partitions divides.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Bordered {
     /// The nodes of a job, rounded up.
@@ -79,7 +80,7 @@ pub enum Bordered {
 pub struct Border {
     /// The partition of the jobs on this side.
     pub partition: String,
-    /// What is compared.
+    /// Quantity compared.
     pub what: Bordered,
     /// Jobs up to the border, else those above it.
     pub at_most: bool,
@@ -126,7 +127,7 @@ pub enum SiteChange {
     Nodes {
         /// The partition or pool; `None`: the only pool.
         of: Option<String>,
-        /// How many.
+        /// Number of nodes.
         amount: NodeAmount,
     },
     /// `procs +64`: processors of a log's machine.
@@ -137,7 +138,7 @@ pub enum SiteChange {
         of: Option<String>,
         /// The longest limit.
         most: Span,
-        /// What becomes of longer jobs.
+        /// Treatment of longer jobs.
         longer: Longer,
     },
     /// `limits x0.5`, `limits p90 of user`, `limits exact`: the limits that users give.
@@ -163,7 +164,7 @@ pub enum SiteChange {
     Remove(LeftOut),
     /// `sharing whole`, `sharing shared`: whether a job has its nodes for itself.
     Sharing {
-        /// Whether it has.
+        /// True if all of its nodes are meant.
         whole: bool,
     },
 }
@@ -472,7 +473,7 @@ fn closure(scan: &mut Scan<'_>, counted: bool) -> Result<Closure, SiteChangeErro
     Ok(Closure { begin, length, nodes, of })
 }
 
-/// Whether a text is a local time or a second of the log.
+/// Returns whether a text is a local time or a second of the log.
 fn is_moment(text: &str) -> bool {
     if let Some(second) = text.strip_prefix('@') {
         return second.parse::<i64>().is_ok_and(|at| at.unsigned_abs() <= drystone::model::TIME_LIMIT.unsigned_abs());

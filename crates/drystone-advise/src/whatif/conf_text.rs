@@ -74,7 +74,7 @@ impl ConfText {
     }
 
     /// Adds nodes like those of a partition, or like most of all, to it and to every partition that
-    /// has all of its nodes. Answers how many processors that is.
+    /// has all of its nodes. Returns the number of its processors.
     pub(super) fn add_nodes(&mut self, partition: Option<&str>, count: u32) -> Result<u32, String> {
         let conf = self.read()?;
         let members = members(&conf, partition)?;
@@ -112,7 +112,7 @@ impl ConfText {
         Ok(conf.nodes[model as usize].cpus * count)
     }
 
-    /// Takes the last nodes of a partition, or of all, away from everywhere. Answers how many
+    /// Takes the last nodes of a partition, or of all, away from everywhere. Returns how many
     /// processors that is.
     pub(super) fn remove_nodes(&mut self, partition: Option<&str>, count: u32) -> Result<u32, String> {
         let conf = self.read()?;
@@ -192,7 +192,7 @@ fn members(conf: &SlurmConf, partition: Option<&str>) -> Result<Vec<u32>, String
     }
 }
 
-/// Where the processors of a partition are, in the order in which the model numbers them.
+/// Returns the places of a partition's processors, in the order in which the model numbers them.
 pub(super) fn processors_of(text: &str, partition: &str) -> Option<Vec<std::ops::Range<u32>>> {
     let conf = ConfText::of(text).read().ok()?;
     let part = conf.partition(partition)?;

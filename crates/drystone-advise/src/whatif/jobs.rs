@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BinaryHeap};
 /// Fewer jobs of a user that have ended tell nothing of the next.
 const LEAST_PAST: usize = 5;
 
-/// Whether a job is in the partition that a change is about.
+/// Returns a test that a job is in the partition that a change is about.
 fn within(
     applied: &Applied,
     change: &SiteChange,

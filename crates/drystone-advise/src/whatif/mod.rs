@@ -1,9 +1,9 @@
 //! Changes of a site: as values with a text form, and as what is simulated after them.
 //!
-//! A [`ChangeList`] is a list of [`SiteChange`]s, such as `nodes gpu:+8; load 1.2`. [`Premises`] are
-//! what a simulation begins from: jobs, pools, outages, configurations. [`apply`] makes the premises
-//! after a scenario of those before it. Whatever depends on a true run time happens here, to the
-//! workload, as in the cleaning of logs: no policy sees more than before.
+//! A [`ChangeList`] is a list of [`SiteChange`]s, such as `nodes gpu:+8; load 1.2`. [`Premises`]
+//! are what a simulation begins from: jobs, pools, outages, configurations. [`apply`] makes the
+//! premises after a scenario of those before it. Whatever depends on a true run time happens here,
+//! to the workload, as in the cleaning of logs: no policy sees more than before.
 
 mod capacity;
 mod change;

@@ -1,4 +1,4 @@
-//! The same jobs before and after: differences with intervals, as a whole and class by class.
+//! Jobs before and after: differences with intervals, as a whole and class by class.
 
 use drystone::metrics::interval::{PeriodSum, mean_interval};
 use serde::Serialize;
@@ -10,8 +10,8 @@ pub struct PairedWait {
     pub period: u32,
     /// Its wait before, in seconds.
     pub before: f64,
-    /// Its wait after, in seconds: of one that was split, all that its response exceeds its run time
-    /// by.
+    /// Its wait after, in seconds: of one that was split, all that its response exceeds its run
+    /// time by.
     pub after: f64,
     /// Its nodes.
     pub nodes: f64,
@@ -32,12 +32,13 @@ pub struct PairedChange {
     pub interval: Option<(f64, f64)>,
     /// Hours that all these jobs wait more.
     pub job_hours: f64,
-    /// The same weighted by nodes.
+    /// Change weighted by nodes.
     pub node_hours: f64,
 }
 
 impl PairedChange {
-    /// Whether the interval tells: −1 where jobs clearly wait less, 1 where they clearly wait more.
+    /// Returns the sign of a clear change: −1 where jobs clearly wait less, 1 where they clearly
+    /// wait more, else 0.
     #[must_use]
     pub fn sign(&self) -> i8 {
         match self.interval {
@@ -96,8 +97,8 @@ pub fn paired<'a>(jobs: impl Iterator<Item = &'a PairedWait>, periods: usize, co
 mod tests {
     use super::*;
 
-    /// Ten jobs in five periods that wait 10, 20, …, 100 s before, and 60 s less or more by turns in
-    /// pairs of periods.
+    /// Ten jobs in five periods that wait 10, 20, …, 100 s before, and 60 s less or more by turns
+    /// in pairs of periods.
     #[test]
     fn differences_of_the_same_jobs() {
         let jobs: Vec<PairedWait> = (0..10)

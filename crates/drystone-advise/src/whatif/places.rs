@@ -37,7 +37,7 @@ impl Renumbering {
         Renumbering(all)
     }
 
-    /// The same where others stand before these and behind them.
+    /// Returns the renumbering where others stand before these and behind them.
     pub(super) fn among(self, before: Procs, old: Procs, new: Procs, behind: Procs) -> Renumbering {
         let shift = |(range, to): (Range<Procs>, Option<Procs>)| {
             (range.start + before..range.end + before, to.map(|to| to + before))
@@ -48,7 +48,7 @@ impl Renumbering {
         Renumbering(all)
     }
 
-    /// Where processors are now, of those that are still there.
+    /// Returns the new places of processors, of those that are still there.
     pub(super) fn map(&self, set: &ProcSet) -> ProcSet {
         let mut parts = Vec::new();
         for range in set.ranges() {
@@ -65,7 +65,8 @@ impl Renumbering {
         ProcSet::union_of(&parts)
     }
 
-    /// Where running jobs are now, and which of them lose their place: those on nodes that are gone.
+    /// Returns the new places of running jobs, and the jobs that lose their place: those on nodes
+    /// that are gone.
     pub(super) fn jobs(&self, known: &Circumstances) -> (Circumstances, BTreeSet<JobId>) {
         let (mut known, mut gone) = (known.clone(), BTreeSet::new());
         for (&id, adopted) in &mut known.here {
@@ -136,7 +137,7 @@ pub(super) fn retotalled(
 }
 
 /// Demands without their totals: of jobs that move to another partition, whose nodes the model of
-/// Slurm counts by itself. Answers the table with them, and what each demand becomes.
+/// Slurm counts by itself. Returns the table with them, and what each demand becomes.
 pub(super) fn loosened(
     table: &ResourceTable,
     demands: &BTreeSet<DemandId>,

@@ -1,4 +1,4 @@
-//! What a simulation begins from, and why a change cannot be made to it.
+//! Starting point of a simulation, and reasons why a change cannot be made to it.
 
 use super::change::SiteChange;
 use drystone::model::{Job, Outage, Procs, Workload};
@@ -29,7 +29,7 @@ pub struct PoolPremises {
     pub per_node: f64,
     /// Its partitions.
     pub partitions: Vec<PartitionPremises>,
-    /// What it lacks over time, in its own processors.
+    /// Missing processors over time, in the pool's own processors.
     pub outages: Vec<Outage>,
     /// The text of its `slurm.conf`, where Slurm's own scheduler is simulated.
     pub conf: Option<String>,
@@ -54,7 +54,7 @@ impl PoolPremises {
     }
 }
 
-/// What a simulation begins from.
+/// Starting point of a simulation.
 #[derive(Clone, Debug)]
 pub struct Premises {
     /// The jobs.
@@ -69,7 +69,7 @@ pub struct Premises {
     pub qos: Vec<String>,
     /// Associations and QOS with their limits, where they are simulated.
     pub limits: Option<Accounts>,
-    /// Whether the policy knows partitions, QOS and nodes: Slurm's own does.
+    /// True if the policy knows partitions, QOS and nodes: Slurm's own does.
     pub is_slurm: bool,
 }
 

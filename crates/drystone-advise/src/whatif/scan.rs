@@ -56,7 +56,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Whether nothing is left but blanks.
+    /// Returns whether nothing is left but blanks.
     pub(super) fn is_done(&mut self) -> bool {
         self.blanks();
         self.at >= self.end
@@ -92,7 +92,7 @@ impl<'a> Scan<'a> {
         (from, self.chars[from..self.at].iter().collect())
     }
 
-    /// Whether this character stands anywhere in what is left.
+    /// Returns whether this character is in the rest.
     pub(super) fn has(&self, wanted: char) -> bool {
         self.chars[self.at..self.end].contains(&wanted)
     }

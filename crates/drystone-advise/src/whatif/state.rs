@@ -25,7 +25,7 @@ pub struct Applied {
     pub premises: Premises,
     /// For each job its place among the jobs before; `None` for one that was added.
     pub origin: Vec<Option<u32>>,
-    /// Whether jobs arrive when others have ended.
+    /// True if jobs arrive when others have ended.
     pub feeds_back: bool,
     /// Jobs that were split.
     pub split: u64,
@@ -33,11 +33,11 @@ pub struct Applied {
     pub added: u64,
     /// Jobs that were left out.
     pub left: Left,
-    /// What was done in words, with counts.
+    /// Changes made, in words, with counts.
     pub notes: Vec<String>,
-    /// What the machine has beside processors, and what jobs ask for of it.
+    /// Resources of the machine beside processors, and the demands of jobs.
     pub(super) table: Option<Arc<ResourceTable>>,
-    /// What is known of the jobs from the next rebuilding on, where that has changed.
+    /// Circumstances of the jobs from the next rebuilding on, where they have changed.
     pub(super) known: Option<Circumstances>,
 }
 
@@ -50,7 +50,7 @@ pub(super) struct JobDraft {
     pub(super) origin: Option<u32>,
     /// Its place among the jobs before this change, where it keeps its circumstances.
     pub(super) place: Option<u32>,
-    /// Whether it arrives when the draft before it has ended.
+    /// True if it arrives when the draft before it has ended.
     pub(super) follows: bool,
 }
 
@@ -138,13 +138,13 @@ impl Applied {
             .collect()
     }
 
-    /// Whether a job is on the machine when the simulation begins: it stays as it is.
+    /// Returns whether a job is on the machine when the simulation begins: it stays as it is.
     pub(super) fn is_running(&self, place: u32) -> bool {
         let here = self.premises.workload.circumstances().and_then(|known| known.here.get(&JobId(place)));
         matches!(here, Some(Adopted::Running { .. } | Adopted::Suspended { .. }))
     }
 
-    /// Whether a job leaves the queue without a start.
+    /// Returns whether a job leaves the queue without a start.
     pub(super) fn is_withdrawn(&self, place: u32) -> bool {
         self.premises.workload.circumstances().is_some_and(|known| known.uncounted.contains(&JobId(place)))
     }

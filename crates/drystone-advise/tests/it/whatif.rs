@@ -97,8 +97,9 @@ fn limits_are_changed_by_their_rules() {
     // The second would be killed at 50 s and the third outlives its limit anyway: both keep it.
     assert_eq!(limits("limits x0.5", &three), [50, 100, 100]);
     assert_eq!(limits("limits exact", &three), [10, 80, 200]);
-    // Ten jobs of a user that use 10, 20, … 100 % of their limits of 1,000 s, then one when all have
-    // ended: the ninth of ten is 90 %, and 900 s are whole minutes. Another user's has no past.
+    // Ten jobs of a user that use 10, 20, … 100 % of their limits of 1,000 s, then one when all
+    // have ended: the ninth of ten is 90 %, and 900 s are whole minutes. Another user's has no
+    // past.
     let mut past: Vec<(i64, i64, u32, i64, i32)> = (1..=10).map(|k| (k, 100 * k, 1, 1_000, 1)).collect();
     past.extend([(5_000, 10, 1, 1_000, 1), (5_000, 10, 1, 1_000, 2)]);
     assert_eq!(limits("limits p90 of user", &past)[10..], [900, 1_000]);

@@ -80,8 +80,9 @@ pub(crate) struct LogArgs {
     pub(crate) shift: bool,
 
     /// Resources beyond processors, which every job holds while it runs: mem=SIZE or mem=SIZE/proc
-    /// (the log's memory per processor), partition:N=PROCS, queue:N=PROCS, a table FILE.csv with any
-    /// resource, site (memory and GPUs of a site's folder), none. Sizes have a unit: 32GB, 512MB.
+    /// (the log's memory per processor), partition:N=PROCS, queue:N=PROCS, a table FILE.csv with
+    /// any resource, site (memory and GPUs of a site's folder), none. Sizes have a unit: 32GB,
+    /// 512MB.
     #[arg(long, value_name = "SPEC,...", value_delimiter = ',', value_parser = ResourceSpec::from_str)]
     pub(crate) resources: Vec<ResourceSpec>,
 

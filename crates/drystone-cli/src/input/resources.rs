@@ -8,7 +8,7 @@ use drystone::log::resources::{ResourceSpec, give, read_table};
 use std::path::Path;
 
 impl Input {
-    /// The same jobs with these resources. Says what is odd about them.
+    /// Adds these resources to the jobs. Says what is odd about them.
     pub(super) fn with_resources(mut self, specs: &[ResourceSpec]) -> Result<Input, Failure> {
         if specs.is_empty() {
             return Ok(self);

@@ -6,8 +6,8 @@ use serde_json::Value;
 /// A gigabyte in kilobytes, as SWF has memory.
 const GB: i64 = 1 << 20;
 
-/// A job as a line of a log: number, submit, run time (also its estimate), processors, and gigabytes
-/// for each of them; -1 where it does not say.
+/// A job as a line of a log: number, submit, run time (also its estimate), processors, and
+/// gigabytes for each of them; -1 where it does not say.
 fn job([number, submit, run, procs, memory]: [i64; 5]) -> String {
     let memory = if memory < 0 { -1 } else { memory * GB };
     format!("{number} {submit} -1 {run} {procs} -1 -1 {procs} {run} {memory} 1 {number} -1 -1 1 {number} -1 -1\n")
@@ -32,9 +32,9 @@ fn starts(folder: &Folder, args: &[&str]) -> Vec<i64> {
     rows.into_iter().map(|row| row[2]).collect()
 }
 
-/// Of 8 GB job 1 leaves 2: job 2 waits for its end at 100, though two processors are idle, and job 3
-/// passes. Job 4 needs no memory and one of the three processors that job 2 leaves over. Processors
-/// alone keep job 4 back until job 3 has ended.
+/// Of 8 GB job 1 leaves 2: job 2 waits for its end at 100, though two processors are idle, and job
+/// 3 passes. Job 4 needs no memory and one of the three processors that job 2 leaves over.
+/// Processors alone keep job 4 back until job 3 has ended.
 #[test]
 fn memory_keeps_a_job_back() {
     let folder = folder();

@@ -3,8 +3,9 @@
 use crate::model::{ResourceId, Span, Time};
 use serde::{Deserialize, Serialize};
 
-/// What is free of several resources as one step function: [`Profile`](super::Profile) for all that
-/// is not a processor. A level may be below 0 where somebody else has started more than there is.
+/// Free amounts of several resources as one step function: [`Profile`](super::Profile) for all that
+/// is not a processor. A level may be below 0 where another scheduler has started more than there
+/// is.
 ///
 /// The last step lasts for ever. Cost: O(steps · resources asked for) for everything but
 /// [`PoolProfile::reset`].
@@ -12,7 +13,7 @@ use serde::{Deserialize, Serialize};
 pub struct PoolProfile {
     /// Resources of each step.
     width: usize,
-    /// When each step begins, ascending; at least one.
+    /// Beginning of each step, ascending; at least one.
     times: Vec<Time>,
     /// The levels of each step, one after the other.
     levels: Vec<i64>,
@@ -60,7 +61,7 @@ impl PoolProfile {
         amounts.iter().all(|&(id, amount)| row[id.index()] >= amount as i64)
     }
 
-    /// Whether so much is free from `from` on for so long, an instant at least.
+    /// Returns whether this much is free from `from` on for this span, an instant at least.
     #[must_use]
     pub fn fits(&self, from: Time, span: Span, amounts: &Amounts) -> bool {
         let end = from.saturating_add(span.max(Span(1)));

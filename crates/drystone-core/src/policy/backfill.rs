@@ -395,7 +395,7 @@ impl Backfill {
     }
 }
 
-/// Whether all that a job asks for beyond processors is free.
+/// Returns whether all demands of a job beyond processors are free.
 #[inline]
 fn admits(id: JobId, view: &View<'_>) -> bool {
     view.resources().is_none_or(|resources| resources.admits(view.job(id).demand))

@@ -33,7 +33,7 @@ use std::collections::VecDeque;
 pub struct Conservative {
     /// Free processors with running jobs and all plans taken away; unused while the plan is deep.
     profile: Profile,
-    /// The same of further resources, where the machine has some.
+    /// Profile of further resources, where the machine has some.
     pools: Option<Box<PoolProfile>>,
     /// Structure for many planned jobs.
     deep: Option<Deep>,

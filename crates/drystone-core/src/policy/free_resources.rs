@@ -69,7 +69,7 @@ impl FreeResources {
         covers(&self.levels, self.table.totals(demand))
     }
 
-    /// What a formula may ask of a demand.
+    /// Returns the facts of a demand available to a formula.
     pub(crate) fn facts(&self, demand: DemandId) -> Beyond {
         let mut facts = Beyond::default();
         for &(id, amount) in self.table.totals(demand) {

@@ -15,7 +15,7 @@ pub(super) struct PoolPlan {
 
 struct Known {
     table: Arc<ResourceTable>,
-    /// What no job holds now, this pass's starts taken away.
+    /// Amounts that no job holds now, this pass's starts taken away.
     left: Vec<i64>,
     profile: PoolProfile,
 }
@@ -47,7 +47,8 @@ impl PoolPlan {
         }
     }
 
-    /// Whether further resources are free from now on for so long, and no overdue job holds them.
+    /// Returns whether further resources are free from now on for this span, and no overdue job
+    /// holds them.
     pub(super) fn admits(&self, demand: DemandId, span: Span, now: Time) -> bool {
         self.known.as_ref().is_none_or(|known| {
             let totals = known.table.totals(demand);
@@ -55,7 +56,7 @@ impl PoolPlan {
         })
     }
 
-    /// Whether nothing that is free now is lacking.
+    /// Returns whether no free amount is lacking now.
     pub(super) fn are_left(&self, demand: DemandId) -> bool {
         self.known.as_ref().is_none_or(|known| covers(&known.left, known.table.totals(demand)))
     }
@@ -105,8 +106,8 @@ pub(super) fn earliest(
     }
 }
 
-/// When the first blocked job of a queue can start as far as every resource is concerned, and what
-/// it leaves over then.
+/// Start of the first blocked job of a queue as far as every resource is concerned, and the amounts
+/// left over then.
 pub(super) struct PooledShadow {
     /// Shadow time.
     pub(super) time: Time,
@@ -114,18 +115,18 @@ pub(super) struct PooledShadow {
     pub(super) extra: Procs,
 }
 
-/// What a job that heads its queue lacks.
+/// Need of a job that heads its queue.
 pub(super) struct PooledNeed<'a> {
     /// Processors, below 1 where further resources are what it lacks.
     pub(super) procs: i64,
-    /// What it asks for.
+    /// Demand of the job.
     pub(super) totals: &'a [(ResourceId, u64)],
 }
 
-/// The shadow time over all resources, by a walk over running jobs in the order of their ends; those
-/// that the walk does not need count as `extra` says, and ends before `floor` as `floor`. `left` is
-/// what is free now, and becomes what is left over at the shadow time. `None`, and `left` is of no
-/// use, where even the end of all of them does not suffice.
+/// The shadow time over all resources, by a walk over running jobs in the order of their ends;
+/// those that the walk does not need count as `extra` says, and ends before `floor` as `floor`.
+/// `left` is what is free now, and becomes what is left over at the shadow time. `None`, and `left`
+/// is of no use, where even the end of all of them does not suffice.
 pub(super) fn pooled_shadow(
     ends: impl Iterator<Item = Running>,
     need: &PooledNeed<'_>,

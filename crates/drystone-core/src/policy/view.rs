@@ -311,7 +311,7 @@ impl<'a> View<'a> {
         self.world.resources.as_deref()
     }
 
-    /// What a job asks for beyond processors, ascending by resource.
+    /// Returns the demand of a job beyond processors, ascending by resource.
     ///
     /// # Panics
     /// As [`View::job`].

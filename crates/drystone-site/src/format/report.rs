@@ -79,7 +79,7 @@ const BESIDE_SLURM: &[&str] = &[
 /// Rules whose rows are no loss, but may have been misread.
 const NAMED: &[&str] = &["field", "same-id", "overdue", "wide", "no-pool", "partition-list"];
 
-/// What no import can give a simulation yet.
+/// Facts that no import can give a simulation yet.
 const UNMODELLED: &[&str] = &[
     "memory and GPUs other than as dominant share",
     "constraints and features of nodes",

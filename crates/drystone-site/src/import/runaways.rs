@@ -12,9 +12,8 @@ const DAY: u32 = 86_400;
 
 /// Settles records that were never closed, and counts the jobs that still run.
 ///
-/// Such a record runs a day beyond its limit and longer. Where another job started on one of its
-/// nodes since, or it names none, it is no job that can be told of; else it ended at its limit, as
-/// far as is known.
+/// Such a record runs a day beyond its limit and longer. If another job started on one of its nodes
+/// since, or it names none, it is dropped; else it ended at its limit, as far as is known.
 pub(super) fn runaways(
     jobs: &mut Vec<Job>,
     table: &Table,

@@ -25,7 +25,7 @@ struct InPlace {
 }
 
 impl Limits {
-    /// By what partitions say, else by the longest limits of records. A partition that is
+    /// Sets the limits of partitions, else the longest limits of records. A partition that is
     /// `described` without a limit has none.
     pub(crate) fn of(
         jobs: &[Job],

@@ -39,7 +39,7 @@ pub(crate) fn infer(
     }
 }
 
-/// What jobs used of each node.
+/// Returns the use of each node by jobs.
 fn uses(jobs: &[Job], table: &Table, amounts: &[Amount], sets: &NodeSets, nodes: usize, crew: Crew) -> Vec<Use> {
     let parts = crew.sweeps(jobs, |span| {
         let mut uses = vec![Use::default(); nodes];

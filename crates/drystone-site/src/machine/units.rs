@@ -215,8 +215,8 @@ fn choose(scene: Scene<'_>, found: &mut Projection, typical: &Typical) {
         };
 }
 
-/// Counts the units of pools: those of their nodes or, where these are not known, the most that jobs
-/// held at once.
+/// Counts the units of pools: those of their nodes or, where these are not known, the most that
+/// jobs held at once.
 fn count_units(scene: Scene<'_>, found: &mut [Projection], widest: &[u32], jobs: &[Job]) {
     let total = |found: &Projection| match found.unit {
         Unit::Cpu => found.cpus,

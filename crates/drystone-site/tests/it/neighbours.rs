@@ -1,5 +1,5 @@
-//! What lies beside the kinds of input that were once misread: the same in other units, words,
-//! orders of columns and locales.
+//! Inputs close to the kinds that were once misread: in other units, words, orders of columns and
+//! locales.
 
 use crate::common::{error_of, of_text, rule, utc};
 use drystone_site::{Kind, Options, SiteJob};

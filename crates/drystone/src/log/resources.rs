@@ -17,7 +17,7 @@ pub enum ResourceSpec {
     Memory {
         /// Kilobytes.
         kilobytes: u64,
-        /// Whether that is for each processor of the machine.
+        /// True if that is for each processor of the machine.
         each: bool,
     },
     /// `partition:3=64`: jobs of this partition share so many processors.
@@ -86,8 +86,9 @@ impl fmt::Display for ResourceSpec {
     }
 }
 
-/// A size of memory in kilobytes of 1,024 bytes: a number with `kB`, `MB`, `GB` or `TB`. Each step is
-/// 1,024, and `KiB` to `TiB` mean the same: batch systems count so. Rounded up to a whole kilobyte.
+/// A size of memory in kilobytes of 1,024 bytes: a number with `kB`, `MB`, `GB` or `TB`. Each step
+/// is 1,024, and `KiB` to `TiB` mean the same: batch systems count so. Rounded up to a whole
+/// kilobyte.
 ///
 /// # Errors
 /// No unit, another unit, no number, or more than can be counted.
@@ -127,13 +128,13 @@ pub enum ResourcesError {
         "{count} of {jobs} jobs ask for more than the machine has, first job {first}, which {problem}; say that it has more, or leave such jobs out of the log"
     )]
     Beyond {
-        /// How many.
+        /// Number of values.
         count: usize,
-        /// Of how many.
+        /// Number of all jobs.
         jobs: usize,
         /// The log's number of the first.
         first: i64,
-        /// What it asks for.
+        /// Description of the demand.
         problem: String,
     },
     /// A log that says nothing of memory.
@@ -146,9 +147,9 @@ pub enum ResourcesError {
     Table {
         /// Its name.
         file: String,
-        /// Where.
+        /// Number of the line.
         line: usize,
-        /// What is wrong, and what was expected.
+        /// Description of the mistake, and the expected text.
         problem: String,
     },
     /// Jobs that are not those of a site.
@@ -164,7 +165,7 @@ pub enum ResourcesError {
 /// A table of demands: what the machine has of each resource, and what jobs ask for by number.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct DemandTable {
-    /// What it was called.
+    /// Name of the resource as given.
     pub file: String,
     resources: Vec<Resource>,
     /// By the log's number of the job: the line, and amounts of each resource.
@@ -173,7 +174,7 @@ pub struct DemandTable {
 
 /// Reads a table of demands. The first line names the resources behind `job`; the line of the job
 /// `total` says what the machine has; each other line has the log's number of a job. Amounts are
-/// whole numbers; those of a resource whose total has a unit of memory have one, too. An empty
+/// whole numbers; those of a resource whose total has a unit of memory also have one. An empty
 /// amount is 0, and a job without a line asks for nothing.
 ///
 /// ```text
@@ -253,7 +254,7 @@ fn amount(text: &str, unit: ResourceUnit) -> Result<u64, String> {
     }
 }
 
-/// What became of the specifications, for people.
+/// Treatment of the specifications, for people.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct ResourceNotes {
     /// Jobs that say nothing of memory, where memory is counted: they ask for none.

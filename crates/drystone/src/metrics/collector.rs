@@ -112,7 +112,7 @@ pub struct Scope {
     /// Jobs that never count
     /// ([`Circumstances::uncounted`](crate::model::Circumstances::uncounted)).
     pub uncounted: BTreeSet<JobId>,
-    /// What the machine has beyond processors.
+    /// Resources of the machine beyond processors.
     pub resources: Option<Arc<ResourceTable>>,
 }
 

@@ -11,7 +11,7 @@ pub struct ResourceUse {
     pub name: String,
     /// Its unit.
     pub unit: ResourceUnit,
-    /// How much the machine has, in that unit.
+    /// Amount on the machine, in that unit.
     pub total: u64,
     /// Jobs that ask for some of it.
     pub jobs: u64,

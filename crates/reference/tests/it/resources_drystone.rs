@@ -144,11 +144,11 @@ fn starts(rows: &[(i64, i64, [i64; 3])], machine: &[i64; 3], policy: &str) -> Ve
     simulate(&workload(&by_hand(rows), machine), policy).iter().map(|job| job.start).collect()
 }
 
-/// On 8 processors with 16 GB, job 0 holds 12 GB until 100 and job 1 holds 2 GB until 40. Job 2 asks
-/// for 8 GB: with what is free (2) and what job 1 gives back (4) that is too little, so memory makes
-/// its reservation at 100, while 3 processors idle. At 100 there are 16 − 8 = 8 GB and, job 2 on one
-/// of the processors, 7 processors over. Job 3 (2 GB, until 203) outlasts that and is within both,
-/// so it starts at once; job 4 (1 GB) finds no memory until job 1 has ended.
+/// On 8 processors with 16 GB, job 0 holds 12 GB until 100 and job 1 holds 2 GB until 40. Job 2
+/// asks for 8 GB: with what is free (2) and what job 1 gives back (4) that is too little, so memory
+/// makes its reservation at 100, while 3 processors idle. At 100 there are 16 − 8 = 8 GB and, job 2
+/// on one of the processors, 7 processors over. Job 3 (2 GB, until 203) outlasts that and is within
+/// both, so it starts at once; job 4 (1 GB) finds no memory until job 1 has ended.
 #[test]
 fn memory_makes_the_reservation() {
     let rows = [(0, 100, [3, 12, 0]), (0, 40, [2, 2, 0]), (1, 50, [1, 8, 0]), (3, 200, [1, 2, 0]), (4, 10, [1, 1, 0])];
@@ -160,8 +160,8 @@ fn memory_makes_the_reservation() {
 }
 
 /// Both GPUs are busy until 50. The head waits for one of them while 6 of 8 processors idle; jobs
-/// without GPUs pass, also one that runs beyond 50, for the head needs 2 of the 8 processors only. A
-/// second job with a GPU would take the head's: it waits until the head has ended at 80.
+/// without GPUs pass, also one that runs beyond 50, for the head needs 2 of the 8 processors only.
+/// A second job with a GPU would take the head's: it waits until the head has ended at 80.
 #[test]
 fn the_head_waits_for_gpus_and_jobs_without_pass() {
     let rows = [(0, 50, [2, 0, 2]), (1, 30, [2, 0, 2]), (2, 500, [4, 0, 0]), (3, 10, [2, 0, 1]), (4, 20, [2, 0, 0])];

@@ -17,9 +17,9 @@ use std::path::Path;
 pub(super) struct Baseline {
     /// As people call it.
     pub(super) name: String,
-    /// Whether it is the site's own scheduler.
+    /// True if it is the site's own scheduler.
     pub(super) own: bool,
-    /// What people call a node: a processor where nodes are not known.
+    /// Name of a node for people: a processor where nodes are not known.
     pub(super) unit: &'static str,
     /// The policy without what changes put into it.
     pub(super) text: String,

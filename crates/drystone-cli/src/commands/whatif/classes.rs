@@ -1,4 +1,4 @@
-//! Classes of jobs: who gains and who pays.
+//! Classes of jobs: winners and losers.
 
 use super::baseline::Baseline;
 use super::simulate::{Before, Ran};

@@ -54,7 +54,7 @@ fn document(result: &WhatIf, most: usize, told: usize) -> Document {
         let named: Vec<&ClassChange> =
             alternative.classes.iter().filter(|class| is_worth_naming(class)).take(most).collect();
         if !named.is_empty() {
-            document.heading(format!("Who gains and who pays, most {}-hours of waiting first", result.unit));
+            document.heading(format!("Winners and losers, most {}-hours of waiting first", result.unit));
             document.table(classes(result, named.into_iter()));
         }
     } else if most > 0 {
@@ -267,7 +267,7 @@ fn with_unit(text: String, unit: TimeUnit) -> String {
     format!("{text} {}", unit.name())
 }
 
-/// What holds for all alternatives.
+/// Returns the notes on all alternatives.
 fn notes(result: &WhatIf) -> Vec<String> {
     let mut all = Vec::new();
     let gone: Vec<String> = result

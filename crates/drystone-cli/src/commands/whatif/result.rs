@@ -1,4 +1,4 @@
-//! What came of it, with all that determined it.
+//! Result, with all its inputs.
 
 use super::classes::Classes;
 use super::simulate::{Figures, Found, Ran};
@@ -22,7 +22,7 @@ pub(super) struct WhatIf {
     pub(super) experiment: ExperimentMeta,
     /// The policy, before and after.
     pub(super) policy: String,
-    /// Whether it is the site's own scheduler.
+    /// True if it is the site's own scheduler.
     pub(super) own: bool,
     /// A node of the machine: `node`, or `processor` where nodes are not known.
     pub(super) unit: &'static str,
@@ -30,9 +30,9 @@ pub(super) struct WhatIf {
     pub(super) seed: u64,
     pub(super) period: Length,
     pub(super) periods: usize,
-    /// By how much the mean wait differs between two phases of Slurm's clocks, in seconds.
+    /// Difference of the mean wait between two phases of Slurm's clocks, in seconds.
     pub(super) clock_noise: Option<f64>,
-    /// What is assumed of the machine.
+    /// Assumptions about the machine.
     pub(super) machine: Option<String>,
     #[serde(skip)]
     pub(super) example: bool,
@@ -40,7 +40,7 @@ pub(super) struct WhatIf {
     pub(super) whole: bool,
     pub(super) before: Figures,
     pub(super) alternatives: Vec<Alternative>,
-    /// Where alternatives differ in the number of nodes alone.
+    /// Curve over numbers of nodes, if alternatives differ in these alone.
     pub(super) curve: Option<Curve>,
     /// Alternatives that were not simulated to their ends.
     pub(super) not_done: Vec<String>,
@@ -52,7 +52,7 @@ pub(super) struct Alternative {
     /// The changes as a text.
     pub(super) change: String,
     pub(super) after: Figures,
-    /// The same jobs before and after.
+    /// Waits of the jobs before and after.
     pub(super) wait: PairedChange,
     pub(super) verdict: Verdict,
     /// Classes of jobs, those with most node-hours of waiting gained or lost first.
@@ -64,7 +64,7 @@ pub(super) struct Alternative {
     /// Jobs that are added.
     pub(super) added: u64,
     pub(super) notes: Vec<String>,
-    /// What is not as theory has it.
+    /// Deviations from theory.
     pub(super) warnings: Vec<String>,
 }
 
@@ -178,7 +178,8 @@ fn named(list: &ChangeList) -> String {
     if list.0.is_empty() { "as it is".to_string() } else { list.to_string() }
 }
 
-/// Where alternatives are numbers of nodes of one place, and nothing else: in their order.
+/// Returns the curve if alternatives are numbers of nodes of one place, and nothing else: in their
+/// order.
 pub(super) fn curve(lists: &[ChangeList], after: &[Applied], found: &Found, confidence: f64) -> Option<Curve> {
     let place = |list: &ChangeList| match list.0.as_slice() {
         [SiteChange::Nodes { of, .. }] => Some(format!("nodes {}", of.clone().unwrap_or_default())),

@@ -18,7 +18,7 @@ use tempfile::TempDir;
 /// Run times below this count as this much in bounded slowdowns, as in every report.
 const BOUND: f64 = 10.0;
 
-/// What every simulation has in common.
+/// Shared inputs of every simulation.
 pub(super) struct Bench<'a> {
     pub(super) args: &'a WhatifArgs,
     pub(super) baseline: &'a Baseline,
@@ -33,7 +33,7 @@ pub(super) struct JobFate {
     pub(super) wait: f64,
     /// The time that it ran, in seconds.
     pub(super) ran: f64,
-    /// Whether it counts.
+    /// True if it counts.
     pub(super) counted: bool,
 }
 
@@ -56,7 +56,7 @@ pub(super) struct Figures {
     pub(super) utilisation: f64,
 }
 
-/// What came of a simulation.
+/// Result of a simulation.
 pub(super) struct Ran {
     /// By place among the jobs before.
     pub(super) fates: Vec<JobFate>,
@@ -76,7 +76,7 @@ pub(super) struct Before {
 pub(super) struct Found {
     pub(super) before: Before,
     pub(super) after: Vec<Option<Ran>>,
-    /// By how much the mean wait differs between two phases of Slurm's clocks, in seconds.
+    /// Difference of the mean wait between two phases of Slurm's clocks, in seconds.
     pub(super) noise: Option<f64>,
 }
 
@@ -236,7 +236,7 @@ impl Bench<'_> {
         Ok(Ready { spec: text.parse()?, applied, outages, division: None })
     }
 
-    /// What of the policy's text is another in a pool.
+    /// Returns the texts of the policy that differ in a pool.
     fn pool_texts(
         &self,
         pool: &PoolPremises,
@@ -297,7 +297,7 @@ fn put(text: &str, key: &str, was: Option<&str>, value: &str) -> String {
     }
 }
 
-/// What became of each job of the site as it is. Of one that was split the wait is what its
+/// Returns the fate of each job of the site as it is. Of one that was split the wait is what its
 /// response exceeds its run time by; it counts when all of its pieces have ended.
 fn fates(applied: &Applied, before: &Workload, rows: &[JobRow]) -> Ran {
     let mut fates = vec![NEVER; before.len()];

@@ -23,11 +23,11 @@ pub struct Facts {
     pub queue: i32,
     /// Processors of the machine.
     pub machine: f64,
-    /// What it asks for beyond processors; 0 where nothing else is counted.
+    /// Demand beyond processors; 0 where nothing else is counted.
     pub beyond: Beyond,
 }
 
-/// What a job asks for beyond processors, as a formula may ask for it.
+/// Demand of a job beyond processors, as available to a formula.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Beyond {
     /// GPUs of any type.

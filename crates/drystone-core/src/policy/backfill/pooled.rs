@@ -1,6 +1,6 @@
 //! Passes on a machine with resources beyond processors.
 //!
-//! What EASY says of processors holds for each resource. A job starts if all that it asks for is
+//! The rule of EASY for processors holds for each resource. A job starts if all that it asks for is
 //! free. The shadow time of the job that blocks the queue is the first at which all that it asks
 //! for is predicted to be free, and each resource has its extra amount then. A job that is
 //! predicted to end by the shadow time passes; another one passes if it takes no more than the
@@ -13,13 +13,13 @@ use crate::policy::free_resources::{covers, deduct};
 use crate::policy::pool_plan::{PooledNeed, pooled_shadow};
 use crate::policy::{Actions, FreeResources, View, Why};
 
-/// What may start beside the reservation.
+/// Condition for a start beside the reservation.
 pub(super) struct PooledFit<'a> {
     pub(super) table: Option<&'a ResourceTable>,
     pub(super) fit: Fit,
-    /// What is free now of further resources.
+    /// Free amounts of further resources now.
     pub(super) left: Vec<i64>,
-    /// What the reservation leaves over of them.
+    /// Amounts of them that the reservation leaves over.
     pub(super) extra: Vec<i64>,
 }
 

@@ -185,7 +185,7 @@ pub(crate) enum Change {
     Key,
 }
 
-/// What a name of `--columns` says: `AllocCPUS`, `AllocCPUS/1000`, `ElapsedRaw*60`,
+/// Parses a name of `--columns`: `AllocCPUS`, `AllocCPUS/1000`, `ElapsedRaw*60`,
 /// `Start+1672531200`.
 pub(crate) fn said(name: &str) -> (Option<Column>, Change) {
     let number = |text: &str| text.parse::<u32>().ok().filter(|&n| n > 0);

@@ -223,8 +223,8 @@ pub(crate) fn names_of(line: &[u8]) -> Vec<String> {
     text.split(delimiter.as_str()).map(|name| name.trim().trim_matches('"').to_string()).collect()
 }
 
-/// What stands between the first two names of columns, or parts most of a line whose names have
-/// blanks and colons.
+/// Returns the text between the first two names of columns, or the separator of most of a line
+/// whose names have blanks and colons.
 fn guess(text: &str) -> Option<String> {
     let between = between(text);
     let usual = ["|", ",", "\t", ";", "\u{1f}"];
@@ -237,7 +237,7 @@ fn guess(text: &str) -> Option<String> {
     between
 }
 
-/// What stands between the first two names of columns.
+/// Returns the text between the first two names of columns.
 fn between(text: &str) -> Option<String> {
     let letter = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '"';
     let first = text.find(|c| !letter(c))?;

@@ -128,7 +128,8 @@ fn unread(names: &[String], lost: &[String], columns: String, file: &str) -> Sit
     SiteError::UnreadColumns { file: file.to_string(), names: lost.join(", "), columns }
 }
 
-/// Why a first line that names no columns of sacct ends the reading, and which `--columns` go on.
+/// Returns the error for a first line that names no columns of sacct, with the `--columns` that
+/// would continue.
 fn nameless(line: &[u8], file: &str, place: String) -> SiteError {
     let (names, empty) = (header::names_of(line), Header::empty(header::names_of(line).len()));
     if let Some(table) = known_table(&names, &[]) {

@@ -133,7 +133,7 @@ impl<'a> Search<'a> {
             return text.iter().all(feature) && parts.iter().all(|(from, to)| from < to);
         }
         match column {
-            // Commas part nodes and resources, and columns, too.
+            // Commas separate nodes and resources, and also columns.
             Column::NodeList | Column::Nodes if more > 0 => balanced(text) && !text.contains(&b'='),
             Column::ReqTres | Column::AllocTres if more > 0 => text.split(|&b| b == b',').all(|e| e.contains(&b'=')),
             _ => holds(column, text, self.form),

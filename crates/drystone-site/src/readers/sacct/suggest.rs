@@ -1,4 +1,4 @@
-//! What the columns of a table without names could be, by the values of its first row.
+//! Candidates for the columns of a table without names, by the values of its first row.
 
 use super::columns::Column;
 use super::presets::PRESETS;
@@ -146,8 +146,8 @@ pub(crate) fn known_table(names: &[String], lost: &[String]) -> Option<&'static 
     best.and_then(|preset| preset.names.first().copied())
 }
 
-/// Whether a column that a suggestion lacks keeps an import from anything: without processors or
-/// nodes there is no job.
+/// Returns whether a suggestion lacks a column that an import needs: without processors or nodes
+/// there is no job.
 pub(crate) fn lacks_size(columns: &str) -> bool {
     let sized = |column: Column| {
         matches!(
