@@ -34,8 +34,8 @@ const STYLE: &str = include_str!("../../assets/page/page.css");
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; \
                       form-action 'none'; frame-ancestors 'none'";
 
-/// Serves in a thread of its own, as long as the process lives. Returns where; nothing where it is
-/// not to listen.
+/// Serves in a thread of its own, as long as the process lives. Returns the address; nothing where
+/// it is not to listen.
 ///
 /// # Errors
 /// It cannot listen there.
