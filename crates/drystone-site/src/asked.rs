@@ -159,8 +159,8 @@ impl Site {
 }
 
 impl Site {
-    /// Sentences about jobs that run when the window begins and whose records contradict each other.
-    /// `asked` are the demands of all jobs of the site.
+    /// Sentences about jobs that run when the window begins and whose records contradict each
+    /// other. `asked` are the demands of all jobs of the site.
     pub(crate) fn crowded(&self, asked: &Asked) -> Vec<String> {
         let from = self.manifest.window.from;
         let (mut moved, mut crowded) = (0, 0);
@@ -386,7 +386,7 @@ fn said(misfit: Misfit, shape: &NodeShape, procs: u32) -> String {
             _ => "all memory of a node".to_string(),
         },
         Misfit::Nodes => format!("{procs} processors on {} nodes", shape.nodes.0),
-        Misfit::All => "what they record".to_string(),
+        Misfit::All => "their recorded demands".to_string(),
     }
 }
 

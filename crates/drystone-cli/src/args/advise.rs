@@ -77,8 +77,9 @@ pub(crate) struct AdviseArgs {
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..=1000), help_heading = "Judging")]
     pub(crate) splits: u16,
 
-    /// Time at the beginning that is left out of every figure, such as 7d; 0 judges from the beginning
-    /// [default: of a site as the import found, of a log the first week or month that is not whole].
+    /// Time at the beginning that is left out of every figure, such as 7d; 0 judges from the
+    /// beginning [default: of a site as the import found, of a log the first week or month that is
+    /// not whole].
     #[arg(long, value_name = "TIME", value_parser = super::values::span, help_heading = "Judging")]
     pub(crate) warm_up: Option<Span>,
 

@@ -91,7 +91,8 @@ struct Machine {
 }
 
 impl Machine {
-    /// Starts a job as soon as it has arrived and fits; later jobs start no earlier. Returns its start.
+    /// Starts a job as soon as it has arrived and fits; later jobs start no earlier. Returns its
+    /// start.
     fn start(&mut self, job: &Job) -> i64 {
         self.come_to(self.now.max(job.submit));
         while self.free < job.procs {

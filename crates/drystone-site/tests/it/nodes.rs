@@ -36,7 +36,7 @@ fn slurm(folder: &Folder) -> PolicySpec {
     format!("slurm:{}", folder.path("site/slurm.conf").display()).parse().expect("a policy")
 }
 
-/// What became of jobs, and where they were.
+/// Outcomes of jobs, and their nodes.
 #[derive(Default)]
 struct Seen {
     stays: Vec<(JobId, Time, Time, ProcSet)>,
@@ -147,8 +147,8 @@ fn jobs_wait_for_memory() {
     assert!((1..=3).all(|id| waits[&id] < 60) && (3_500..3_700).contains(&waits[&4]), "{waits:?}");
 }
 
-/// A type of GPU, a feature and memory that no node has, and a licence that the configuration lacks:
-/// each is named with what is assumed, and the jobs run.
+/// A type of GPU, a feature and memory that no node has, and a licence that the configuration
+/// lacks: each is named with what is assumed, and the jobs run.
 #[test]
 fn what_no_node_has_is_named() {
     let feature = row(4, "main", 30, (1, 1), "1G", "");
@@ -249,7 +249,7 @@ fn a_node_that_was_down_is_out_as_a_whole() {
     assert!(waits[&1] < 60 && (3_500..3_700).contains(&waits[&2]) && waits[&3] < 60, "{waits:?}");
 }
 
-/// What a random job asks for, as its record says it and as the checker counts it.
+/// Demand of a random job, as in its record and as the checker counts it.
 struct Drawn {
     cpus: u32,
     nodes: u32,

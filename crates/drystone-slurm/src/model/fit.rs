@@ -315,8 +315,8 @@ impl<'a> Fit<'a> {
         if self.job.whole { self.machine.cpus[node] } else { cpus as u32 }
     }
 
-    /// Returns the share of a job that is on these nodes already, beside processors: of devices those that are
-    /// idle, as far as there are enough.
+    /// Returns the share of a job that is on these nodes already, beside processors: of devices
+    /// those that are idle, as far as there are enough.
     pub(super) fn held(&self, alloc: &Alloc) -> Option<Box<AllocMore>> {
         let kinds = self.demand.gpus.as_ref().map_or(0, |gpus| gpus.kinds);
         let taken = |(node, cpus): (usize, u32)| (node, i64::from(cpus), self.devices(kinds, node));

@@ -250,8 +250,8 @@ impl Idle {
         found
     }
 
-    /// Returns the share, beside processors, of a job that runs where `alloc` says: of devices those that are idle,
-    /// as far as there are enough.
+    /// Returns the share, beside processors, of a job that runs where `alloc` says: of devices
+    /// those that are idle, as far as there are enough.
     #[must_use]
     pub fn held(&self, job: &Pending, alloc: &Alloc, machine: &Machine) -> Option<Box<AllocMore>> {
         self.more()?;

@@ -8,8 +8,8 @@ use drystone_core::model::{DeviceDemand, DevicePer, NodeMemory, NodeShape, Resou
 const NO_LICENCE: u16 = u16::MAX;
 
 impl Resources {
-    /// Returns the demand of a job of this shape beside processors and nodes. `names` are those of the
-    /// nodes. A type of device and a licence that no node or cluster has are never free.
+    /// Returns the demand of a job of this shape beside processors and nodes. `names` are those of
+    /// the nodes. A type of device and a licence that no node or cluster has are never free.
     #[must_use]
     pub fn demand_of(&self, shape: &NodeShape, names: &[String]) -> JobDemand {
         let numbers = |wanted: &[String]| -> Vec<u32> {

@@ -13,7 +13,8 @@ use serde::{Deserialize, Serialize};
 pub(super) struct Shape {
     /// From a configuration, else of equal nodes.
     pub(super) machine: Option<Machine>,
-    /// Resources of its nodes beside processors. They count where a workload says what jobs ask for.
+    /// Resources of its nodes beside processors. They count where a workload says what jobs ask
+    /// for.
     resources: Resources,
     /// The names of its nodes.
     names: Vec<String>,
