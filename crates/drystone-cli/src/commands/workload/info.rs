@@ -116,15 +116,13 @@ impl Info {
             ("time zone", self.workload.time_zone.clone().unwrap_or_else(|| NONE.to_string())),
             (
                 "users and groups",
-                [
+                named_or_not(&[
                     (d.users, "user"),
                     (d.groups, "group"),
                     (d.executables, "executable"),
                     (d.queues, "queue"),
                     (d.partitions, "partition"),
-                ]
-                .map(|(n, name)| if n == 0 { format!("{name}s not recorded") } else { plural(n, name) })
-                .join(", "),
+                ]),
             ),
             (
                 "status",
@@ -277,6 +275,17 @@ fn users(d: &Description) -> Table {
         ]);
     }
     table
+}
+
+/// Counts of kinds of names, and the kinds that no record names.
+fn named_or_not(kinds: &[(u64, &str)]) -> String {
+    let counted: Vec<String> = kinds.iter().filter(|kind| kind.0 > 0).map(|&(n, name)| plural(n, name)).collect();
+    let missing: Vec<String> = kinds.iter().filter(|kind| kind.0 == 0).map(|kind| format!("{}s", kind.1)).collect();
+    match (counted.is_empty(), missing.is_empty()) {
+        (_, true) => counted.join(", "),
+        (true, false) => format!("not recorded: {}", missing.join(", ")),
+        (false, false) => format!("{}; not recorded: {}", counted.join(", "), missing.join(", ")),
+    }
 }
 
 #[cfg(test)]
