@@ -59,6 +59,9 @@ impl Misfit {
     }
 }
 
+/// A part of a demand that cannot be met, the partition, and the demand in words.
+type Unmet = (Misfit, String, String);
+
 /// Demands of jobs, and what had to be assumed.
 #[derive(Debug, Default)]
 pub(crate) struct Asked {
@@ -114,7 +117,7 @@ struct Maker<'a> {
     idle: BTreeMap<u16, Idle>,
     pools: BTreeMap<u16, PoolResources>,
     builder: ResourceTableBuilder,
-    misfits: BTreeMap<(Misfit, String, String), (u64, String)>,
+    misfits: BTreeMap<Unmet, (u64, String)>,
     site: &'a Site,
 }
 
@@ -136,7 +139,7 @@ impl Site {
             return Ok(Asked { demands: vec![DemandId::NONE; places.len()], ..Asked::default() });
         }
         maker.resources(pools.len() > 1)?;
-        let mut known: HashMap<Key, (DemandId, Vec<(Misfit, String, String)>)> = HashMap::new();
+        let mut known: HashMap<Key, (DemandId, Vec<Unmet>)> = HashMap::new();
         let mut demands = Vec::with_capacity(places.len());
         for &place in places {
             let job = self.job(place as usize);
@@ -251,7 +254,7 @@ impl Maker<'_> {
     }
 
     /// The demand of a job, with what of it does not fit the machine.
-    fn demand(&mut self, job: &SiteJob<'_>) -> Result<(DemandId, Vec<(Misfit, String, String)>), ResourceError> {
+    fn demand(&mut self, job: &SiteJob<'_>) -> Result<(DemandId, Vec<Unmet>), ResourceError> {
         let Some(fleet) = self.fleets.get_mut(&job.pool) else { return Ok((DemandId::NONE, Vec::new())) };
         let part = fleet.part(&job.partition);
         let counts_memory = !fleet.machine.resources.memory.is_empty();
@@ -354,7 +357,7 @@ impl Maker<'_> {
 
     /// Returns the assumptions, a sentence for each kind of demand that the machine cannot meet.
     fn told(&self) -> Vec<String> {
-        let one = |((misfit, partition, asked), (jobs, example)): (&(Misfit, String, String), &(u64, String))| {
+        let one = |((misfit, partition, asked), (jobs, example)): (&Unmet, &(u64, String))| {
             let plural = if *jobs == 1 { "job asks" } else { "jobs ask" };
             format!("{jobs} {plural} in the partition {partition} for {asked}, such as {example}: {}", misfit.assumed())
         };
