@@ -125,6 +125,11 @@ fn fixtures() -> Folder {
 fn site(folder: &Folder) {
     folder.write("jobs.psv", accounting());
     folder.write("slurm.conf", "ClusterName=c\nNodeName=n[1-16] CPUs=4\nPartitionName=p Nodes=ALL Default=YES\n");
+    folder.write("assoc.txt", "Account|User|ParentName|Share\nroot|||1\na||root|1\na|u0||1\n");
+    folder.write(
+        "events.psv",
+        "Cluster|NodeName|TimeStart|TimeEnd|State|Reason\nc|n16|1700000000|1700003600|DOWN|a fan\n",
+    );
     folder.write(
         "sdiag.txt",
         "Backfilling stats\n\tTotal cycles: 100\n\tMean cycle: 60000\n\tDepth Mean (try depth): 100\n",

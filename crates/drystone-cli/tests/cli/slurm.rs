@@ -254,7 +254,7 @@ fn a_site_without_its_slurm_has_no_policy_of_its_own() {
 #[test]
 fn explain_names_the_outage_that_a_limit_reaches_into() {
     let folder = Folder::with("log.swf", format!("; MaxProcs: 4\n{}", line(1, 10, 60, 1, 7_200)));
-    folder.write("out.csv", "begin,end,processors,announced\n3600,7200,4,0\n");
+    folder.write("out.csv", "begin,end,procs,announced\n3600,7200,4,0\n");
     let args = ["explain", "--workload", "log.swf", "--outages", "out.csv", "--job", "1", "--why-not"];
     for policy in ["slurm", "easy"] {
         let told = folder.run(&[&args[..], &["--policy", policy]].concat()).ok();
