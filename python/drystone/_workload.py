@@ -247,6 +247,7 @@ def read(
     load: float | str | None = None,
     shift: bool = False,
     lenient: bool = False,
+    resources: str | None = None,
     month: str | None = None,
     slice: tuple[int | None, int | None] | None = None,
     outages: PathLike | None = None,
@@ -264,7 +265,8 @@ def read(
     variants of policies as a published study had them; options that are given win. ``slice`` takes the jobs submitted between two
     seconds of the log; with ``warm_start`` (``True`` is 7 days) simulations begin so long after the first submit, with the jobs
     that ran and waited then. ``outages`` and ``circumstances`` are tables (``docs/real-machines.md``); with ``feedback`` jobs arrive
-    when the job before them in the log has ended and its user has thought. Of a site, ``pool`` names one of its pools, and ``plain``
+    when the job before them in the log has ended and its user has thought. ``resources`` counts more than processors, such as
+    ``"mem=2TB"`` (``docs/resources.md``). Of a site, ``pool`` names one of its pools, and ``plain``
     takes the jobs alone.
 
     Examples:
@@ -294,6 +296,7 @@ def read(
             "load": load,
             "shift": shift,
             "lenient": lenient,
+            "resources": resources,
             "month": month,
             "slice": None if slice is None else "..".join("" if end is None else str(end) for end in slice),
         }

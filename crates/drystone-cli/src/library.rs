@@ -116,7 +116,7 @@ impl Input {
             let log::Loaded { workload, audit, header, records } = log::load_from(source, title, &options)?;
             let input = Input { workload, audit, header, records, site: None };
             input.say_what_is_odd(log);
-            Ok(input)
+            input.with_resources(&log.resources)
         };
         overheard(|| Input::arranged(read, None, (&args.log, &args.cut, &args.real)))
     }

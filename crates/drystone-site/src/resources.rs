@@ -1,4 +1,5 @@
-//! Memory and GPUs of a site as resources beside its processors, in the place of dominant shares.
+//! Memory and GPUs of a site without a `slurm.conf` as resources beside its processors, in the place
+//! of dominant shares. A site with one has them, and more, from that (`asked.rs`).
 //!
 //! If a pool counts processors, a job's size in units may be its dominant share: the processors
 //! that its memory or its GPUs represent. With resources a job's size is the processors that it
@@ -10,7 +11,7 @@ use crate::machine::Unit;
 use crate::scene::Scene;
 use crate::site::SiteJob;
 use drystone::model::{
-    Demand, DemandId, Resource, ResourceError, ResourceId, ResourceTableBuilder, ResourceUnit, Setting, Workload,
+    Demand, Resource, ResourceError, ResourceId, ResourceTable, ResourceTableBuilder, ResourceUnit, Setting, Workload,
     WorkloadError,
 };
 
@@ -30,7 +31,7 @@ pub enum SiteResourceError {
     /// No pool counts processors of nodes whose memory or GPUs are known.
     #[error(
         "no pool counts processors and has nodes whose memory or GPUs are described; import it with a description of the machine \
-         (--machine slurm.conf) and --count cpus"
+         (--machine FILE)"
     )]
     None,
     /// A resource that cannot be.
@@ -51,33 +52,41 @@ struct PoolResources {
 }
 
 impl Scene<'_> {
-    /// Returns the jobs with memory and GPUs of their pools as resources. `places` are their places
-    /// among the jobs of the site.
+    /// The same jobs with memory and GPUs of their pools as resources, unless they have resources
+    /// already. `places` are their places among the jobs of the site.
     ///
     /// # Errors
     /// No pool of which anything can be counted.
     pub fn with_resources(&self, workload: Workload, places: &[u32]) -> Result<Resourced, SiteResourceError> {
-        let mut builder = ResourceTableBuilder::new();
+        let known = workload.resources().cloned();
+        if known.as_deref().is_some_and(ResourceTable::counts) {
+            return Ok(Resourced { workload, notes: Vec::new() });
+        }
+        let mut builder = known.as_deref().map_or_else(ResourceTableBuilder::new, ResourceTableBuilder::from);
+        let before = builder.table().resources().len();
         let pools = self.pool_resources(&mut builder)?;
-        if builder.table().resources().is_empty() {
+        if builder.table().resources().len() == before {
             return Err(SiteResourceError::None);
         }
         let circumstances = workload.circumstances().cloned();
         let (machine, mut jobs, truth, mut provenance) = workload.into_parts();
         let (mut silent, mut cut) = (0_u64, 0_u64);
         for (job, &place) in jobs.iter_mut().zip(places) {
-            let known = self.site.job(place as usize);
-            let pool = pools.get(usize::from(known.pool)).copied().unwrap_or_default();
+            let of_site = self.site.job(place as usize);
+            let pool = pools.get(usize::from(of_site.pool)).copied().unwrap_or_default();
             if pool.units == 0 {
                 continue;
             }
-            if let Some(cpus) = known.cpus.filter(|&cpus| cpus > 0) {
+            if let Some(cpus) = of_site.cpus.filter(|&cpus| cpus > 0) {
                 job.procs = cpus.min(pool.units);
             }
-            let (totals, odd) = demand(&known, &pool);
+            let (totals, odd) = demand(&of_site, &pool);
             silent += u64::from(odd.silent);
             cut += u64::from(odd.cut);
-            job.demand = if totals.is_empty() { DemandId::NONE } else { builder.intern(Demand::of(totals))? };
+            // What it wants of its nodes stays.
+            let own = known.as_ref().and_then(|table| table.demand(job.demand)).cloned().unwrap_or_default();
+            let totals = own.totals.into_iter().chain(totals).collect();
+            job.demand = builder.intern(Demand { totals, shape: own.shape })?;
         }
         let mut notes = Vec::new();
         if silent > 0 {
@@ -109,7 +118,8 @@ impl Scene<'_> {
                 continue;
             }
             let nodes = || site.nodes.iter().filter(|node| node.pool.as_ref() == Some(&summary.name));
-            let name = |what: &str| if several { format!("{what}@{}", word(&summary.name)) } else { what.to_string() };
+            let prefix = if several { format!("{}.{}/", pool + 1, word(&summary.name)) } else { String::new() };
+            let name = |what: &str| format!("{prefix}{what}");
             let own = &mut all[usize::from(pool)];
             own.units = summary.units;
             own.nodes = nodes().count() as u64;

@@ -9,7 +9,7 @@ use std::path::Path;
 
 impl Input {
     /// Adds these resources to the jobs. Says what is odd about them.
-    pub(super) fn with_resources(mut self, specs: &[ResourceSpec]) -> Result<Input, Failure> {
+    pub(crate) fn with_resources(mut self, specs: &[ResourceSpec]) -> Result<Input, Failure> {
         if specs.is_empty() {
             return Ok(self);
         }

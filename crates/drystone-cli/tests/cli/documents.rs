@@ -118,6 +118,9 @@ fn fixtures() -> Folder {
                  file = \"LOG.swf.gz\"\n[[policy]]\npolicy = \"easy(predict=recent({size},window={window}))\"\n\
                  [policy.parameters]\nsize = [1, 2]\nwindow = [\"all\", \"immediate\"]\n";
     folder.write("study.toml", study);
+    folder.write("demands.csv", "job,gpu,mem,license:solver\ntotal,8,1TB,2\n1,2,64GB,\n4,,500MB,1\n");
+    let job = |number: i64, memory: i64| format!("{number} 0 -1 9 1 -1 -1 1 9 {memory} 1 1 -1 -1 1 1 -1 -1\n");
+    folder.write("memory.swf", format!("; MaxProcs: 4\n{}{}", job(1, 1 << 20), job(2, -1)));
     folder
 }
 

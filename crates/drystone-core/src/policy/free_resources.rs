@@ -76,15 +76,15 @@ impl FreeResources {
             let Some(resource) = self.table.resource(id) else { continue };
             let amount = amount as f64;
             facts.share = facts.share.max(amount / (resource.total.max(1)) as f64);
-            // Names are `gpu`, `gpu:a100`, `gpu@pool`; a type is counted where not all types are.
-            let is = |kind: &str| {
-                resource.name.strip_prefix(kind).is_some_and(|rest| rest.is_empty() || rest.starts_with('@'))
-            };
-            if is("gpu") {
+            // Names are `gpu`, `gpu:a100`, `2.pool/gpu`; a type is counted where not all types are.
+            let (pool, name) = resource.name.rsplit_once('/').unwrap_or(("", &resource.name));
+            let every =
+                || if pool.is_empty() { self.table.find("gpu") } else { self.table.find(&format!("{pool}/gpu")) };
+            if name == "gpu" {
                 facts.gpus = amount;
-            } else if resource.name.starts_with("gpu:") && self.table.find("gpu").is_none() {
+            } else if name.starts_with("gpu:") && every().is_none() {
                 facts.gpus += amount;
-            } else if is("mem") {
+            } else if name == "mem" {
                 facts.memory = amount / f64::from(1 << 20);
             }
         }

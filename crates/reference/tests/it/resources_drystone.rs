@@ -1,9 +1,9 @@
 //! Several resources: the product against the naive definitions, start by start.
 
-use drystone::engine::{Replay, Schedule, Simulation};
+use drystone::engine::{Happenings, Replay, Schedule, Simulation};
 use drystone::model::{
-    Demand, Job, Machine, Provenance, Resource, ResourceId, ResourceTableBuilder, ResourceUnit, Span, Status, Time,
-    Truth, Workload,
+    Demand, Job, Machine, Outage, Outages, Provenance, Resource, ResourceId, ResourceTableBuilder, ResourceUnit, Span,
+    Status, Time, Truth, Which, Workload,
 };
 use drystone::policy::PolicySpec;
 use drystone_reference::vectors::{self, VectorJob, VectorRule};
@@ -131,6 +131,70 @@ proptest! {
         let ours = simulate(&workload(&vectors, &[1_000, 16]), &policy);
         prop_assert_eq!(ours, theirs, "{}", policy);
     }
+}
+
+/// Processors that are out for a while, some of them announced; jobs on them run on.
+fn outages() -> impl Strategy<Value = Vec<Outage>> {
+    let outage = (0i64..200, 1i64..60, 1u32..=3, prop::option::of(0i64..60));
+    prop::collection::vec(outage, 1..3).prop_map(|list| {
+        let each = |(begin, length, procs, ahead): (i64, i64, u32, Option<i64>)| {
+            let end = Some(Time(begin + length));
+            let announced = ahead.map(|ahead| Time(begin - ahead));
+            Outage { announced, expected: end, ..Outage::drain(Which::Count(procs), Time(begin), end) }
+        };
+        list.into_iter().map(each).collect()
+    })
+}
+
+/// The schedule on a machine that loses processors.
+fn simulate_losing(workload: &Workload, outages: &Outages, policy: &str) -> Vec<JobOut> {
+    let spec: PolicySpec = policy.parse().unwrap_or_else(|e| panic!("{e}"));
+    let mut schedule = Schedule::default();
+    Simulation::new(workload.machine(), spec.scheduler(), Happenings::new(workload, outages, false))
+        .run(&mut schedule)
+        .unwrap_or_else(|e| panic!("{policy}: {e}"));
+    let out = |s: &Option<(Time, Time)>| s.map(|(start, end)| JobOut { start: start.0, end: end.0 });
+    schedule.spans.iter().map(|s| out(s).expect("every job ends")).collect()
+}
+
+const COUNTING: [&str; 7] = [
+    "fcfs",
+    "greedy",
+    "easy",
+    "easy(reserve=3)",
+    "easy(plan=estimate)",
+    "easy(order=lxf,backfill=sjf)",
+    "conservative",
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+
+    /// Around outages no resource is overdrawn at any instant, and where memory is in proportion to
+    /// processors the schedule is that of processors alone.
+    #[test]
+    fn outages_leave_the_other_resources(jobs in jobs(true), list in outages(), policy in 0usize..7) {
+        let policy = COUNTING[policy];
+        let Ok(outages) = Outages::new(Machine::new(MACHINE[0] as u32), list) else { return Ok(()) };
+        let ours = simulate_losing(&workload(&jobs, &MACHINE), &outages, policy);
+        let asks: Vec<Vec<i64>> = jobs.iter().map(|job| job.asks.clone()).collect();
+        prop_assert_eq!(checker::check_resources(&MACHINE, &asks, &checker::segments(&ours)), Ok(()), "{}", policy);
+        let alone: Vec<VectorJob> =
+            jobs.iter().map(|job| VectorJob { asks: vec![job.asks[0]], ..job.clone() }).collect();
+        let scaled: Vec<VectorJob> = alone
+            .iter()
+            .map(|job| VectorJob { asks: vec![job.asks[0], 1_000 * job.asks[0]], ..job.clone() })
+            .collect();
+        let without = simulate_losing(&plain(&alone), &outages, policy);
+        let with = simulate_losing(&workload(&scaled, &[MACHINE[0], 1_000 * MACHINE[0]]), &outages, policy);
+        prop_assert_eq!(with, without, "{}", policy);
+    }
+}
+
+/// The jobs without any resource but processors.
+fn plain(jobs: &[VectorJob]) -> Workload {
+    let (machine, jobs, truth, provenance) = workload(jobs, &MACHINE[..1]).into_parts();
+    Workload::new(machine, jobs, truth, provenance).expect("possible")
 }
 
 /// A job by hand: submit, run time (also its estimate), and what it asks for.
