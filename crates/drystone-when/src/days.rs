@@ -150,12 +150,12 @@ impl<'a> Arrivals<'a> {
         self
     }
 
-    /// Whether the one more job is yet to come.
+    /// Returns whether the one more job is yet to come.
     pub(crate) fn has_extra(&self) -> bool {
         self.extra.is_some()
     }
 
-    /// Whether the one more job comes next; with others of the same second it comes last.
+    /// Returns whether the one more job comes next; with others of the same second it comes last.
     #[inline]
     pub(crate) fn is_extra_next(&self) -> bool {
         self.extra.is_some_and(|extra| self.next_of_days().is_none_or(|next| extra.0 < next.0))

@@ -13,7 +13,7 @@ struct Known {
     job: Job,
     /// Time that it had run, and whether it was running; `None` while it waits.
     ran: Option<(Span, bool)>,
-    /// Whether an answer for it is held against its start.
+    /// True if an answer for it is held against its start.
     asked: bool,
 }
 
@@ -34,7 +34,7 @@ impl Follower {
         Follower { forecaster, known: BTreeMap::new(), next: JobId(0), looked: Time::MIN }
     }
 
-    /// What it learns with.
+    /// The forecaster that learns.
     #[must_use]
     pub fn forecaster(&self) -> &Forecaster {
         &self.forecaster

@@ -22,7 +22,7 @@ const REPLAYS: u64 = 5;
 /// First step of each coefficient, in units of the logarithm of a time.
 const STEP: f64 = 0.03;
 
-/// What is known when a question is asked.
+/// Facts at the time of a question.
 #[derive(Clone, Debug)]
 pub(crate) struct Clues {
     x: [f64; CLUES],
@@ -78,7 +78,7 @@ impl Regression {
         }
     }
 
-    /// What came of a question: the start took so many seconds.
+    /// Learns from an outcome: the start took so many seconds.
     pub(crate) fn learn(&mut self, clues: Clues, took: f64) {
         self.step(&clues, ln(took));
         self.past.push_back((clues, ln(took)));

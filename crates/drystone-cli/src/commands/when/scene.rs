@@ -227,7 +227,7 @@ impl Scene {
         self.adopted(args, &self.observed[self.present..last])
     }
 
-    /// Whether a job is not submitted yet.
+    /// Returns whether a job is not submitted yet.
     pub(super) fn is_hypothetical(&self, job: usize) -> bool {
         job >= self.present && !self.queue.iter().any(|(_, place)| *place == Some(job))
     }

@@ -175,7 +175,7 @@ impl Told {
     }
 
     /// Describes the record of past forecasts.
-    /// How often such promises would have been kept.
+    /// Share of such promises that would have been kept.
     fn kept_promises(&self) -> String {
         let Rehearsal { promised, kept, .. } = self.rehearsal;
         if promised < 20 {
