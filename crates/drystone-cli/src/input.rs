@@ -4,6 +4,8 @@ mod cut;
 mod files;
 mod given;
 mod limits;
+#[cfg(feature = "parquet")]
+mod parquet_log;
 mod read;
 mod recorded;
 mod resources;
@@ -21,6 +23,8 @@ use crate::site::SiteInput;
 use drystone::experiment::{self, Division};
 use drystone::fingerprint::fingerprint;
 use drystone::log::clean::{Audit, Overrun, Rule, Study};
+use drystone::log::LogError;
+use drystone::log::source::Source;
 use drystone::log::swf::{Header, Record};
 use drystone::metrics::{Calendar, Selection};
 use drystone::model::{JobId, Outages, Workload};
@@ -33,6 +37,15 @@ pub(crate) use given::Given;
 pub(crate) use limits::limits;
 pub(crate) use read::open;
 pub(crate) use synthetic::synthetic_header;
+
+/// Opens what is no text and reads as a log all the same: the folder of a site, and a log in Parquet.
+pub(crate) fn as_log(path: &Path) -> Option<Result<Source, LogError>> {
+    #[cfg(feature = "parquet")]
+    if let Some(opened) = parquet_log::as_log(path) {
+        return Some(opened);
+    }
+    crate::site::as_log(path)
+}
 
 /// A workload with all that is known of it.
 #[derive(Clone, Debug)]

@@ -333,7 +333,9 @@ pub fn explain(input: &Input, options: &[String]) -> Result<Told<(String, String
 /// A program that has registered a policy of its own under one of their names.
 pub fn register_policies() -> Result<(), Failure> {
     static DONE: OnceLock<Result<(), String>> = OnceLock::new();
-    drystone::log::source::register(crate::site::as_log);
+    drystone::log::source::register(crate::input::as_log);
+    #[cfg(feature = "sweep")]
+    drystone_sweep::set_build(crate::meta::VERSION);
     let done = DONE.get_or_init(crate::site::register_policies);
     done.clone().map_err(Failure::usage)
 }

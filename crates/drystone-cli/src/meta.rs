@@ -4,8 +4,8 @@ pub(crate) use drystone_report::meta::{ExperimentMeta, FileMeta, PolicyMeta, Stu
 
 use serde::Serialize;
 
-/// The version of this program.
-pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
+/// The version of this program; in release builds with the commit: `0.1.0+c2df398c11`.
+pub(crate) const VERSION: &str = env!("DRYSTONE_VERSION");
 
 /// Everything that determined a schedule, as it stands in or beside files of it.
 #[derive(Serialize, Debug)]

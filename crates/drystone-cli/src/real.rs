@@ -6,7 +6,7 @@ use crate::exit::Failure;
 use crate::meta::{ExperimentMeta, FileMeta};
 use crate::output::message;
 use drystone::log::outages;
-use drystone::model::{Outages, Workload};
+use drystone::model::{Outages, Time, Workload};
 use drystone::policy::PolicySpec;
 use std::path::Path;
 
@@ -16,6 +16,15 @@ pub(crate) fn read(file: &Path) -> Result<(String, String), Failure> {
     let text = std::fs::read_to_string(file)
         .map_err(|error| Failure::usage(format_args!("{name}: cannot be read: {error}")))?;
     Ok((name, text))
+}
+
+/// The times between which an outage can concern a job: the first submit, and the end of all jobs if
+/// they ran one after the other from the last submit on. Jobs run long after the last submit, and an
+/// announced outage moves jobs that never meet it.
+fn reach(workload: &Workload) -> Option<(Time, Time)> {
+    let (first, last) = workload.submits()?;
+    let work = workload.truth().iter().fold(0_i64, |sum, truth| sum.saturating_add(truth.run.0.max(0)));
+    Some((first, Time(last.0.saturating_add(work).saturating_add(1))))
 }
 
 impl RealArgs {
@@ -47,12 +56,13 @@ impl RealArgs {
         let read = outages::read(text.as_bytes(), &name, workload.machine(), &workload.provenance)
             .map_err(Failure::because)?;
         experiment.outages = Some(FileMeta::of(name.clone(), &text));
-        if let Some((first, last)) = workload.submits()
+        if let Some((first, latest)) = reach(workload)
             && !read.is_empty()
-            && read.out_between(first, last) == 0.0
+            && read.out_between(first, latest) == 0.0
         {
             message::warning(&format!(
-                "{name}: no outage falls between the first submit, {first} s, and the last, {last} s: times are seconds of the log, or dates"
+                "{name}: no outage falls between the first submit, {first} s, and {latest} s, when all jobs would be done that run \
+                 one after the other: times are seconds of the log, or dates"
             ));
         }
         Ok(read)

@@ -106,7 +106,7 @@ pub(crate) struct AdviseArgs {
     pub(crate) format: ReportFormat,
 
     /// Also write the results to a file, in the format of its ending (.html, .json, .csv, .md,
-    /// .txt). An HTML page has a plot of the trade-off.
+    /// .tex, .txt). An HTML page has a plot of the trade-off.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) report: Option<PathBuf>,
 

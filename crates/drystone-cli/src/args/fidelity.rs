@@ -67,7 +67,7 @@ pub(crate) struct FidelityArgs {
     pub(crate) format: ReportFormat,
 
     /// Also write the results to a file, in the format of its ending (.html, .json, .csv, .md,
-    /// .txt). An HTML page has plots.
+    /// .tex, .txt). An HTML page has plots.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) report: Option<PathBuf>,
 

@@ -67,7 +67,7 @@ pub(crate) struct ForeseeArgs {
     pub(crate) format: ReportFormat,
 
     /// Also write the results to a file, in the format of its ending (.html, .json, .csv, .md,
-    /// .txt). A page (.html) has plots.
+    /// .tex, .txt). A page (.html) has plots.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) report: Option<PathBuf>,
 

@@ -2,6 +2,7 @@
 
 #[cfg(feature = "sites")]
 mod advise;
+mod cite;
 mod compare;
 mod cut;
 #[cfg(feature = "evolve")]
@@ -45,6 +46,7 @@ mod workload;
 
 #[cfg(feature = "sites")]
 pub(crate) use advise::{AdviseArgs, Only};
+pub(crate) use cite::{CitationFormat, CiteArgs};
 pub(crate) use compare::CompareArgs;
 pub(crate) use cut::CutArgs;
 #[cfg(feature = "evolve")]
@@ -100,7 +102,7 @@ use std::ffi::OsString;
 
 /// Replay your cluster's job log under other scheduling policies and see who would wait less.
 #[derive(Parser, Debug)]
-#[command(name = "drystone", version, after_help = EXAMPLES)]
+#[command(name = "drystone", version = crate::meta::VERSION, after_help = EXAMPLES)]
 pub(crate) struct Cli {
     /// The command.
     #[command(subcommand)]
@@ -197,6 +199,8 @@ pub(crate) enum Command {
     Reproduce(AbsentArgs),
     /// List policies, their parameters, variants and sources.
     Policies(PoliciesArgs),
+    /// Print how to cite this program.
+    Cite(CiteArgs),
     /// Convert a site's accounting into a workload.
     #[cfg(feature = "sites")]
     Import(Box<ImportArgs>),

@@ -2,6 +2,7 @@
 
 #[cfg(feature = "sites")]
 mod advise;
+mod cite;
 pub(crate) mod compare;
 #[cfg(feature = "evolve")]
 mod evolve;
@@ -81,6 +82,7 @@ pub(crate) fn run(cli: Cli) -> Outcome {
         #[cfg(not(feature = "reproduce"))]
         Command::Reproduce(_) => Err(crate::output::format::without("drystone reproduce", "reproduce")),
         Command::Policies(args) => policies::policies(&args),
+        Command::Cite(args) => cite::cite(&args),
         #[cfg(feature = "sites")]
         Command::Import(args) => import::import(&args),
         #[cfg(not(feature = "sites"))]

@@ -163,12 +163,58 @@ impl Table {
     }
 }
 
+/// Text in LaTeX: signs with a meaning there are written so that they have none.
+fn in_latex(text: &str) -> String {
+    let mut out = String::new();
+    for c in visible(text).chars() {
+        match c {
+            '&' | '%' | '$' | '#' | '_' | '{' | '}' => out.extend(['\\', c]),
+            '\\' => out.push_str("\\textbackslash{}"),
+            '~' => out.push_str("\\textasciitilde{}"),
+            '^' => out.push_str("\\textasciicircum{}"),
+            '<' => out.push_str("\\textless{}"),
+            '>' => out.push_str("\\textgreater{}"),
+            '|' => out.push_str("\\textbar{}"),
+            '"' => out.push_str("\\textquotedbl{}"),
+            '×' => out.push_str("$\\times$"),
+            '−' => out.push_str("$-$"),
+            '±' => out.push_str("$\\pm$"),
+            '≤' => out.push_str("$\\le$"),
+            '≥' => out.push_str("$\\ge$"),
+            '→' => out.push_str("$\\to$"),
+            '\n' => out.push(' '),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
 /// A cell of Markdown: what would end it, or its row, is written so that it does not.
 fn in_markdown(text: &str) -> String {
     let text = visible(text);
     // A backslash before a bar would end the cell again.
     let text = if text.contains('|') { text.replace('\\', "\\\\").replace('|', "\\|") } else { text.into_owned() };
     text.replace('\n', "<br>")
+}
+
+impl Table {
+    /// As a tabular that needs no package.
+    fn latex(&self) -> String {
+        let align = |at| if self.text_columns.contains(&at) { 'l' } else { 'r' };
+        let line = |cells: &mut dyn Iterator<Item = String>| format!("{} \\\\\n", cells.collect::<Vec<_>>().join(" & "));
+        let columns: String = (0..self.columns.len()).map(align).collect();
+        let mut text = format!("\\begin{{tabular}}{{{columns}}}\n\\hline\n");
+        if self.columns.iter().any(|name| !name.is_empty()) {
+            text.push_str(&line(&mut self.columns.iter().map(|name| in_latex(name))));
+            text.push_str("\\hline\n");
+        }
+        for row in &self.rows {
+            let cell = |at: usize| row.get(at).map_or(String::new(), |value| in_latex(&value.text));
+            text.push_str(&line(&mut (0..self.columns.len()).map(cell)));
+        }
+        text.push_str("\\hline\n\\end{tabular}\n");
+        text
+    }
 }
 
 /// A part of a document.
@@ -290,6 +336,33 @@ impl Document {
     }
 }
 
+impl Document {
+    /// As LaTeX, to be read by `\\input`: paragraphs and tabulars, without a preamble.
+    pub(crate) fn latex(&self) -> String {
+        let mut out = String::new();
+        for (at, block) in self.blocks.iter().enumerate() {
+            if at > 0 {
+                out.push('\n');
+            }
+            match block {
+                Block::Heading(text) => {
+                    let _ = writeln!(out, "\\paragraph{{{}}}", in_latex(text));
+                }
+                Block::Text(text) => {
+                    let _ = writeln!(out, "{}", in_latex(text));
+                }
+                Block::Facts(facts) => {
+                    let mut table = Table::new(["", ""]).texts(&[0, 1]);
+                    table.rows.extend(facts.iter().map(|(name, value)| vec![name.clone().into(), value.clone().into()]));
+                    out.push_str(&table.latex());
+                }
+                Block::Table(table) => out.push_str(&table.latex()),
+            }
+        }
+        out
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -329,6 +402,21 @@ mod tests {
             let most = width.max("conservative  15,055.95    4.64".len());
             assert!(width < LEAST_TEXT || text.lines().all(|line| line.chars().count() <= most), "{width}:\n{text}");
         }
+    }
+
+    #[test]
+    fn tables_for_papers() {
+        let mut table = Table::new(["policy", "mean_wait, %"]);
+        table.row(vec!["easy(a=1)".into(), "−5 ±2".into()]);
+        table.row(vec!["100\\200 & more".into()]);
+        let mut document = Document::default();
+        document.heading("50% of #1");
+        document.table(table);
+        document.facts(vec![("jobs".to_string(), "<3".to_string())]);
+        let expected = "\\paragraph{50\\% of \\#1}\n\n\\begin{tabular}{lr}\n\\hline\npolicy & mean\\_wait, \\% \\\\\n\\hline\n\
+                        easy(a=1) & $-$5 $\\pm$2 \\\\\n100\\textbackslash{}200 \\& more &  \\\\\n\\hline\n\\end{tabular}\n\n\
+                        \\begin{tabular}{ll}\n\\hline\njobs & \\textless{}3 \\\\\n\\hline\n\\end{tabular}\n";
+        assert_eq!(document.latex(), expected);
     }
 
     #[test]

@@ -23,6 +23,8 @@ pub(crate) mod stdout;
 pub(crate) mod visible;
 
 pub(crate) use drystone_report::number;
+#[cfg(feature = "parquet")]
+pub(crate) use logs::LOG_COLUMNS;
 pub(crate) use reports::{Printable, ReportFile, ReportFormat, print};
 
 use crate::exit::Failure;

@@ -121,12 +121,43 @@ fn control_characters_are_written_out() {
 fn tables_are_no_logs() {
     let folder = Folder::with("log.swf", four());
     folder.run(&["run", "-w", "log.swf", "-p", "easy", "--jobs", "jobs.csv"]).ok();
-    for (table, format) in [("log.csv", "CSV"), ("log.parquet", "Parquet"), ("jobs.csv", "CSV")] {
-        if table != "jobs.csv" {
-            folder.run(&["workload", "convert", "log.swf", "--out", table]).ok();
-        }
+    folder.run(&["run", "-w", "log.swf", "-p", "easy", "--jobs", "jobs.parquet"]).ok();
+    folder.run(&["workload", "convert", "log.swf", "--out", "log.csv"]).ok();
+    for (table, format) in [("log.csv", "CSV"), ("jobs.parquet", "Parquet"), ("jobs.csv", "CSV")] {
         let said = folder.run(&["run", "-w", table, "-p", "easy"]).fails(2);
         assert_says(&said, &[&format!("{table}: a table ({format})"), "expected the Standard Workload Format"]);
+    }
+}
+
+/// A log in Parquet, as `convert` writes it, is the log that it was made of for every command.
+#[test]
+fn logs_in_parquet_are_logs() {
+    let folder = Folder::with("log.swf", format!("; Note: kept\n; UnixStartTime: 800000000\n{}", four()));
+    folder.run(&["workload", "convert", "log.swf", "--out", "log.parquet"]).ok();
+    let run = |log: &str| folder.run(&["run", "-w", log, "-p", "easy", "--format", "json"]).json();
+    let (text, table) = (run("log.swf"), run("log.parquet"));
+    assert_eq!((&text["report"], &text["workload"]["hash"]), (&table["report"], &table["workload"]["hash"]));
+    folder.run(&["workload", "convert", "log.parquet", "--out", "back.swf"]).ok();
+    folder.run(&["workload", "convert", "log.swf", "--out", "again.swf"]).ok();
+    let lines = |name: &str| -> Vec<String> {
+        let own = |line: &&str| !line.starts_with("; Note: drystone");
+        folder.read(name).lines().filter(own).map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect()
+    };
+    assert_eq!(lines("back.swf"), lines("again.swf"));
+    assert!(folder.read("back.swf").contains("; Note: kept"));
+    let study = |log: &str| format!("[[workload]]\nname = \"a\"\nfile = \"{log}\"\n[[policy]]\npolicy = \"easy\"\n");
+    for (name, log) in [("text", "log.swf"), ("table", "log.parquet")] {
+        folder.write(&format!("{name}.toml"), study(log));
+        folder.run(&["sweep", &format!("{name}.toml")]).ok();
+    }
+    let waits = |store: &str| folder.run(&["sweep", "query", store, "SELECT workload_hash, wait_mean FROM result", "--format", "csv"]).ok();
+    assert_eq!(waits("text.db"), waits("table.db"));
+    // One that is cut short is told, and so is one that only begins like one.
+    let bytes = std::fs::read(folder.path("log.parquet")).expect("bytes");
+    for (name, bytes) in [("cut.parquet", &bytes[..bytes.len() / 2]), ("not.parquet", &b"PAR1 and nothing more"[..])] {
+        std::fs::write(folder.path(name), bytes).expect("written");
+        let said = folder.run(&["run", "-w", name, "-p", "easy"]).fails(2);
+        assert_says(&said, &[name, "Parquet"]);
     }
 }
 

@@ -290,3 +290,30 @@ fn a_window_outside_the_log_is_refused() {
     );
     gantt("0..60").ok();
 }
+
+/// A table for a paper: every line is one of LaTeX, on the standard output and in a file.
+#[test]
+fn results_are_tables_of_latex() {
+    let folder = Folder::with("log.swf", four());
+    let args = ["compare", "log.swf", "-p", "easy", "-p", "fcfs", "--quiet"];
+    let told = folder.run(&[&args[..], &["--format", "latex", "--report", "out.tex"]].concat()).ok();
+    assert_eq!(told, folder.read("out.tex"));
+    assert!(told.contains("\\begin{tabular}{l") && told.contains("\\end{tabular}"), "{told}");
+    assert_eq!(told.matches("\\begin{tabular}").count(), told.matches("\\end{tabular}").count());
+    let bare = |c: char| told.replace(&format!("\\{c}"), "").contains(c);
+    assert!(!bare('%') && !bare('#') && !bare('_'), "{told}");
+    // The same rows as in Markdown.
+    let markdown = folder.run(&[&args[..], &["--format", "markdown"]].concat()).ok();
+    let rows = markdown.lines().filter(|line| line.starts_with("| easy")).count();
+    assert_eq!(told.lines().filter(|line| line.starts_with("easy")).count(), rows);
+}
+
+#[test]
+fn the_program_says_how_to_cite_it() {
+    let folder = Folder::with("log.swf", four());
+    let bibtex = folder.run(&["cite"]).ok();
+    let version = folder.run(&["--version"]).ok();
+    let version = version.trim().strip_prefix("drystone ").expect("a version");
+    assert!(bibtex.starts_with("@software{drystone,") && bibtex.contains(&format!("version = {{{version}}}")), "{bibtex}");
+    assert!(folder.run(&["cite", "--format", "text"]).ok().contains(version));
+}

@@ -53,3 +53,22 @@ fn what_the_message_advises_works() {
         folder.run(&["run", "-w", "log.swf", "-p", "easy@gaussier2015(predict=recent(2),correct=none)"]).fails(2);
     assert!(error.contains("need a `correct` other than none"), "{error}");
 }
+
+/// Every published study compares, on a log with overruns, the usual candidates and all policies:
+/// one that has no form in its variant is left out and told.
+#[test]
+fn every_study_compares_a_log_with_overruns() {
+    let folder = overrun();
+    let studies = drystone::log::clean::Study::ALL.map(drystone::log::clean::Study::name);
+    for study in studies {
+        for more in [&[][..], &["--all"]] {
+            let ran = folder.run(&[&["compare", "log.swf", "--procs", "4", "--as", study], more].concat());
+            assert_eq!(ran.code, 0, "{study} {more:?}: {}", ran.err);
+        }
+    }
+    let ran = folder.run(&["compare", "log.swf", "--as", "gaussier2015"]);
+    assert!(ran.err.contains("easy-sjbf+ is left out: with --as gaussier2015 `plan=estimate`"), "{}", ran.err);
+    assert!(ran.out.contains("easy@gaussier2015"), "{}", ran.out);
+    // By name it is refused.
+    folder.run(&["compare", "log.swf", "--as", "gaussier2015", "-p", "easy", "-p", "easy-sjbf+"]).fails(2);
+}

@@ -26,7 +26,7 @@ impl Format<Logs> for Csv {
 }
 
 /// Names of the columns, also in Parquet.
-pub(super) const COLUMNS: [&str; 18] = [
+pub(crate) const COLUMNS: [&str; 18] = [
     "number",
     "submit",
     "wait",

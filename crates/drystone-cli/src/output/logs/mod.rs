@@ -6,6 +6,8 @@ mod csv;
 mod parquet;
 mod swf;
 
+#[cfg(feature = "parquet")]
+pub(crate) use csv::COLUMNS as LOG_COLUMNS;
 pub(super) use swf::{Packing, Swf};
 
 use super::format::{Format, Kind};

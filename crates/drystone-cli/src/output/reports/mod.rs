@@ -3,6 +3,7 @@
 mod csv;
 mod html;
 mod json;
+mod latex;
 mod markdown;
 mod table;
 
@@ -26,7 +27,7 @@ impl Kind for Reports {
 
     /// In the order in which help lists them.
     fn formats() -> &'static [&'static dyn Format<Reports>] {
-        &[&table::Table, &json::Json, &csv::Csv, &markdown::Markdown, &html::Html]
+        &[&table::Table, &json::Json, &csv::Csv, &markdown::Markdown, &latex::Latex, &html::Html]
     }
 }
 
