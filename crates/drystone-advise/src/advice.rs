@@ -1,7 +1,7 @@
 //! The advice: what to change, what that is worth on periods that were not used to find it, and how
 //! sure that is.
 
-use crate::conf::{Edit, edits};
+use crate::conf::{Edit, contradictions, edits};
 use crate::figure::Figure;
 use crate::goal::relative;
 use crate::interval::intervals;
@@ -47,6 +47,8 @@ pub struct Answer {
     pub best: Option<Tried>,
     /// The lines of `slurm.conf` to change for it.
     pub edits: Vec<Edit>,
+    /// Remarks on the configuration that the change brings about: settings that do not go together.
+    pub contradictions: Vec<String>,
     /// Figures now and with the change, over all periods, which include those on which it was
     /// found.
     pub figures: Vec<Figured>,
@@ -251,6 +253,7 @@ fn answer(
         reason: if divisions.is_empty() { Reason::TooFewPeriods } else { Reason::NothingBetter },
         best: None,
         edits: Vec::new(),
+        contradictions: Vec::new(),
         figures: Vec::new(),
         interval: None,
         better_periods: (0, periods.len()),
@@ -275,7 +278,9 @@ fn answer(
     };
     if let Candidate::Slurm(changes) = &candidate {
         let changes: Vec<&Change> = changes.iter().map(|&at| &study.changes[at]).collect();
-        answer.edits = edits(study.site.conf.as_ref().map(|(_, conf)| conf), &changes);
+        let conf = study.site.conf.as_ref().map(|(_, conf)| conf);
+        answer.edits = edits(conf, &changes);
+        answer.contradictions = contradictions(conf, study.site.longest, &changes);
     }
     answer.best = Some(one(study, &candidate, (promised, true), after));
     answer

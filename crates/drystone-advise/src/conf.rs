@@ -1,7 +1,7 @@
 //! The lines of `slurm.conf` to change.
 
 use crate::options::{Change, in_slurm};
-use drystone_slurm::conf::{Knob, SlurmConf};
+use drystone_slurm::conf::{Knob, SchedParams, SlurmConf};
 use serde::Serialize;
 
 /// A line to change or to add.
@@ -38,6 +38,43 @@ pub fn edits(conf: Option<&SlurmConf>, changes: &[&Change]) -> Vec<Edit> {
         all.push(edit(conf, "SchedulerParameters", &merged(now, &words)));
     }
     all.extend(lines.iter().map(|(key, value)| edit(conf, key, value)));
+    all
+}
+
+/// Sentences on settings that do not go together after some changes and did before: a recommendation
+/// that the remarks on a configuration contradict. `longest` is the longest limit of the log's jobs,
+/// in minutes.
+#[must_use]
+pub fn contradictions(conf: Option<&SlurmConf>, longest: i64, changes: &[&Change]) -> Vec<String> {
+    let mut sched = conf.map_or_else(SchedParams::default, |conf| conf.sched.clone());
+    let mut window = None;
+    let mut backfills = conf.is_none_or(|conf| conf.backfill);
+    for (param, value) in changes.iter().flat_map(|change| &change.set) {
+        let (name, _) = in_slurm(param);
+        let Some(knob) = Knob::named(name) else { continue };
+        let number = match value.as_str() {
+            "yes" => Some(1),
+            "no" => Some(0),
+            number => number.parse().ok(),
+        };
+        if let Some(number) = number {
+            knob.set(&mut sched, number);
+            window = window.or((name == "bf_window").then_some(number));
+        }
+        backfills |= name.starts_with("bf_");
+    }
+    let mut all = Vec::new();
+    if let Some(conf) = conf {
+        let before = conf.contradictions();
+        let changed = SlurmConf { sched, backfill: backfills, ..conf.clone() };
+        all.extend(changed.contradictions().into_iter().filter(|text| !before.contains(text)));
+    }
+    if let Some(window) = window.filter(|&window| backfills && window < longest && all.is_empty()) {
+        all.push(format!(
+            "bf_window={window} min is below the longest limit of the jobs of this log, {longest} min: jobs planned beyond the \
+             window are not protected"
+        ));
+    }
     all
 }
 
@@ -109,5 +146,24 @@ mod tests {
         let lines: Vec<String> =
             edits(Some(&conf), &[&change(&[("bf_interval", "30")])]).into_iter().map(|edit| edit.line).collect();
         assert_eq!(lines, ["SchedulerType=sched/backfill", "SchedulerParameters=bf_interval=30"]);
+    }
+
+    /// A window of a day was as long as the longest partition allows; half a day is not. A change
+    /// elsewhere adds no remark, nor does one that is there already.
+    #[test]
+    fn a_window_below_the_longest_limit_contradicts() {
+        let text = "SchedulerType=sched/backfill\nSchedulerParameters=bf_window=1440\nNodeName=n[1-4] CPUs=4\n\
+                    PartitionName=p Nodes=ALL MaxTime=1-0\n";
+        let conf = SlurmConf::parse(text, "slurm.conf").expect("a configuration");
+        let [half, week, other] =
+            [("bf_window", "720"), ("bf_window", "10080"), ("bf_interval", "60")].map(|set| change(&[set]));
+        let found = contradictions(Some(&conf), 600, &[&half]);
+        assert!(found.len() == 1 && found[0].contains("bf_window=720 min is below MaxTime=1440 min"), "{found:?}");
+        assert!(contradictions(Some(&conf), 600, &[&week]).is_empty());
+        assert!(contradictions(Some(&conf), 600, &[&other]).is_empty());
+        // Without a configuration the longest limit of the jobs stands for it.
+        let found = contradictions(None, 1_000, &[&half]);
+        assert!(found.len() == 1 && found[0].contains("the longest limit of the jobs of this log, 1000 min"), "{found:?}");
+        assert!(contradictions(None, 720, &[&half]).is_empty());
     }
 }

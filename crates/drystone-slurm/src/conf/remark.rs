@@ -74,6 +74,16 @@ const LEFT_OUT: &[(&str, &[&str], &str)] = &[
     ("PrologSlurmctld", &[], "the time from a start to the job's first line"),
 ];
 
+impl SlurmConf {
+    /// Settings that do not go together, as they are now, in sentences; those of lines that stand
+    /// twice are left out.
+    #[must_use]
+    pub fn contradictions(&self) -> Vec<String> {
+        let found = about(self, &[]).into_iter().filter(|remark| remark.topic == Topic::Contradiction);
+        found.map(|remark| remark.text).collect()
+    }
+}
+
 pub(super) fn about(conf: &SlurmConf, troubles: &[Trouble]) -> Vec<Remark> {
     let mut remarks = Vec::new();
     sched(conf, troubles, &mut remarks);

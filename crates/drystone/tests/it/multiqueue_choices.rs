@@ -223,16 +223,24 @@ fn a_promise_takes_nothing_from_the_next() {
     assert_eq!(starts(&w, "multiqueue"), [0, 0, 150, 100, 30]);
 }
 
-/// Job 2 is promised 100 and job 3 would still run then. Job 0 outlives its 100 s. At 102 it is
-/// taken to end at 103, as job 1 will, so job 2 is put off to 103, where it leaves four: job 3
-/// takes three of them, before the newcomer, for which one is not enough. Job 2 starts when job 0
-/// ends at 120, and job 4 after it.
+/// Job 2 is promised 100 and job 3 would still run then. Job 0 outlives its 100 s, and its end is put
+/// off by a minute. When job 1 ends at 103 there will be ten free, one too few for job 2, so job 2 is
+/// put off to 160, where all are free and it leaves four: job 3 takes three of them at once, at 100.
+/// At 102 three are free: job 4 takes two for 10 s. Job 0 ends at 120, when jobs 1 and 4 have given
+/// theirs back: twelve are free, and job 2 starts.
+///
+/// By the older rule job 0 is taken to end in the next second. At 102 that is 103, as job 1 will, so
+/// job 2 is put off to 103, where it leaves four: job 3 takes three of them, before the newcomer, for
+/// which one is not enough. Job 2 starts when job 0 ends at 120, and job 4 after it.
 #[test]
 fn where_a_promise_is_put_off_the_oldest_come_first() {
     let w = workload(15, &[(0, 5, 100, 120), (0, 4, 103, 103), (10, 11, 50, 50), (20, 3, 90, 90), (102, 2, 10, 10)]);
     for promise in ["pivot", "eager"] {
-        let policy = format!("multiqueue(promise={promise},overdue=now)");
-        assert_eq!(starts(&w, &policy), [0, 0, 120, 102, 170], "{promise}");
+        for (rule, expected) in [("extended", [0, 0, 120, 100, 102]), ("now", [0, 0, 120, 102, 170])] {
+            let policy = format!("multiqueue(promise={promise},overdue={rule})");
+            assert_eq!(starts(&w, &policy), expected, "{promise} {rule}");
+        }
+        assert_eq!(starts(&w, &format!("multiqueue(promise={promise})")), [0, 0, 120, 100, 102], "the default");
     }
 }
 
@@ -356,14 +364,27 @@ fn a_delay_that_falls_while_a_job_waits_behind_the_pivot() {
     }
 }
 
-/// Job 0 should have ended at 10. At 15 job 1 can be promised the next second at the earliest, and
-/// starts when job 0 does end.
+/// Job 0 should have ended at 10 and is put off by a minute, so that at 15 job 1 is promised 70; by
+/// the older rule it can be promised the next second. It starts when job 0 does end.
 #[test]
 fn a_promise_at_arrival_beside_an_overdue_job() {
     let w = workload(1, &[(0, 1, 10, 20), (15, 1, 10, 10)]);
-    let told = told(&w, &[], "multiqueue(promise=arrival,overdue=now)");
-    assert_eq!(told.promises, [(15, 1, 16)]);
-    assert_eq!(starts(&w, "multiqueue(promise=arrival,overdue=now)"), [0, 20]);
+    for (rule, promised) in [("extended", 70), ("now", 16)] {
+        let policy = format!("multiqueue(promise=arrival,overdue={rule})");
+        assert_eq!(told(&w, &[], &policy).promises, [(15, 1, promised)], "{rule}");
+        assert_eq!(starts(&w, &policy), [0, 20], "{rule}");
+    }
+}
+
+/// Job 0 outlives its 10 s by hours: its end is put off by a minute to 70, then by 15 minutes to
+/// 970, by 30 to 2,770 and by 60 to 6,370, each when it is reached. Job 1 is promised each in turn,
+/// and starts when job 0 ends at 3,000.
+#[test]
+fn an_end_is_put_off_further_each_time() {
+    let w = workload(1, &[(0, 1, 10, 3_000), (5, 1, 10, 10)]);
+    let expected = [(5, 1, 10), (10, 1, 70), (70, 1, 970), (970, 1, 2_770), (2_770, 1, 6_370), (3_000, 1, 3_000)];
+    assert_eq!(told(&w, &[], "multiqueue").promises, expected);
+    assert_eq!(starts(&w, "multiqueue"), [0, 3_000]);
 }
 
 /// As [`who_was_hidden_deposes_the_pivot`], but beside job 6 the deposed pivot left nothing: what
@@ -376,16 +397,21 @@ fn a_deposed_pivot_beside_which_nothing_was_left() {
     assert_eq!(starts(&w, &policy), [0, 10, 3_560, 30, 22_560, 60, 3_060, 1_600]);
 }
 
-/// Job 1 is promised 10, when job 0 should end and does not. That time is no event by itself: the
-/// next is the end at 20. Where pivots may be deposed promised times are events, and at 10 the
-/// promise is put off to the next second.
+/// Job 1 is promised 10, when job 0 should end and does not: it is put off to 70, and the promise
+/// with it, until job 0 ends at 20. By the older rule that time is no event by itself: the next is
+/// the end at 20. Where pivots may be deposed promised times are events, and at 10 the promise is put
+/// off to the next second.
 #[test]
 fn a_promised_time_at_which_nothing_ends() {
     let w = workload(1, &[(0, 1, 10, 20), (5, 1, 10, 10)]);
-    for (choice, expected) in
-        [("hold=no", vec![(5, 1, 10), (20, 1, 20)]), ("hold=yes", vec![(5, 1, 10), (10, 1, 11), (20, 1, 20)])]
-    {
-        let policy = format!("multiqueue(bounds=100,delay=100,adapt=fixed,overdue=now,{choice})");
+    let extended = vec![(5, 1, 10), (10, 1, 70), (20, 1, 20)];
+    for (choice, expected) in [
+        ("overdue=now,hold=no", vec![(5, 1, 10), (20, 1, 20)]),
+        ("overdue=now,hold=yes", vec![(5, 1, 10), (10, 1, 11), (20, 1, 20)]),
+        ("hold=no", extended.clone()),
+        ("hold=yes", extended),
+    ] {
+        let policy = format!("multiqueue(bounds=100,delay=100,adapt=fixed,{choice})");
         assert_eq!(told(&w, &[], &policy).promises, expected, "{choice}");
     }
 }

@@ -149,6 +149,10 @@ fn verdict(advised: &Advised, answer: &Answer, live: bool) -> Vec<String> {
                 "Certainty: {sure}. {best} Better in {} of {} {period}s.",
                 answer.better_periods.0, answer.better_periods.1
             ));
+            let contradicts = |text: &String| {
+                format!("Beware: {text}. The simulation finds that it pays all the same; a job that needs such a plan may wait longer.")
+            };
+            all.extend(answer.contradictions.iter().map(contradicts));
         }
         Reason::NothingBetter => {
             let of = match live {
