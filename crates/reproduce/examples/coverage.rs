@@ -1,134 +1,79 @@
-//! Measures the coverage of the intervals of `compare` as a table in Markdown, from independent
-//! generated logs of 128 processors. The true change is that of the means over all logs of a row.
+//! Coverage of the intervals of `compare`, as a table in Markdown, from independent logs. The true
+//! change is that of the means over all logs of a row.
 //!
 //! ```text
-//! cargo run --release -p drystone-reproduce --example coverage          # about ten minutes
-//! cargo run --release -p drystone-reproduce --example coverage -- 20    # 20 logs in each row
+//! cargo run --release -p drystone-reproduce --example coverage                 # the rows that constants were chosen on
+//! cargo run --release -p drystone-reproduce --example coverage -- --held-out   # other arrivals, machines, loads, seeds
+//! cargo run --release -p drystone-reproduce --example coverage -- --weeks 30 LOG.swf.gz …   # weeks of real logs, drawn
+//! … -- --logs 20                                                               # 20 logs in each row
 //! ```
 
-use drystone::experiment::Experiment;
-use drystone::generate::{Params, generate};
-use drystone::metrics::interval::{PeriodSum, change_interval};
-use drystone::metrics::{Config, Measure, Report};
-use drystone::policy::PolicySpec;
+use drystone_reproduce::coverage::{Coverage, CoverageRow, chosen_on, coverage, held_out, resampled};
+use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
-type Result<T> = std::result::Result<T, Box<dyn std::error::Error + Send + Sync>>;
-
-/// Load, jobs and logs of each row.
-const ROWS: [(f64, u32, usize); 4] = [(0.6, 20_000, 200), (0.7, 20_000, 200), (0.7, 5_000, 300), (0.9, 20_000, 150)];
-const POLICIES: [&str; 3] = ["easy", "easy-sjbf", "easy++"];
-const MEASURES: [Measure; 2] = [Measure::Wait, Measure::BoundedSlowdown];
 const CONFIDENCE: f64 = 0.95;
-
-/// Sums of each week, by policy and measure.
-type Log = Vec<Vec<Vec<PeriodSum>>>;
+/// Logs that are made of the weeks of a real one.
+const RESAMPLED: usize = 120;
 
 fn main() -> ExitCode {
-    match std::env::args().nth(1).map(|given| given.parse()).transpose() {
-        Ok(logs) => match table(logs) {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(error) => {
-                eprintln!("error: {error}");
-                ExitCode::from(2)
+    let Some(rows) = rows(std::env::args().skip(1)) else {
+        eprintln!("usage: coverage [--logs N] [--held-out] [--weeks N LOG.swf.gz …]");
+        return ExitCode::from(2);
+    };
+    println!(
+        "| logs | weeks | sjbf wait | sjbf bounded slowdown | easy++ wait | easy++ bounded slowdown |\n|---|---|---|---|---|---|"
+    );
+    for row in rows {
+        match coverage(&row, CONFIDENCE) {
+            Ok(found) => {
+                let cells: Vec<String> = found.cells.iter().map(cell).collect();
+                println!("| {}, {} logs | {} | {} |", row.name, row.logs, found.weeks, cells.join(" | "));
             }
-        },
-        Err(_) => {
-            eprintln!("usage: coverage [LOGS]; LOGS is the number of logs in each row");
-            ExitCode::from(2)
+            Err(error) => {
+                eprintln!("error: {}: {error}", row.name);
+                return ExitCode::from(2);
+            }
         }
     }
+    ExitCode::SUCCESS
 }
 
-fn table(given: Option<usize>) -> Result<()> {
-    println!(
-        "| load, jobs, logs | weeks | sjbf wait | sjbf bounded slowdown | easy++ wait | easy++ bounded slowdown |\n\
-         |---|---|---|---|---|---|"
-    );
-    for (row, (load, jobs, logs)) in ROWS.into_iter().enumerate() {
-        let logs = given.unwrap_or(logs);
-        let all = simulate(row, load, jobs, logs)?;
-        let mut weeks: Vec<usize> = all.iter().map(|log| log[0][0].len()).collect();
-        weeks.sort_unstable();
-        let cells: Vec<String> = (1..POLICIES.len())
-            .flat_map(|p| (0..MEASURES.len()).map(move |m| (p, m)))
-            .map(|at| cell(&all, at))
-            .collect();
-        println!("| {load}, {jobs}, {logs} | {} | {} |", weeks[weeks.len() / 2], cells.join(" | "));
+/// Rows that are asked for; `None` for what cannot be read.
+fn rows(mut args: impl Iterator<Item = String>) -> Option<Vec<CoverageRow>> {
+    let (mut logs, mut weeks, mut files, mut others) = (None, None, Vec::new(), false);
+    while let Some(arg) = args.next() {
+        match arg.as_str() {
+            "--logs" => logs = Some(args.next()?.parse::<usize>().ok()?),
+            "--weeks" => weeks = Some(args.next()?.parse::<u32>().ok()?),
+            "--held-out" => others = true,
+            option if option.starts_with("--") => return None,
+            file => files.push(PathBuf::from(file)),
+        }
     }
-    Ok(())
+    let mut rows = match (weeks, others) {
+        (Some(weeks), _) if !files.is_empty() => {
+            files.into_iter().map(|file| resampled(file, weeks, RESAMPLED)).collect()
+        }
+        (None, true) if files.is_empty() => held_out(),
+        (None, false) if files.is_empty() => chosen_on(),
+        _ => return None,
+    };
+    if let Some(logs) = logs {
+        rows.iter_mut().for_each(|row| row.logs = logs);
+    }
+    Some(rows)
 }
 
-/// Share of intervals that hold the truth, their median width, and how many logs have none.
-fn cell(logs: &[Log], (policy, measure): (usize, usize)) -> String {
-    let mean = |of: usize| {
-        let sums = logs.iter().flat_map(|log| &log[of][measure]);
-        let (sum, count) = sums.fold((0.0, 0.0), |all, week| (all.0 + week.sum, all.1 + week.count));
-        sum / count
-    };
-    let truth = mean(policy) / mean(0) - 1.0;
-    let found: Vec<(f64, f64)> = logs
-        .iter()
-        .filter_map(|log| change_interval(&log[0][measure], &log[policy][measure], CONFIDENCE).interval())
-        .collect();
-    let holding = found.iter().filter(|(low, high)| *low <= truth && truth <= *high).count();
-    let mut widths: Vec<f64> = found.iter().map(|(low, high)| high - low).collect();
-    widths.sort_unstable_by(f64::total_cmp);
-    let width = widths.get(widths.len() / 2).copied().unwrap_or(f64::NAN);
-    let short = match logs.len() - found.len() {
+fn cell(found: &Coverage) -> String {
+    let short = match found.too_short {
         0 => String::new(),
         short => format!(", {short} too short"),
     };
     format!(
         "{:.3} (truth {:+.0} %, width {:.0} points{short})",
-        holding as f64 / found.len() as f64,
-        truth * 100.0,
-        width * 100.0
+        found.share(),
+        found.truth * 100.0,
+        found.width * 100.0
     )
-}
-
-/// Simulates the logs of a row, on as many threads as there are processors.
-fn simulate(row: usize, load: f64, jobs: u32, logs: usize) -> Result<Vec<Log>> {
-    let (next, done) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    std::thread::scope(|scope| {
-        for _ in 0..threads {
-            scope.spawn(|| {
-                loop {
-                    let at = next.fetch_add(1, Ordering::Relaxed);
-                    if at >= logs {
-                        return;
-                    }
-                    let log = one(load, jobs, (1_000 * row + at + 1) as u64);
-                    done.lock().unwrap_or_else(|e| e.into_inner()).push((at, log));
-                }
-            });
-        }
-    });
-    let mut all = done.into_inner().unwrap_or_else(|e| e.into_inner());
-    all.sort_by_key(|one| one.0);
-    all.into_iter().map(|(_, log)| log).collect()
-}
-
-fn one(load: f64, jobs: u32, seed: u64) -> Result<Log> {
-    let params = Params { load: Some(load), seed, ..Params::new(128, jobs) };
-    let workload = generate(&params)?;
-    let mut reports: Vec<Report> = Vec::new();
-    for policy in POLICIES {
-        let spec: PolicySpec = policy.parse()?;
-        let measured = Experiment::new(&spec, &workload).measuring(Config::light()).run(&mut ())?;
-        reports.push(measured.ok_or("stopped")?.report);
-    }
-    let last = reports.iter().flat_map(|report| &report.weeks).map(|week| week.week).max().unwrap_or(0);
-    let sums = |report: &Report, measure: Measure| -> Vec<PeriodSum> {
-        let mut sums = vec![PeriodSum::default(); usize::try_from(last).unwrap_or(0) + 1];
-        for week in &report.weeks {
-            let (sum, count) = week.sum(measure);
-            sums[usize::try_from(week.week).unwrap_or(0)] = PeriodSum { sum, count: count as f64 };
-        }
-        sums
-    };
-    Ok(reports.iter().map(|report| MEASURES.map(|measure| sums(report, measure)).to_vec()).collect())
 }

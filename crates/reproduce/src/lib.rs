@@ -6,6 +6,7 @@
 //! engine ([`reproduce`]) knows no study.
 
 mod cell;
+pub mod coverage;
 mod logs;
 mod measure;
 mod run;
