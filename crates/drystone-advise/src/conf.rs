@@ -45,7 +45,7 @@ pub fn edits(conf: Option<&SlurmConf>, changes: &[&Change]) -> Vec<Edit> {
 /// that the remarks on a configuration contradict. `longest` is the longest limit of the log's jobs,
 /// in minutes.
 #[must_use]
-pub fn contradictions(conf: Option<&SlurmConf>, longest: i64, changes: &[&Change]) -> Vec<String> {
+pub(crate) fn contradictions(conf: Option<&SlurmConf>, longest: i64, changes: &[&Change]) -> Vec<String> {
     let mut sched = conf.map_or_else(SchedParams::default, |conf| conf.sched.clone());
     let mut window = None;
     let mut backfills = conf.is_none_or(|conf| conf.backfill);

@@ -217,7 +217,7 @@ fn drawn(base: &Workload, weeks: u32, seed: u64) -> Result<Workload, CoverageErr
                 let mut job = job.clone();
                 job.submit = Time(job.submit.0 + shift.0);
                 jobs.push(job);
-                truth.push(*known);
+                truth.push(known.clone());
             }
         }
     }
