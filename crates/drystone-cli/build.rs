@@ -31,7 +31,8 @@ fn commit() -> Option<String> {
         }
     }
     let git = |args: &[&str]| {
-        let done = Command::new("git").args(args).current_dir(root).output().ok().filter(|done| done.status.success())?;
+        let done =
+            Command::new("git").args(args).current_dir(root).output().ok().filter(|done| done.status.success())?;
         Some(String::from_utf8_lossy(&done.stdout).trim().to_string())
     };
     let commit = git(&["rev-parse", "--short=10", "HEAD"]).filter(|commit| is_name(commit))?;

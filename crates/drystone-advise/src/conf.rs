@@ -163,7 +163,10 @@ mod tests {
         assert!(contradictions(Some(&conf), 600, &[&other]).is_empty());
         // Without a configuration the longest limit of the jobs stands for it.
         let found = contradictions(None, 1_000, &[&half]);
-        assert!(found.len() == 1 && found[0].contains("the longest limit of the jobs of this log, 1000 min"), "{found:?}");
+        assert!(
+            found.len() == 1 && found[0].contains("the longest limit of the jobs of this log, 1000 min"),
+            "{found:?}"
+        );
         assert!(contradictions(None, 720, &[&half]).is_empty());
     }
 }

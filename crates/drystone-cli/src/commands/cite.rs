@@ -24,7 +24,9 @@ fn text(format: CitationFormat) -> String {
             "@software{{drystone,\n  author  = {{{{{AUTHORS}}}}},\n  title   = {{{{{TITLE}}}}},\n  version = {{{VERSION}}},\n  \
              year    = {{{YEAR}}},\n  license = {{{LICENSE}}},\n  url     = {{{REPOSITORY}}}\n}}\n"
         ),
-        CitationFormat::Text => format!("{AUTHORS} ({YEAR}). {TITLE} (version {VERSION}) [computer software]. {REPOSITORY}\n"),
+        CitationFormat::Text => {
+            format!("{AUTHORS} ({YEAR}). {TITLE} (version {VERSION}) [computer software]. {REPOSITORY}\n")
+        }
     }
 }
 

@@ -201,7 +201,8 @@ impl Table {
     /// As a tabular that needs no package.
     fn latex(&self) -> String {
         let align = |at| if self.text_columns.contains(&at) { 'l' } else { 'r' };
-        let line = |cells: &mut dyn Iterator<Item = String>| format!("{} \\\\\n", cells.collect::<Vec<_>>().join(" & "));
+        let line =
+            |cells: &mut dyn Iterator<Item = String>| format!("{} \\\\\n", cells.collect::<Vec<_>>().join(" & "));
         let columns: String = (0..self.columns.len()).map(align).collect();
         let mut text = format!("\\begin{{tabular}}{{{columns}}}\n\\hline\n");
         if self.columns.iter().any(|name| !name.is_empty()) {
@@ -353,7 +354,9 @@ impl Document {
                 }
                 Block::Facts(facts) => {
                     let mut table = Table::new(["", ""]).texts(&[0, 1]);
-                    table.rows.extend(facts.iter().map(|(name, value)| vec![name.clone().into(), value.clone().into()]));
+                    table
+                        .rows
+                        .extend(facts.iter().map(|(name, value)| vec![name.clone().into(), value.clone().into()]));
                     out.push_str(&table.latex());
                 }
                 Block::Table(table) => out.push_str(&table.latex()),

@@ -141,7 +141,12 @@ fn logs_in_parquet_are_logs() {
     folder.run(&["workload", "convert", "log.swf", "--out", "again.swf"]).ok();
     let lines = |name: &str| -> Vec<String> {
         let own = |line: &&str| !line.starts_with("; Note: drystone");
-        folder.read(name).lines().filter(own).map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect()
+        folder
+            .read(name)
+            .lines()
+            .filter(own)
+            .map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "))
+            .collect()
     };
     assert_eq!(lines("back.swf"), lines("again.swf"));
     assert!(folder.read("back.swf").contains("; Note: kept"));
@@ -150,7 +155,9 @@ fn logs_in_parquet_are_logs() {
         folder.write(&format!("{name}.toml"), study(log));
         folder.run(&["sweep", &format!("{name}.toml")]).ok();
     }
-    let waits = |store: &str| folder.run(&["sweep", "query", store, "SELECT workload_hash, wait_mean FROM result", "--format", "csv"]).ok();
+    let waits = |store: &str| {
+        folder.run(&["sweep", "query", store, "SELECT workload_hash, wait_mean FROM result", "--format", "csv"]).ok()
+    };
     assert_eq!(waits("text.db"), waits("table.db"));
     // One that is cut short is told, and so is one that only begins like one.
     let bytes = std::fs::read(folder.path("log.parquet")).expect("bytes");

@@ -314,6 +314,9 @@ fn the_program_says_how_to_cite_it() {
     let bibtex = folder.run(&["cite"]).ok();
     let version = folder.run(&["--version"]).ok();
     let version = version.trim().strip_prefix("drystone ").expect("a version");
-    assert!(bibtex.starts_with("@software{drystone,") && bibtex.contains(&format!("version = {{{version}}}")), "{bibtex}");
+    assert!(
+        bibtex.starts_with("@software{drystone,") && bibtex.contains(&format!("version = {{{version}}}")),
+        "{bibtex}"
+    );
     assert!(folder.run(&["cite", "--format", "text"]).ok().contains(version));
 }

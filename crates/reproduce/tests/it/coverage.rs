@@ -29,7 +29,10 @@ fn intervals_hold_on_small_logs() {
         assert!(cell.width < 3.0, "{cell:?}");
     }
     // The same rows give the same numbers.
-    assert_eq!(coverage(&CoverageRow { logs: 3, ..row.clone() }, 0.95).ok(), coverage(&CoverageRow { logs: 3, ..row }, 0.95).ok());
+    assert_eq!(
+        coverage(&CoverageRow { logs: 3, ..row.clone() }, 0.95).ok(),
+        coverage(&CoverageRow { logs: 3, ..row }, 0.95).ok()
+    );
 }
 
 /// A log that is made of the weeks of another has as many weeks, and its errors are told.
@@ -38,7 +41,8 @@ fn weeks_are_drawn_from_a_log() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("log.swf");
     let week = 604_800_i64;
-    let job = |k: i64, submit: i64| format!("{k} {submit} -1 {} 2 -1 -1 2 3000 -1 1 1 1 1 1 1 -1 -1\n", 600 + 400 * (k % 5));
+    let job =
+        |k: i64, submit: i64| format!("{k} {submit} -1 {} 2 -1 -1 2 3000 -1 1 1 1 1 1 1 -1 -1\n", 600 + 400 * (k % 5));
     let jobs: String = (0..600).map(|k| job(k + 1, k * week * 3 / 600)).collect();
     std::fs::write(&file, format!("; MaxProcs: 4\n{jobs}")).expect("written");
     let found = coverage(&resampled(file.clone(), 6, 4), 0.95).expect("simulated");
@@ -59,7 +63,8 @@ fn normal(rng: &mut ChaCha8Rng) -> f64 {
 #[test]
 fn intervals_hold_on_series_that_depend_on_their_past() {
     let mut rng = ChaCha8Rng::seed_from_u64(4_711);
-    for (weeks, dependence, spread) in [(30, 0.0, 0.5), (30, 0.4, 0.5), (60, 0.6, 0.5), (12, 0.3, 0.3), (100, 0.7, 0.7)] {
+    for (weeks, dependence, spread) in [(30, 0.0, 0.5), (30, 0.4, 0.5), (60, 0.6, 0.5), (12, 0.3, 0.3), (100, 0.7, 0.7)]
+    {
         let (mut means, mut ratios, mut intervals) = (0, 0, 0);
         for _ in 0..1_500 {
             let mut state = normal(&mut rng);
@@ -81,7 +86,9 @@ fn intervals_hold_on_series_that_depend_on_their_past() {
             }
         }
         let (mean, ratio) = (means as f64 / 1_500.0, ratios as f64 / intervals as f64);
-        println!("{weeks} weeks, dependence {dependence}, spread {spread}: mean {mean:.3}, ratio {ratio:.3} of {intervals}");
+        println!(
+            "{weeks} weeks, dependence {dependence}, spread {spread}: mean {mean:.3}, ratio {ratio:.3} of {intervals}"
+        );
         assert!(ratio >= 0.93, "{weeks} weeks, dependence {dependence}: {ratio}");
         // The mean of few heavy-tailed weeks that last is known less well than intervals can tell.
         assert!(mean >= if dependence > 0.5 { 0.88 } else { 0.91 }, "{weeks} weeks, dependence {dependence}: {mean}");

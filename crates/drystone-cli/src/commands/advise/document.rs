@@ -150,7 +150,9 @@ fn verdict(advised: &Advised, answer: &Answer, live: bool) -> Vec<String> {
                 answer.better_periods.0, answer.better_periods.1
             ));
             let contradicts = |text: &String| {
-                format!("Beware: {text}. The simulation finds that it pays all the same; a job that needs such a plan may wait longer.")
+                format!(
+                    "Beware: {text}. The simulation finds that it pays all the same; a job that needs such a plan may wait longer."
+                )
             };
             all.extend(answer.contradictions.iter().map(contradicts));
         }
