@@ -9,11 +9,11 @@ use std::collections::BTreeSet;
 /// A job as it was recorded. Times are seconds.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct RecordedJob {
-    /// When it was submitted.
+    /// Submit time.
     pub submit: i64,
-    /// When it started or left the queue.
+    /// Time at which it started or left the queue.
     pub start: i64,
-    /// When it ended; the start where it never ran.
+    /// End; the start where it never ran.
     pub end: i64,
     /// Its limit.
     pub limit: i64,
@@ -56,7 +56,7 @@ pub struct Evidence {
 pub struct HealthRemark {
     /// The setting that was looked at.
     pub setting: &'static str,
-    /// Whether there is something to change.
+    /// True if a change is suggested.
     pub change: bool,
     /// The finding in words.
     pub text: String,
@@ -175,7 +175,7 @@ fn rounded_up(count: i64) -> i64 {
     (count + step - 1) / step * step
 }
 
-/// Whether a pass goes on after it let go of the locks.
+/// Returns the remark on passes that continue after they let go of the locks.
 fn goes_on(case: &HealthCase<'_>, over_time: &OverTime) -> HealthRemark {
     let sched = &case.conf.sched;
     let tested = over_time.queue(1.0 - COMMON).min(sched.bf_max_job_test);
@@ -249,7 +249,7 @@ fn resolution(case: &HealthCase<'_>) -> HealthRemark {
     }
 }
 
-/// Whether a reason is a limit of a user, an account or a QOS.
+/// Returns whether a reason is a limit of a user, an account or a QOS.
 fn is_limit(reason: &str) -> bool {
     let reason = reason.trim_start_matches('(');
     (reason.starts_with("QOS") || reason.starts_with("Assoc")) && !reason.contains("NotAllowed")
@@ -438,7 +438,8 @@ mod tests {
         assert!(!of(&remarks("SchedulerParameters=bf_window=4320", &jobs), "bf_window").change);
     }
 
-    /// Three jobs wait from 0 to 100, one more from 50 to 100, none from 100 to 200 but the last end.
+    /// Three jobs wait from 0 to 100, one more from 50 to 100, none from 100 to 200 but the last
+    /// end.
     #[test]
     fn a_queue_beyond_the_depth() {
         let jobs = [

@@ -68,8 +68,8 @@ impl PassCost {
         }
     }
 
-    /// From what `sdiag` or `sdiag --json` prints: the mean cycle of backfill, which is without its
-    /// sleeps, divided by the jobs that a cycle tests on average.
+    /// Reads the cost from the output of `sdiag` or `sdiag --json`: the mean cycle of backfill,
+    /// which is without its sleeps, divided by the jobs that a cycle tests on average.
     ///
     /// # Errors
     /// A text that is no output of `sdiag`, or one without a tested job.

@@ -1,5 +1,5 @@
-//! Starts of the waiting jobs as distributions, for people. Nothing decides by them: they are no part
-//! of the core, and a daemon without them gives the same orders.
+//! Starts of the waiting jobs as distributions, for people. Nothing decides by them: they are no
+//! part of the core, and a daemon without them gives the same orders.
 
 use crate::daemon::processor_time;
 use drystone::engine::Session;
@@ -15,7 +15,7 @@ const SAMPLES: u32 = 100;
 const ROWS: usize = 300;
 /// Processor time of answers, as one part in so many of the time that passes.
 const SHARE: u32 = 50;
-/// Answers are renewed after so much time, even if nothing has happened.
+/// Age after which answers are renewed, even if nothing has happened.
 const RENEW: Duration = Duration::from_secs(60);
 /// No second try before this, where answers failed.
 const RETRY: Duration = Duration::from_secs(300);

@@ -144,7 +144,7 @@ impl<'a> Arrivals<'a> {
         arrivals
     }
 
-    /// The same with one more job, which comes for sure at this time.
+    /// Adds one more job, which comes for sure at this time.
     pub(crate) fn with(mut self, time: Time, job: &'a Past) -> Arrivals<'a> {
         self.extra = Some((time, job));
         self

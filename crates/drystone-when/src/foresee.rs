@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// What is asked and how.
+/// Options of the questions.
 #[derive(Clone, Debug)]
 pub struct Options<'a> {
     /// The forecaster's numbers.

@@ -11,7 +11,7 @@ pub enum Method {
     Plan,
     /// The policy simulated as if every job ran as long as its limit: one number.
     Limits,
-    /// The same as if every job ran as long as its user's last two: one number.
+    /// The answer if every job ran as long as its user's last two: one number.
     LastTwo,
     /// [`Method::Plan`], with the errors of earlier answers as a distribution.
     PlanErrors,
@@ -19,7 +19,7 @@ pub enum Method {
     LastTwoErrors,
     /// Waits of jobs of the same size and limit since the last change.
     Waits,
-    /// What became of the most similar states.
+    /// Outcomes of the most similar states.
     Neighbours,
     /// Futures without arrivals, not calibrated.
     Closed,
@@ -76,7 +76,7 @@ impl Method {
             Method::PlanErrors => "plan, with the errors of its earlier answers around it",
             Method::LastTwoErrors => "last-two, with the errors of its earlier answers around it",
             Method::Waits => "waits of jobs of the same size and limit since the last change",
-            Method::Neighbours => "what became of the 60 most similar states",
+            Method::Neighbours => "outcomes of the 60 most similar states",
             Method::Closed => "sampled futures without arrivals, not calibrated",
             Method::Raw => "sampled futures with arrivals, not calibrated",
             Method::Regression => "raw, its quantiles moved by a regression on all other answers and the state",
@@ -84,13 +84,13 @@ impl Method {
         }
     }
 
-    /// Whether it is one number and no distribution.
+    /// Returns whether it is one number and no distribution.
     #[must_use]
     pub fn is_point(self) -> bool {
         matches!(self, Method::Plan | Method::Limits | Method::LastTwo)
     }
 
-    /// Whether it is a stage of the answer itself, and no baseline.
+    /// Returns whether it is a stage of the answer itself, and no baseline.
     #[must_use]
     pub fn is_own(self) -> bool {
         matches!(self, Method::Closed | Method::Raw | Method::Regression | Method::Calibrated)

@@ -91,7 +91,7 @@ fn adopt_these(
     if !losses.is_empty() {
         session.set_losses(now, losses)?;
     }
-    // An empty machine, too, is in the present.
+    // An empty machine also counts.
     session.expire(now);
     let (mut used, mut taken, mut left_out) = (0u64, Vec::new(), 0);
     for at in here {

@@ -77,7 +77,7 @@ pub(crate) struct RunTime {
     /// First value that can be meant, for each of so many equal parts of the levels; empty where
     /// there is no value.
     guide: Vec<u16>,
-    /// Where there is no value: between these.
+    /// Range between the values if there is none.
     range: (i64, i64),
 }
 

@@ -152,8 +152,8 @@ pub(super) fn loosened(
     Ok((builder.finish(), found))
 }
 
-/// Whether what a job asks for is on the nodes of a partition. Features and named nodes are not
-/// looked for elsewhere: a job with them stays where it is.
+/// Returns whether a job's demand can be met on the nodes of a partition. Features and named nodes
+/// are not looked for elsewhere: a job with them stays where it is.
 pub(super) fn can_go(shape: Option<&NodeShape>, procs: Procs, conf: &SlurmConf, partition: &str) -> bool {
     let Some(partition) = conf.partition(partition) else { return false };
     let nodes: Vec<&Node> = partition.nodes.iter().map(|&at| &conf.nodes[at as usize]).collect();

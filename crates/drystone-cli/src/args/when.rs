@@ -53,8 +53,8 @@ pub(crate) struct WhenArgs {
     #[arg(long, value_name = "NAME", help_heading = "Machine")]
     pub(crate) partition: Option<String>,
 
-    /// The policy that schedules there; `drystone policies` lists all. `slurm` is the model of Slurm's own
-    /// scheduler, with the slurm.conf of the folder where there is one.
+    /// The policy that schedules there; `drystone policies` lists all. `slurm` is the model of
+    /// Slurm's own scheduler, with the slurm.conf of the folder where there is one.
     #[arg(long, short, value_name = "SPEC", default_value = "easy", value_parser = super::values::policy)]
     pub(crate) policy: PolicySpec,
 

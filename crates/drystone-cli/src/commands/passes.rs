@@ -17,8 +17,8 @@ pub(super) fn heard<R>(spec: &PolicySpec, job: JobId, work: impl FnOnce() -> R) 
     (spec.kind().name == SLURM.name).then(|| listen(job.0, work))
 }
 
-/// Lines for people; empty where no pass said anything. Moments are dates where `site` has them, else
-/// time since `submit`, when the job came.
+/// Lines for people; empty where no pass said anything. Moments are dates where `site` has them,
+/// else time since `submit`, when the job came.
 pub(super) fn text(said: &[Said], submit: Time, site: Option<&dyn Words>) -> String {
     if said.is_empty() {
         return String::new();

@@ -312,8 +312,8 @@ struct Earlier {
 }
 
 impl WhyNot {
-    /// Returns the obstacles in words: with the dates and names of a site where `site` has them, else
-    /// in time since the job came.
+    /// Returns the obstacles in words: with the dates and names of a site where `site` has them,
+    /// else in time since the job came.
     pub(super) fn text(&self, site: Option<&dyn Words>) -> String {
         let mut lines = vec![format!(
             "Why not earlier? It waited {} for {} and up to {}.",

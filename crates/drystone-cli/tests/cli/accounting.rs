@@ -132,7 +132,7 @@ fn a_story_of_a_site_has_its_dates_and_names() {
     let first = told.lines().next().unwrap_or_default();
     assert!(first.starts_with("job 102_10: ") && first.contains("2025-03-01 10:00"), "{told}");
     assert!(told.contains("recorded: it started at 2025-03-01 "), "{told}");
-    // What kept it is told by dates and names as well.
+    // The obstacles are also given by dates and names.
     let why: Vec<&str> = args.iter().map(|arg| if *arg == "--no-what-if" { "--why-not" } else { *arg }).collect();
     let told = folder.run(&why).ok();
     assert!(told.contains("\n  from 2025-03-01 ") && !told.contains("after it came"), "{told}");

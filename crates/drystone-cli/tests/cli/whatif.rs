@@ -206,7 +206,7 @@ fn site(folder: &Folder) {
 }
 
 /// A site is simulated by its own Slurm on its own nodes, pool by pool; changes of one pool leave
-/// the other as it is, and who pays is told by partition, account and GPU.
+/// the other as it is, and losers are named by partition, account and GPU.
 #[test]
 fn pools_of_a_site_change_one_by_one() {
     let folder = Folder::new();

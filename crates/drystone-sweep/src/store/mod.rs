@@ -138,7 +138,8 @@ impl Store {
         let _ = std::fs::remove_file(schema::lock_file(&path));
     }
 
-    /// Opens a store that a sweep has made, to add what is known of its workloads beside the results.
+    /// Opens a store that a sweep has made, to add what is known of its workloads beside the
+    /// results.
     ///
     /// # Errors
     /// Another process writes; the file is missing or no store of this version.

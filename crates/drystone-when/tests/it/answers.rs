@@ -171,8 +171,8 @@ fn start_all(session: &mut Session, now: Time, running: &mut Vec<(i64, JobId, Jo
     running.sort_by_key(|run| (run.0, run.1));
 }
 
-/// A job that is withdrawn is no longer asked about, never comes again in a replayed day, and counts
-/// as an answer whose end is not known.
+/// A job that is withdrawn is no longer asked about, never comes again in a replayed day, and
+/// counts as an answer whose end is not known.
 #[test]
 fn a_withdrawn_job_is_no_start() {
     for (mut session, mut forecaster) in both("easy", 4, &[(4, 1_000), (4, 60), (4, 60)]) {
@@ -199,8 +199,8 @@ fn an_empty_queue_has_no_answers() {
     }
 }
 
-/// A driver that tells of nothing in time: predictions that have expired long ago are put off before
-/// the futures begin.
+/// A driver that tells of nothing in time: predictions that have expired long ago are put off
+/// before the futures begin.
 #[test]
 fn what_was_told_late_is_no_obstacle() {
     for policy in ["easy++", "easy", "conservative", "slack"] {
@@ -216,7 +216,7 @@ fn what_was_told_late_is_no_obstacle() {
     }
 }
 
-/// Looking now and then teaches a forecaster what it would have been told.
+/// Occasional looks teach a forecaster as much as every event would.
 #[test]
 fn a_follower_learns_what_happened_between_looks() {
     let spec: PolicySpec = "easy".parse().expect("valid");

@@ -109,8 +109,8 @@ fn rust(file: &SourceFile, found: &mut Vec<Finding>) {
                     if starts {
                         opening(file, piece.line, piece.text.trim_start_matches(['-', '*', ' ']), found);
                     } else {
-                        let sentence = piece.text.split(". ").any(|s| s.starts_with("Answers "));
-                        add_if(sentence, &ANSWERS, file, piece.line, &piece.text, found);
+                        let verb = piece.text.split(". ").any(answers);
+                        add_if(verb, &ANSWERS, file, piece.line, &piece.text, found);
                     }
                     words(file, piece.line, &without_code(&piece.text), found);
                 }
@@ -154,9 +154,15 @@ fn opening(file: &SourceFile, line: usize, text: &str, found: &mut Vec<Finding>)
     let asks = QUESTIONS.contains(&first) || text.starts_with("When ");
     let inverted = PREPOSITIONS.contains(&first) && QUESTIONS.iter().any(|word| word.eq_ignore_ascii_case(second));
     add_if(asks || inverted, &QUESTION, file, line, text, found);
-    let answers = first == "Answers" || text.contains(". Answers ");
-    add_if(answers && !text.starts_with("Answers to "), &ANSWERS, file, line, text, found);
+    add_if(text.split(". ").any(answers), &ANSWERS, file, line, text, found);
     add_if(text.starts_with("The same") && file.path.ends_with(".rs"), &SAME, file, line, text, found);
+}
+
+/// Returns whether a sentence begins with `Answers` as a verb, not as the noun.
+fn answers(sentence: &str) -> bool {
+    const BEHIND_A_NOUN: [&str; 10] = ["are", "as", "at", "by", "for", "from", "in", "of", "that", "to"];
+    let behind = sentence.strip_prefix("Answers ").and_then(|rest| rest.split(' ').next());
+    behind.is_some_and(|word| !BEHIND_A_NOUN.contains(&word))
 }
 
 /// Checks the words of a line.
@@ -174,7 +180,7 @@ fn words(file: &SourceFile, line: usize, text: &str, found: &mut Vec<Finding>) {
         pair[1] == "told" && ["is", "are", "was", "were", "be", "been", "being", "not", "also"].contains(&pair[0])
     });
     add_if(told, &TOLD, file, line, text, found);
-    add_if(all.iter().any(|word| *word == concat!("an", "ew")), &ANEW, file, line, text, found);
+    add_if(all.contains(&concat!("an", "ew")), &ANEW, file, line, text, found);
     let too = lower.match_indices(concat!(", ", "too")).any(|(at, _)| {
         let behind = &lower[at + 5..];
         behind.is_empty() || behind.starts_with(['.', ',', ';', ':', ')', '!']) || behind.starts_with(" |")

@@ -62,7 +62,8 @@ fn best(store: &Store, plan: &Plan) -> Result<Vec<Option<f64>>, Failure> {
     Ok(best)
 }
 
-/// The bracket of one workload, or why it has none; `None` where it was stopped before there was one.
+/// The bracket of one workload, or why it has none; `None` where it was stopped before there was
+/// one.
 fn bracket(args: &BracketArgs, case: &Case, stop: &AtomicBool) -> Result<Option<Result<BracketRow, Refused>>, Failure> {
     let progress = Progress::new(&format!("simulating {}", case.label()), "jobs", None);
     let mut ran: Vec<(PolicySpec, Vec<JobRow>)> = Vec::new();
