@@ -93,8 +93,8 @@ impl Follower {
         changed
     }
 
-    /// Returns the answers for these waiting jobs, from the same futures. The first answer for each is
-    /// compared with its start.
+    /// Returns the answers for these waiting jobs, from the same futures. The first answer for each
+    /// is compared with its start.
     ///
     /// # Errors
     /// As [`Forecaster::ask`].

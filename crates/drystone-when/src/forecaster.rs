@@ -227,7 +227,7 @@ impl Forecaster {
         &self.memory.calibration
     }
 
-    /// Returns for one job, and learns later from what comes of it.
+    /// Returns the answer for one job, and learns later from its outcome.
     ///
     /// # Errors
     /// A job that does not wait; a policy that cannot be simulated forward.
@@ -239,9 +239,9 @@ impl Forecaster {
         Ok(Answer { job, asked: now, sample, correction })
     }
 
-    /// Returns for all of these jobs from the same futures, and learns nothing from it. In the
-    /// session of another state the draws for a job of the same number are the same: two variants
-    /// of a job see the same futures.
+    /// Returns the answers for all of these jobs, from the same futures, and learns nothing from
+    /// it. In the session of another state the draws for a job of the same number are the same: two
+    /// variants of a job see the same futures.
     ///
     /// # Errors
     /// As [`Forecaster::ask`].
