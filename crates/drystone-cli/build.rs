@@ -16,7 +16,7 @@ fn main() {
     println!("cargo::rustc-env=DRYSTONE_VERSION={build}");
 }
 
-/// Whether it may stand behind the plus sign of a version.
+/// Returns whether it may stand behind the plus sign of a version.
 fn is_name(commit: &str) -> bool {
     !commit.is_empty() && commit.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')
 }

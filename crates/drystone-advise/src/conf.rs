@@ -41,9 +41,9 @@ pub fn edits(conf: Option<&SlurmConf>, changes: &[&Change]) -> Vec<Edit> {
     all
 }
 
-/// Sentences on settings that do not go together after some changes and did before: a recommendation
-/// that the remarks on a configuration contradict. `longest` is the longest limit of the log's jobs,
-/// in minutes.
+/// Sentences on settings that do not go together after some changes and did before: a
+/// recommendation that the remarks on a configuration contradict. `longest` is the longest limit of
+/// the log's jobs, in minutes.
 #[must_use]
 pub(crate) fn contradictions(conf: Option<&SlurmConf>, longest: i64, changes: &[&Change]) -> Vec<String> {
     let mut sched = conf.map_or_else(SchedParams::default, |conf| conf.sched.clone());

@@ -38,7 +38,8 @@ pub(crate) use limits::limits;
 pub(crate) use read::open;
 pub(crate) use synthetic::synthetic_header;
 
-/// Opens what is no text and reads as a log all the same: the folder of a site, and a log in Parquet.
+/// Opens what is no text and reads as a log all the same: the folder of a site, and a log in
+/// Parquet.
 pub(crate) fn as_log(path: &Path) -> Option<Result<Source, LogError>> {
     #[cfg(feature = "parquet")]
     if let Some(opened) = parquet_log::as_log(path) {

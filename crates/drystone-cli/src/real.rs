@@ -18,9 +18,9 @@ pub(crate) fn read(file: &Path) -> Result<(String, String), Failure> {
     Ok((name, text))
 }
 
-/// The times between which an outage can concern a job: the first submit, and the end of all jobs if
-/// they ran one after the other from the last submit on. Jobs run long after the last submit, and an
-/// announced outage moves jobs that never meet it.
+/// The times between which an outage can concern a job: the first submit, and the end of all jobs
+/// if they ran one after the other from the last submit on. Jobs run long after the last submit,
+/// and an announced outage moves jobs that never meet it.
 fn reach(workload: &Workload) -> Option<(Time, Time)> {
     let (first, last) = workload.submits()?;
     let work = workload.truth().iter().fold(0_i64, |sum, truth| sum.saturating_add(truth.run.0.max(0)));

@@ -1,5 +1,5 @@
-//! Memory and GPUs of a site without a `slurm.conf` as resources beside its processors, in the place
-//! of dominant shares. A site with one has them, and more, from that (`asked.rs`).
+//! Memory and GPUs of a site without a `slurm.conf` as resources beside its processors, in the
+//! place of dominant shares. A site with one has them, and more, from that (`asked.rs`).
 //!
 //! If a pool counts processors, a job's size in units may be its dominant share: the processors
 //! that its memory or its GPUs represent. With resources a job's size is the processors that it
@@ -52,8 +52,8 @@ struct PoolResources {
 }
 
 impl Scene<'_> {
-    /// The same jobs with memory and GPUs of their pools as resources, unless they have resources
-    /// already. `places` are their places among the jobs of the site.
+    /// Returns the jobs with memory and GPUs of their pools as resources, unless they have
+    /// resources already. `places` are their places among the jobs of the site.
     ///
     /// # Errors
     /// No pool of which anything can be counted.

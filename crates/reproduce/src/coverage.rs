@@ -149,8 +149,8 @@ pub fn resampled(file: PathBuf, weeks: u32, logs: usize) -> CoverageRow {
 /// Sums of each week, by policy and measure.
 type Sums = Vec<Vec<Vec<PeriodSum>>>;
 
-/// Simulates the logs of a row, on as many threads as there are processors, and counts the intervals
-/// at this confidence that hold the truth.
+/// Simulates the logs of a row, on as many threads as there are processors, and counts the
+/// intervals at this confidence that hold the truth.
 ///
 /// # Errors
 /// A log cannot be made, read or simulated.

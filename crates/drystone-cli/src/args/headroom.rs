@@ -95,7 +95,8 @@ pub(crate) struct HeadroomArgs {
     #[arg(long, value_name = "FORMAT", default_value = "table", help_heading = "Output", value_parser = format())]
     pub(crate) format: ReportFormat,
 
-    /// Also write the results to a file, in the format of its ending (.json, .csv, .md, .tex, .txt).
+    /// Also write the results to a file, in the format of its ending (.json, .csv, .md, .tex,
+    /// .txt).
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) report: Option<PathBuf>,
 

@@ -55,8 +55,8 @@ pub(crate) struct ReproduceArgs {
     #[arg(long, value_name = "FORMAT", default_value = "table", help_heading = "Output", value_parser = super::values::format())]
     pub(crate) format: ReportFormat,
 
-    /// Also write the results to a file, in the format of its ending (.json, .csv, .md, .tex, .txt).
-    /// Repeatable.
+    /// Also write the results to a file, in the format of its ending (.json, .csv, .md, .tex,
+    /// .txt). Repeatable.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) report: Vec<PathBuf>,
 

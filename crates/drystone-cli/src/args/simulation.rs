@@ -56,8 +56,8 @@ pub(crate) struct SimulationArgs {
     pub(crate) format: ReportFormat,
 
     /// Also write the results to a file, in the format of its ending (.html, .json, .csv, .md,
-    /// .tex, .txt). An HTML page has verdict, plots, tables, settings and data in one file that needs no
-    /// network.
+    /// .tex, .txt). An HTML page has verdict, plots, tables, settings and data in one file that
+    /// needs no network.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) report: Option<PathBuf>,
 

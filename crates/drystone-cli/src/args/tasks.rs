@@ -68,7 +68,7 @@ pub(crate) struct DivideArgs {
   drystone sweep gather study.db               # merge what is there
   drystone sweep slurm study.db                # the same again submits only what is missing
 
-What stands behind -- is for sbatch.")]
+Arguments behind -- go to sbatch.")]
 pub(crate) struct SlurmArgs {
     /// The study file, or the store of a study that was submitted before.
     #[arg(value_name = "STUDY.toml|STORE")]

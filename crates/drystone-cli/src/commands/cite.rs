@@ -5,7 +5,7 @@ use crate::exit::{DONE, Outcome};
 use crate::meta::VERSION;
 use crate::output::stdout;
 
-/// What is cited. `CITATION.cff` has the same.
+/// Title to cite, as in `CITATION.cff`.
 const TITLE: &str = "Drystone: scheduling policies for parallel machines, and a trace-driven simulator for them";
 const AUTHORS: &str = "The Drystone developers";
 const LICENSE: &str = "MIT OR Apache-2.0";

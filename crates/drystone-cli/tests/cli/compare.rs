@@ -242,7 +242,7 @@ fn an_interrupted_comparison_tells_what_is_done() {
     std::fs::create_dir(folder.path("plots")).expect("made");
     old.iter().for_each(|name| folder.write(name, "whole"));
     let err = String::from_utf8(told_by(&["--plots", "plots"]).stderr).expect("text");
-    assert!(err.contains("warning: r.html is left as it was: what is new lacks parts"), "{err}");
+    assert!(err.contains("warning: r.html is unchanged: the new result lacks parts"), "{err}");
     assert!(err.contains("warning: the plots in plots are left as they were"), "{err}");
     assert!(old.iter().all(|name| folder.read(name) == "whole"));
     assert_eq!(std::fs::read_dir(folder.path("plots")).expect("a folder").count(), 1);

@@ -206,9 +206,10 @@ fn what_stood_in_the_way_is_told_in_words() {
     assert!(told.code == 0 && told.err.contains("the job did not wait"), "{told:?}");
 }
 
-/// On 4 processors job 1 has 2 until 100, and job 2 needs all for 1,000 s. From 100 on all are free,
-/// but at 400 an outage of all begins that is announced at 0: job 2 starts when it is over, at 800.
-/// Job 3 needs 2 for 600 s from 20 on, and would run into it as well. Neither is blamed on a job.
+/// On 4 processors job 1 has 2 until 100, and job 2 needs all for 1,000 s. From 100 on all are
+/// free, but at 400 an outage of all begins that is announced at 0: job 2 starts when it is over,
+/// at 800. Job 3 needs 2 for 600 s from 20 on, and would run into it as well. Neither is blamed on
+/// a job.
 #[test]
 fn an_announced_outage_is_named_as_the_reason() {
     let jobs = [line(1, 0, 100, 2, 100), line(2, 10, 1000, 4, 1000), line(3, 20, 600, 2, 600)];
@@ -224,7 +225,7 @@ fn an_announced_outage_is_named_as_the_reason() {
     assert!(ran.out.contains("up to 4 processors out, too few for its 4"), "{}", ran.out);
     // It moved two jobs: that is not denied.
     assert!(!ran.err.contains("no outage falls"), "{}", ran.err);
-    // An outage of another century is told.
+    // An outage of another century is reported.
     folder.write("out.csv", "begin,end,procs\n3000000000,3000000400,4\n");
     assert!(told(&[]).err.contains("no outage falls between the first submit, 0 s, and 1721 s"), "{}", told(&[]).err);
 }

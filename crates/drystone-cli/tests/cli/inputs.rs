@@ -159,7 +159,7 @@ fn logs_in_parquet_are_logs() {
         folder.run(&["sweep", "query", store, "SELECT workload_hash, wait_mean FROM result", "--format", "csv"]).ok()
     };
     assert_eq!(waits("text.db"), waits("table.db"));
-    // One that is cut short is told, and so is one that only begins like one.
+    // One that is cut short is reported, and so is one that only begins like one.
     let bytes = std::fs::read(folder.path("log.parquet")).expect("bytes");
     for (name, bytes) in [("cut.parquet", &bytes[..bytes.len() / 2]), ("not.parquet", &b"PAR1 and nothing more"[..])] {
         std::fs::write(folder.path(name), bytes).expect("written");

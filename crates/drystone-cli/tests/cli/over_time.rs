@@ -53,7 +53,7 @@ fn a_trace_is_what_the_policy_says_of_itself() {
     assert_eq!(trace("easy"), "time,gauge,value\n");
     let run = ["run", "-w", "log.swf", "--trace", "trace.csv", "-p"];
     let said = |policy: &str| folder.run(&[&run[..], &[policy]].concat()).err;
-    let silent = "easy said nothing of itself";
+    let silent = "easy reported no diagnostics";
     assert!(said("easy").contains(silent) && !said("multiqueue").contains(silent), "{}", said("easy"));
 }
 

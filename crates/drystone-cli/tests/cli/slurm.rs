@@ -25,7 +25,7 @@ const TOLD: [&str; 7] = [
     "slurm.conf:5: refused: SchedulerParameters: `bf_resolution=0`: bf_resolution takes 1 to 3600 (s); Slurm refuses it and uses 60",
     "slurm.conf:5: contradiction: bf_window=60 min is below MaxTime=120 min of the partition p: jobs planned beyond the window are \
      not protected",
-    "slurm.conf:4: not modelled: TopologyPlugin=topology/tree; it may cost: which nodes jobs get, and plans",
+    "slurm.conf:4: not modelled: TopologyPlugin=topology/tree; it may cost: the nodes of jobs, and plans",
     "more.conf:2: not modelled: CompleteWait=5; it may cost: starts in the seconds after an end, in which neither scheduler works",
     "more.conf:3: contradiction: p: DefaultTime is above MaxTime; Slurm refuses jobs without a limit of their own",
 ];

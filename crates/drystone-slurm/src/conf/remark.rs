@@ -149,7 +149,7 @@ fn plugins(conf: &SlurmConf, remarks: &mut Vec<Remark>) {
     }
     let weights = conf.nodes.iter().any(|node| node.weight != conf.nodes[0].weight);
     if weights {
-        say("nodename", "nodes of different Weight; it may cost: which nodes jobs get".to_string());
+        say("nodename", "nodes of different Weight; it may cost: the nodes of jobs".to_string());
     }
 }
 

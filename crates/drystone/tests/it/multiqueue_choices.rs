@@ -223,15 +223,15 @@ fn a_promise_takes_nothing_from_the_next() {
     assert_eq!(starts(&w, "multiqueue"), [0, 0, 150, 100, 30]);
 }
 
-/// Job 2 is promised 100 and job 3 would still run then. Job 0 outlives its 100 s, and its end is put
-/// off by a minute. When job 1 ends at 103 there will be ten free, one too few for job 2, so job 2 is
-/// put off to 160, where all are free and it leaves four: job 3 takes three of them at once, at 100.
-/// At 102 three are free: job 4 takes two for 10 s. Job 0 ends at 120, when jobs 1 and 4 have given
-/// theirs back: twelve are free, and job 2 starts.
+/// Job 2 is promised 100 and job 3 would still run then. Job 0 outlives its 100 s, and its end is
+/// put off by a minute. When job 1 ends at 103 there will be ten free, one too few for job 2, so
+/// job 2 is put off to 160, where all are free and it leaves four: job 3 takes three of them at
+/// once, at 100. At 102 three are free: job 4 takes two for 10 s. Job 0 ends at 120, when jobs 1
+/// and 4 have given theirs back: twelve are free, and job 2 starts.
 ///
-/// By the older rule job 0 is taken to end in the next second. At 102 that is 103, as job 1 will, so
-/// job 2 is put off to 103, where it leaves four: job 3 takes three of them, before the newcomer, for
-/// which one is not enough. Job 2 starts when job 0 ends at 120, and job 4 after it.
+/// By the older rule job 0 is taken to end in the next second. At 102 that is 103, as job 1 will,
+/// so job 2 is put off to 103, where it leaves four: job 3 takes three of them, before the
+/// newcomer, for which one is not enough. Job 2 starts when job 0 ends at 120, and job 4 after it.
 #[test]
 fn where_a_promise_is_put_off_the_oldest_come_first() {
     let w = workload(15, &[(0, 5, 100, 120), (0, 4, 103, 103), (10, 11, 50, 50), (20, 3, 90, 90), (102, 2, 10, 10)]);
@@ -399,8 +399,8 @@ fn a_deposed_pivot_beside_which_nothing_was_left() {
 
 /// Job 1 is promised 10, when job 0 should end and does not: it is put off to 70, and the promise
 /// with it, until job 0 ends at 20. By the older rule that time is no event by itself: the next is
-/// the end at 20. Where pivots may be deposed promised times are events, and at 10 the promise is put
-/// off to the next second.
+/// the end at 20. Where pivots may be deposed promised times are events, and at 10 the promise is
+/// put off to the next second.
 #[test]
 fn a_promised_time_at_which_nothing_ends() {
     let w = workload(1, &[(0, 1, 10, 20), (5, 1, 10, 10)]);

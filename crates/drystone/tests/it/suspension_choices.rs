@@ -174,12 +174,12 @@ fn neighbours_are_not_in_the_way() {
     assert_eq!(parts[0][1].0, 3010);
 }
 
-/// Immediate service starves by its own rule. Job 0 has all 4 processors from 0 on, and a job of one
-/// processor comes every 600 s for 600 s. At 600 job 0 has had its slice of ten minutes and is
+/// Immediate service starves by its own rule. Job 0 has all 4 processors from 0 on, and a job of
+/// one processor comes every 600 s for 600 s. At 600 job 0 has had its slice of ten minutes and is
 /// suspended for the first of them. From then on one ends whenever the next arrives, and a job that
 /// has never run comes before any that was suspended: it gets its slice at once, on processors that
-/// job 0 needs. So the machine runs one processor of four for as long as they come, and job 0 goes on
-/// when the last has ended, at 30,600.
+/// job 0 needs. So the machine runs one processor of four for as long as they come, and job 0 goes
+/// on when the last has ended, at 30,600.
 #[test]
 fn immediate_service_starves_a_wide_job_while_others_come() {
     let small = (1..=50).map(|k| (600 * k, 1, 600, 600));

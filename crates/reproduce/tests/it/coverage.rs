@@ -35,7 +35,7 @@ fn intervals_hold_on_small_logs() {
     );
 }
 
-/// A log that is made of the weeks of another has as many weeks, and its errors are told.
+/// A log that is made of the weeks of another has as many weeks, and its errors are reported.
 #[test]
 fn weeks_are_drawn_from_a_log() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -57,9 +57,10 @@ fn normal(rng: &mut ChaCha8Rng) -> f64 {
     (0..12).map(|_| rng.next_u32() as f64 / f64::from(u32::MAX)).sum::<f64>() - 6.0
 }
 
-/// Weeks that are no simulation: logarithms follow an autoregression, so that a busy week is followed
-/// by another, and means are heavy-tailed. Of 1,500 series the interval holds the true mean, and the
-/// true ratio of two that have most of their noise in common, at least 0.93 of the time.
+/// Weeks that are no simulation: logarithms follow an autoregression, so that a busy week is
+/// followed by another, and means are heavy-tailed. Of 1,500 series the interval holds the true
+/// mean, and the true ratio of two that have most of their noise in common, at least 0.93 of the
+/// time.
 #[test]
 fn intervals_hold_on_series_that_depend_on_their_past() {
     let mut rng = ChaCha8Rng::seed_from_u64(4_711);
