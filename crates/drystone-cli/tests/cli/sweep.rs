@@ -323,7 +323,8 @@ fn a_time_limit_is_told_when_a_sweep_begins() {
     let study = |policy: &str| format!("[[workload]]\nfile = \"four.swf\"\n[[policy]]\npolicy = \"{policy}\"\n");
     folder.write("timed.toml", study("goal(budget=5ms)"));
     folder.write("study.toml", study("goal(nodes=100)"));
-    let warning = "warning: `goal(budget=5ms)` has a time limit: its results depend on the speed and load of the machine";
+    let warning =
+        "warning: `goal(budget=5ms)` has a time limit: its results depend on the speed and load of the machine";
     for (args, times) in [
         (vec!["sweep", "timed.toml", "--dry-run"], 1),
         (vec!["sweep", "timed.toml", "--quiet"], 1),
