@@ -71,14 +71,14 @@ impl Fleet {
     }
 
     /// Returns the outages of the pool, as processors of nodes.
-    pub(crate) fn outages(&self, losses: &[&NodeLoss], time: impl Fn(i64) -> Time) -> Vec<Outage> {
+    pub(crate) fn outages(&self, losses: &[&NodeLoss], last: i64, time: impl Fn(i64) -> Time) -> Vec<Outage> {
         let mut out = Vec::new();
         let mut taken: BTreeMap<usize, Vec<(i64, i64, ProcSet)>> = BTreeMap::new();
         let mut order: Vec<&NodeLoss> = losses.to_vec();
         // Whole nodes first: parts of them and what has no name are found on what they leave.
         order.sort_by_key(|loss| (loss.node.is_empty(), loss.cpus.is_some(), loss.begin));
         for loss in order {
-            let (begin, end) = (loss.begin, loss.end.unwrap_or(i64::MAX));
+            let (begin, end) = (loss.begin, loss.end.unwrap_or(last).max(loss.begin + 1));
             let free = |node: usize, taken: &BTreeMap<usize, Vec<(i64, i64, ProcSet)>>| {
                 let here = taken.get(&node).map_or(&[][..], Vec::as_slice);
                 let meeting = here.iter().filter(|(from, to, _)| *from < end && begin < *to);
@@ -105,7 +105,7 @@ impl Fleet {
                 }
             }
             if !all.is_empty() {
-                out.push(outage(loss, all, &time));
+                out.push(outage(loss, all, time(end), &time));
             }
         }
         out.sort_by_key(|outage| outage.begin);
@@ -195,9 +195,9 @@ pub(crate) struct Seats {
     pub(crate) crowded: u64,
 }
 
-fn outage(loss: &NodeLoss, set: ProcSet, time: &impl Fn(i64) -> Time) -> Outage {
+fn outage(loss: &NodeLoss, set: ProcSet, end: Time, time: &impl Fn(i64) -> Time) -> Outage {
     let which = Which::Named(set);
-    let (begin, end) = (time(loss.begin), loss.end.map(time));
+    let (begin, end) = (time(loss.begin), Some(end));
     match loss.cause {
         // What ran there is in the records as it ended: nothing is to be hit a second time.
         Cause::Down | Cause::Cluster | Cause::NewNode => Outage::drain(which, begin, end),

@@ -260,7 +260,10 @@ impl Site {
             && let Some(fleet) = Fleet::of(self, pool)
         {
             let mine: Vec<&NodeLoss> = self.node_losses.iter().filter(|loss| loss.pool == pool).collect();
-            return Outages::new(Machine::new(summary.units), fleet.outages(&mine, |moment| self.time(moment)));
+            return Outages::new(
+                Machine::new(summary.units),
+                fleet.outages(&mine, self.manifest.window.until, |moment| self.time(moment)),
+            );
         }
         let mine = self.losses.iter().filter(|loss| loss.pool == pool && loss.units > 0);
         let list = mine.map(|loss| self.outage(loss)).collect();

@@ -152,6 +152,12 @@ impl Resources {
         self.add(demand, cpus)
     }
 
+    /// Returns whether a demand is for GPUs of one kind, where there are several.
+    pub(crate) fn names_a_type(&self, number: u32) -> bool {
+        let gpus = self.demand(number).and_then(|known| known.demand.gpus.as_ref());
+        gpus.is_some_and(|gpus| gpus.kinds.count_ones() == 1)
+    }
+
     /// Takes back the last demand, where it has this number.
     pub fn forget(&mut self, number: u32) {
         if number > 0 && number as usize + 1 == self.demands.len() {

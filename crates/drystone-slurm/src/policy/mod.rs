@@ -179,6 +179,13 @@ impl Slurm {
             match deed {
                 Deed::Start { id, by } => {
                     let why = if by == Pass::Main { Why::Head } else { Why::Backfilled };
+                    // A job whose nodes are out for good gets others in the end, and may then find
+                    // fewer devices than its record counts: it waits for these.
+                    let demand = view.job(JobId(id)).demand;
+                    if view.resources().is_some_and(|free| !free.admits(demand)) {
+                        live.site.take_back(view.now().0, id);
+                        continue;
+                    }
                     if !named {
                         actions.start(JobId(id), why);
                         continue;
@@ -186,7 +193,10 @@ impl Slurm {
                     let cluster = live.site.cluster();
                     let Some(running) = cluster.get(id) else { continue };
                     let procs = view.job(JobId(id)).procs;
-                    match live.places.take(id, &running.alloc, &cluster.machine, procs) {
+                    // What a job asks of its nodes is there and nowhere else.
+                    let whole = running.job.demand == 0 || live.places.has(&running.alloc, &cluster.machine, procs);
+                    let set = whole.then(|| live.places.take(id, &running.alloc, &cluster.machine, procs)).flatten();
+                    match set {
                         Some(set) => actions.start_on(JobId(id), why, set),
                         None => live.site.take_back(view.now().0, id),
                     }

@@ -166,6 +166,15 @@ impl Places {
         found
     }
 
+    /// Returns whether `procs` of the processors of these nodes are free and in service.
+    pub(super) fn has(&self, alloc: &Alloc, machine: &Machine, procs: Procs) -> bool {
+        let mut left = procs;
+        for (node, cpus) in alloc.iter(machine) {
+            left -= self.gather(self.first[node]..self.first[node + 1], cpus.min(left), &mut Vec::new());
+        }
+        left == 0
+    }
+
     /// Gives a job `procs` of the processors of its nodes: the lowest ones that are free. A job
     /// that has whole nodes has more than it asked for, and gets the first ones. `None` where the
     /// machine has not so many, whatever the nodes promise.

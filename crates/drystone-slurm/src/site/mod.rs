@@ -238,7 +238,12 @@ impl Site {
     /// where the site finds room for it.
     pub fn adopt(&mut self, now: i64, job: Pending, since: i64, on: Option<Alloc>) {
         self.gone.remove(&job.id);
-        self.hear(now * 1000, News::Runs(Box::new(job), since, on));
+        // A job that asked for a type of device has these; others have what is left.
+        let at = (now * 1000).max(self.at);
+        let typed = self.cluster.machine.resources.names_a_type(job.demand);
+        let last = |other: i64| if typed { other < at } else { other <= at };
+        let place = self.news.partition_point(|&(other, _)| last(other));
+        self.news.insert(place, (at, News::Runs(Box::new(job), since, on)));
     }
 
     /// A running job is there, other than thought so far.
