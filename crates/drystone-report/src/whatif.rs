@@ -199,7 +199,9 @@ fn curve(result: &Value) -> String {
     const TOP: f64 = 16.0;
     const BOTTOM: f64 = 44.0;
     let before = number(&result["before"]["wait_mean"]);
-    let mut points: Vec<(f64, f64, Option<(f64, f64)>)> = list(&result["curve"]["points"])
+    // Nodes more, mean wait, and its interval.
+    type CurvePoint = (f64, f64, Option<(f64, f64)>);
+    let mut points: Vec<CurvePoint> = list(&result["curve"]["points"])
         .map(|point| {
             let (wait, difference) = (number(&point["wait"]), number(&point["difference"]));
             let around =

@@ -80,7 +80,9 @@ pub(super) fn nodes(
 fn leave_crowded(applied: &mut Applied, drafts: &mut Vec<JobDraft>, at: usize, (old, new): (&SlurmConf, &SlurmConf)) {
     let names: BTreeMap<i32, String> =
         applied.premises.pools[at].partitions.iter().map(|p| (p.number, p.name.clone())).collect();
-    let mut sizes: BTreeMap<i32, ((u64, u32), (u64, u32))> = BTreeMap::new();
+    // Processors and nodes of a partition, before and behind the change.
+    type PartSize = (u64, u32);
+    let mut sizes: BTreeMap<i32, (PartSize, PartSize)> = BTreeMap::new();
     for (&number, name) in &names {
         if let (Some(was), Some(is)) = (size_of(old, name), size_of(new, name)) {
             sizes.insert(number, (was, is));

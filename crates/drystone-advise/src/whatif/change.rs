@@ -642,7 +642,8 @@ mod tests {
             ("limits p0 of user", 7, "expected"),
             ("load fast", 5, "a load factor"),
             ("load 1.2 stretched", 9, "`resampled`"),
-            ("border small nodes<=4", 13, "expected `:`"),
+            // The colon belongs directly behind the name.
+            ("border small nodes<=4", 12, "expected `:`"),
             ("border small: memory<=4", 14, "`nodes`"),
             ("border small: nodes<4", 19, "`<=` or `>`"),
             ("qos normal: MaxJobPU=1", 12, "did you mean `MaxJobsPU`?"),

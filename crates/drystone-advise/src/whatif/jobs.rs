@@ -278,7 +278,7 @@ fn resample(applied: &mut Applied, change: &SiteChange, factor: Factor, seed: u6
             for &at in places {
                 let mut draft = drafts[at].clone();
                 if copy > 0 {
-                    draft.job.submit = draft.job.submit + shift;
+                    draft.job.submit += shift;
                     (draft.origin, draft.place) = (None, None);
                     added += 1;
                 }

@@ -77,8 +77,10 @@ pub(crate) struct WorkArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) threads: Option<u16>,
 
-    /// Stop a simulation that takes longer than this, such as 10min: it counts as failed, and the
-    /// same command tries it again [default: none; one that takes longer than a minute is named].
+    /// Stop a simulation that takes longer than this, such as 10min; it counts as failed.
+    ///
+    /// Repeating the command tries it again. Without a limit, one that takes longer than a minute
+    /// is named.
     #[arg(long, value_name = "TIME", value_parser = super::values::time)]
     pub(crate) limit: Option<Duration>,
 

@@ -22,6 +22,10 @@ pub(crate) fn open(path: &Path) -> Result<source::Source, Failure> {
     if let Some(opened) = site::counted(path) {
         return Ok(opened?);
     }
+    #[cfg(feature = "parquet")]
+    if let Some(opened) = super::parquet_log::as_log(path) {
+        return Ok(opened?);
+    }
     let (input, name, total): (Box<dyn Read>, String, Option<u64>) = if path.as_os_str() == source::STDIN {
         (Box::new(io::stdin()), "standard input".to_string(), None)
     } else {

@@ -17,6 +17,7 @@ const COMMANDS: &[&[&str]] = &[
     &["predict"],
     &["foresee"],
     &["when"],
+    &["cite"],
     &["policies"],
     &["workload"],
     &["workload", "info"],
@@ -34,6 +35,7 @@ const COMMANDS: &[&[&str]] = &[
     &["sweep", "rank"],
     &["sweep", "pareto"],
     &["sweep", "chunk"],
+    &["sweep", "headroom"],
     &["sweep", "merge"],
     &["sweep", "slurm"],
     &["sweep", "recipe"],
@@ -134,7 +136,8 @@ fn examples_can_be_pasted() {
         let examples = help.lines().skip_while(|line| !line.starts_with("Example")).skip(1);
         let mut goes_on = false;
         for line in examples.take_while(|line| !line.is_empty()) {
-            let begins = ["  drystone ", "  zcat ", "  sacct "].iter().any(|start| line.starts_with(start));
+            let begins =
+                ["  drystone ", "  zcat ", "  sacct ", "  until drystone "].iter().any(|start| line.starts_with(start));
             assert!(begins != goes_on, "{command:?}: {line}");
             goes_on = line.ends_with(" \\") || line.ends_with(" |");
             let explained = line.split_once("   ").is_some_and(|(_, rest)| !rest.trim_start().starts_with('#'));

@@ -657,7 +657,7 @@ fn rankings_have_tests_corrected_for_their_number() {
         .ok();
     let compared = folder.run(&["compare", "made.swf", "-p", "easy", "-p", "fcfs", "--format", "json"]).json();
     let changes = compared["comparison"]["policies"][0]["changes"].as_array().expect("changes").clone();
-    let wait = changes.iter().find(|change| change["metric"] == "wait_mean").expect("a change");
+    let wait = changes.iter().find(|change| change["metric"]["mean"] == "wait").expect("a change");
     for at in 0..2 {
         let (ours, theirs) = (of("fcfs")["interval"][at].as_f64(), wait["interval"][at].as_f64());
         let (ours, theirs) = (ours.expect("an interval"), theirs.expect("an interval"));

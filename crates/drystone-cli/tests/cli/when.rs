@@ -92,7 +92,7 @@ fn states_that_cannot_be_are_refused() {
         assert!(error.contains(part), "{file}: {error}");
         let _ = std::fs::remove_file(folder.path("now/squeue.json"));
     }
-    assert!(folder.run(&["when", "--state", "nowhere"]).fails(2).contains("nowhere: is no folder"));
+    assert!(folder.run(&["when", "--state", "nowhere"]).fails(2).contains("nowhere: is not a folder"));
     assert!(folder.run(&["when", "--ask"]).ok().contains("squeue --json > squeue.json"));
 }
 

@@ -59,8 +59,8 @@ impl Form {
 fn epoch(text: &[u8]) -> Option<i64> {
     let seconds = |count: i64| match count {
         ..100_000_000_000 => count,
-        ..100_000_000_000_000 => count / 1_000,
-        ..100_000_000_000_000_000 => count / 1_000_000,
+        100_000_000_000..100_000_000_000_000 => count / 1_000,
+        100_000_000_000_000..100_000_000_000_000_000 => count / 1_000_000,
         _ => count / 1_000_000_000,
     };
     // `1.7561088e+09`, as data frames write columns with gaps.

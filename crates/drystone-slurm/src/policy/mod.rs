@@ -175,16 +175,22 @@ impl Slurm {
     fn decide_with(&mut self, view: &View<'_>, actions: &mut Actions, watch: &mut impl Watch) {
         let (named, Some(live)) = (self.places, &mut self.live) else { return };
         live.site.advance(view.now().0, &mut self.deeds, watch);
+        // Free resources of the machine as a whole, those of jobs that start now taken.
+        let mut left = view.resources().map_or_else(Vec::new, |free| free.levels().to_vec());
         for deed in self.deeds.drain(..) {
             match deed {
                 Deed::Start { id, by } => {
                     let why = if by == Pass::Main { Why::Head } else { Why::Backfilled };
                     // A job whose nodes are out for good gets others in the end, and may then find
                     // fewer devices than its record counts: it waits for these.
-                    let demand = view.job(JobId(id)).demand;
-                    if view.resources().is_some_and(|free| !free.admits(demand)) {
+                    let amounts = view.amounts(JobId(id));
+                    let free = |at: usize| left.get(at).copied().unwrap_or(0);
+                    if amounts.iter().any(|&(what, amount)| i128::from(amount) > i128::from(free(what.index()))) {
                         live.site.take_back(view.now().0, id);
                         continue;
+                    }
+                    for &(what, amount) in amounts {
+                        left[what.index()] -= amount as i64;
                     }
                     if !named {
                         actions.start(JobId(id), why);

@@ -244,7 +244,7 @@ impl Table {
         let mut bests = Vec::new();
         let mut degradations = vec![Vec::with_capacity(self.tests()); self.candidates.len()];
         for test in 0..self.tests() {
-            let (best, worse) = self.degradation(test).unwrap_or_else(|| self.from_zero(test));
+            let (best, worse) = self.degradation(test).unwrap_or_else(|| self.distances_from_zero(test));
             degradations.iter_mut().zip(worse).for_each(|(list, worse)| list.push(worse));
             bests.push(best);
         }
@@ -258,7 +258,7 @@ impl Table {
     }
 
     /// Degradations of a test case with zeros; see [`Table::degradations`].
-    fn from_zero(&self, test: usize) -> (usize, Vec<f64>) {
+    fn distances_from_zero(&self, test: usize) -> (usize, Vec<f64>) {
         let more = self.metric_of(test).better() == Better::More;
         let values: Vec<f64> = self.candidates.iter().map(|candidate| candidate.values[test]).collect();
         let better = |a: usize, b: usize| if more { values[a] > values[b] } else { values[a] < values[b] };

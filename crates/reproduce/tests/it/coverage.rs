@@ -16,7 +16,7 @@ fn intervals_hold_on_small_logs() {
             load: Some(0.7),
             seed: 77_000,
             model: Model::Typed,
-            ..Params::new(64, 2_500)
+            ..Params::new(64, 40_000)
         })),
         logs: 30,
     };
@@ -70,7 +70,7 @@ fn intervals_hold_on_series_that_depend_on_their_past() {
         for _ in 0..1_500 {
             let mut state = normal(&mut rng);
             let mut series = |noise: f64| -> (PeriodSum, PeriodSum) {
-                state = dependence * state + (1.0 - dependence * dependence as f64).sqrt() * normal(&mut rng);
+                state = dependence * state + (1.0 - dependence * dependence).sqrt() * normal(&mut rng);
                 let (common, own) = (spread * state, noise * normal(&mut rng));
                 let sum = |x: f64| PeriodSum { sum: 100.0 * x.exp(), count: 100.0 };
                 (sum(common), sum(common + own - noise * noise / 2.0 + 0.8_f64.ln()))
