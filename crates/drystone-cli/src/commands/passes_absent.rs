@@ -1,5 +1,6 @@
 //! Passes of Slurm's schedulers in a build without the feature `sites`: none is simulated.
 
+use drystone::engine::explain::Words;
 use drystone::model::{JobId, Time};
 use drystone::policy::PolicySpec;
 use serde::Serialize;
@@ -14,6 +15,6 @@ pub(super) fn heard<R>(_spec: &PolicySpec, _job: JobId, _work: impl FnOnce() -> 
 }
 
 /// Returns an empty text: no pass said anything.
-pub(super) fn text(_said: &[Said], _submit: Time) -> String {
+pub(super) fn text(_said: &[Said], _submit: Time, _site: Option<&dyn Words>) -> String {
     String::new()
 }
