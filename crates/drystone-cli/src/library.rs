@@ -93,6 +93,13 @@ fn one_machine(input: &Input, what: &str) -> Result<(), Failure> {
     }
 }
 
+/// Names the folder of a site that was read before: its own Slurm is the baseline.
+fn from_site(source: &mut SourceArgs, input: &Input) {
+    if let Some(site) = &input.site {
+        *source = SourceArgs::of(site.folder());
+    }
+}
+
 impl Input {
     /// Reads and cleans a log, or a site with its pools and what they lacked; `options` are those
     /// of `drystone run` that shape a workload, such as `--overrun=kill`, `--warm-start=7d`,
@@ -279,7 +286,8 @@ impl Compared {
         let Command::Compare(args) = command("compare", &[], options)? else {
             return Err(Failure::usage("no options of a comparison"));
         };
-        let args: CompareArgs = *args;
+        let mut args: CompareArgs = *args;
+        from_site(&mut args.common.source, input);
         let told = overheard(|| {
             let specs = if input.site.is_some() { crate::commands::compare::asked(&args)? } else { Vec::new() };
             judged(&args, &localised(input, &specs), stop)
@@ -318,7 +326,8 @@ pub fn explain(input: &Input, options: &[String]) -> Result<Told<(String, String
     let Command::Explain(args) = command("explain", &[], options)? else {
         return Err(Failure::usage("no options of an explanation"));
     };
-    let args: ExplainArgs = *args;
+    let mut args: ExplainArgs = *args;
+    from_site(&mut args.source, input);
     one_machine(input, "an explanation")?;
     overheard(|| {
         let told = story(&args, input)?;

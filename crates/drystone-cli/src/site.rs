@@ -144,6 +144,11 @@ pub(crate) fn places(records: &[Record]) -> Vec<u32> {
 }
 
 impl SiteInput {
+    /// Returns the folder of the site.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
     /// Returns the capacity that the machine lacks, and the site's files beyond its jobs.
     pub(crate) fn outages(&self) -> Result<(Outages, Option<FileMeta>, Option<FileMeta>), Failure> {
         if self.plain {
@@ -182,6 +187,9 @@ impl SiteInput {
 
     /// A policy as it is simulated: of several pools each has its own.
     pub(crate) fn policy(&self, spec: &PolicySpec) -> Result<PolicySpec, Failure> {
+        // Plain `slurm` is the site's own: without its configuration its jobs would find no nodes.
+        let own = if spec.text() == SLURM.name { own_policy(Some(&self.folder))? } else { None };
+        let spec = own.as_ref().unwrap_or(spec);
         match self.pools[..] {
             [pool] => {
                 self.site.policy(pool, spec).map_err(|error| Failure::usage(format_args!("policy {spec}: {error}")))

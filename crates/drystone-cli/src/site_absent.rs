@@ -84,6 +84,10 @@ impl SiteInput {
         match self.never {}
     }
 
+    pub(crate) fn folder(&self) -> &Path {
+        match self.never {}
+    }
+
     pub(crate) fn lacks(&self) -> bool {
         match self.never {}
     }

@@ -44,8 +44,10 @@ pub(crate) fn held(args: &FidelityArgs, stop: &AtomicBool) -> Result<Option<Foun
     Given::refuse(&args.site, &[Given::Site])?;
     let (mut site, pool) = site::open(&args.site)?;
     site.take_nodes();
+    // Plain `slurm` is the site's own, as elsewhere.
     let policy = match &args.policy {
-        Some(given) => given.clone(),
+        Some(given) if given.text() != "slurm" => given.clone(),
+        Some(given) => site::own_policy(Some(&args.site))?.unwrap_or_else(|| given.clone()),
         None => match site::own_policy(Some(&args.site))? {
             Some(own) => own,
             None => "easy".parse()?,

@@ -238,6 +238,18 @@ fn the_baseline_of_a_site_is_its_own_slurm() {
     assert!(told.contains("but not with the memory, devices or nodes that it asks for"), "{told}");
 }
 
+/// Plain `slurm` on a site is its own Slurm: the same waits, and no job without nodes.
+#[test]
+fn plain_slurm_is_the_sites_own() {
+    let folder = gpu_site();
+    let waits = |policy: &str| {
+        folder.run(&["run", "site", "-p", policy, "--format", "json"]).json()["report"]["measures"]["wait"].clone()
+    };
+    assert_eq!(waits("slurm"), waits("slurm:site/slurm.conf"));
+    let found = |policy: &str| folder.run(&["fidelity", "site", "-p", policy, "--format", "json"]).json();
+    assert_eq!(found("slurm")["policy"], found("slurm:site/slurm.conf")["policy"]);
+}
+
 /// Without a `slurm.conf` no policy is a site's own, and `explain` asks for one.
 #[test]
 fn a_site_without_its_slurm_has_no_policy_of_its_own() {
