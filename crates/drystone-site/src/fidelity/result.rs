@@ -332,7 +332,7 @@ impl Fidelity {
             pools,
             total,
             verdict: Vec::new(),
-            not_modelled: NOT_MODELLED.iter().map(|text| (*text).to_string()).collect(),
+            not_modelled: gaps(site, settings).iter().map(|text| (*text).to_string()).collect(),
         };
         fidelity.verdict = fidelity.sentences();
         fidelity
@@ -362,6 +362,20 @@ const NOT_MODELLED: &[&str] = &[
     "topology, constraints, memory and GPUs other than as dominant share",
     "users that react to waits",
 ];
+
+/// Gaps under the site's own Slurm, on its nodes.
+const BESIDE_SLURM: &[&str] = &[
+    "topology of the network",
+    "other partitions of a job that names several",
+    "the behaviour of jobs within reservations elsewhere",
+    "users that react to waits",
+];
+
+/// Returns possible reasons why a replay under this policy differs from the site.
+fn gaps(site: &Site, settings: &Settings<'_>) -> &'static [&'static str] {
+    let slurm = settings.policy.kind().name == drystone_slurm::policy::SLURM.name;
+    if slurm && site.is_on_nodes() { BESIDE_SLURM } else { NOT_MODELLED }
+}
 
 fn coverage(site: &Site, pools: &[PoolFidelity]) -> Coverage {
     use crate::jobs::Marks;
