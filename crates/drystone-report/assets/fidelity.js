@@ -22,7 +22,7 @@ function hoursPlot(pool, view, [key, title, label, name], several) {
     option: frame(view, {
       describes: title, series, legend: legend(view, [{name: 'recorded'}, {name: 'replayed'}]),
       grid: {left: 12, right: 26, top: below(view, [1, 2]), bottom: 34, containLabel: true},
-      xAxis: axis(view, {type: 'value', name: 'days', min: 0, max: 'dataMax', axisLabel: {formatter: tickText}}),
+      xAxis: axis(view, {type: 'value', name: 'days', min: 0, max: 'dataMax', axisLabel: {formatter: tickText, showMaxLabel: false}}),
       yAxis: upAxis(view, {type: 'value', name, min: 0, axisLabel: {formatter: label}})
     })
   };
@@ -72,7 +72,7 @@ function classesPlot(pool, view, several) {
     option: frame(view, {
       describes: 'waits by class', series, legend: legend(view, series.map(s => ({name: s.name}))),
       grid: {left: 12, right: 26, top: below(view, series), bottom: 34, containLabel: true},
-      xAxis: axis(view, {type: 'log', min: 1, name: 'wait', axisLabel: {formatter: durationText}}),
+      xAxis: lengthAxis(axis, view, 1, Math.max(...series.flatMap(s => s.data.map(d => d[0]))), {name: 'wait'}),
       yAxis: axis(view, {type: 'category', data: classes.map(c => c.size + ', ' + c.length + ' (' + tickText(c.jobs) + ')'), splitLine: {show: true}})
     })
   };

@@ -36,12 +36,12 @@ function durationText(seconds) {
 }
 
 function percentText(share, decimals) {
-  return share === null || share === undefined ? '–' : numberText(share * 100, decimals) + ' %';
+  return share === null || share === undefined ? '–' : numberText(share * 100, decimals) + '%';
 }
 
 function signedPercent(share) {
   if (share === null || share === undefined) return '–';
-  return (share > 0 ? '+' : '') + numberText(share * 100, 1) + ' %';
+  return (share > 0 ? '+' : '') + numberText(share * 100, 1) + '%';
 }
 
 // A tick of an axis: no more digits than it needs.
@@ -90,7 +90,15 @@ function readResults(data) {
     policy.changes = ((data.comparison || {policies: []}).policies.find(p => p.name === policy.name) || {changes: []}).changes;
   }
   return {policies, baseline: policies.find(p => p.baseline) || null, workload: data.workload, loads: data.loads || [],
-    comparison: data.comparison || null};
+    comparison: data.comparison || null, clock: clockOf(data.workload, policies)};
+}
+
+// The first instant that plots over time show: in seconds of the log, and since 1970 where that is known.
+function clockOf(workload, policies) {
+  const starts = policies.filter(p => p.details && p.details.timeline).map(p => p.details.timeline.start);
+  const origin = starts.length ? Math.min(...starts) : 0;
+  const known = workload && typeof workload.unix_start === 'number';
+  return {origin, unix: known ? workload.unix_start + origin : null};
 }
 
 // Those that are shown at first: the baseline and the best by mean bounded slowdown, five in all. What leads no list comes last.
@@ -160,6 +168,78 @@ function upAxis(view, extra) {
     nameTextStyle: {color: view.look.soft, align: 'left', padding: [0, 0, 0, -30]}}, extra));
 }
 
+// Round lengths of time, in seconds, and how an axis writes them.
+const LENGTH_TICKS = [[1, '1 s'], [10, '10 s'], [60, '1 min'], [600, '10 min'], [3600, '1 h'], [6 * 3600, '6 h'], [86400, '1 day'], [7 * 86400, '1 week'],
+  [30 * 86400, '30 days'], [365 * 86400, '1 year'], [3650 * 86400, '10 years'], [36500 * 86400, '100 years']];
+
+// Ticks of an axis at these values only.
+function ticksAt(values, write) {
+  return {axisTick: {customValues: values}, splitLine: {customValues: values}, axisLabel: {customValues: values, formatter: write}};
+}
+
+// A logarithmic axis of lengths of time: ticks at a minute, an hour, a day, not at powers of ten of seconds.
+function lengthAxis(make, view, low, high, extra) {
+  const from = Math.max(low, 1e-9), until = Math.max(high, from * 2);
+  const ticks = LENGTH_TICKS.map(t => t[0]).filter(t => t >= from * 0.999 && t <= until * 1.001);
+  const names = new Map(LENGTH_TICKS);
+  // Too few to read a value by: the usual ticks of the axis, written as lengths of time.
+  const few = ticks.length < 2 ? [] : ticks;
+  const narrow = view.narrow && few.length > 5 ? few.filter((_, i) => i % 2 === 0) : few;
+  const marks = few.length ? ticksAt(narrow, v => names.get(Math.round(v)) || durationText(v)) : {axisLabel: {formatter: durationText}};
+  return mergedAxis(make, view, marks, Object.assign({type: 'log', min: from, max: until}, extra));
+}
+
+// A linear axis of lengths of time from 0: steps of whole minutes, hours or days.
+const LENGTH_STEPS = [1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200, 4 * 3600, 6 * 3600, 12 * 3600, 86400, 2 * 86400, 7 * 86400, 14 * 86400, 30 * 86400, 90 * 86400, 365 * 86400];
+function spanAxis(make, view, high, extra) {
+  const step = LENGTH_STEPS.find(s => high / s <= 6) || nice(high / 6, 1);
+  const unit = step % 86400 === 0 ? [86400, high > 86400 ? 'days' : 'day'] : step % 3600 === 0 ? [3600, 'h'] : step % 60 === 0 ? [60, 'min'] : [1, 's'];
+  return mergedAxis(make, view, {axisLabel: {formatter: v => v === 0 ? '0' : tickText(v / unit[0]) + ' ' + (unit[0] === 86400 && v === 86400 ? 'day' : unit[1])}},
+    Object.assign({type: 'value', min: 0, max: Math.max(step, Math.ceil(high / step) * step), interval: step}, extra));
+}
+
+// Marks of an axis together with what else is said of it.
+function mergedAxis(make, view, marks, extra) {
+  const made = make(view, Object.assign({}, extra, {axisLabel: Object.assign({}, marks.axisLabel, extra.axisLabel || {})}));
+  for (const part of ['axisTick', 'splitLine']) made[part] = Object.assign({}, made[part], marks[part] || {});
+  return made;
+}
+
+// Seconds since 1970 as a date in UTC: 1996-09-23.
+function dateText(unix) { return new Date(unix * 1000).toISOString().slice(0, 10); }
+
+// First days of months, of weeks or days between two instants, in seconds since 1970: at most `most`.
+function calendarTicks(from, until, most) {
+  const days = (until - from) / 86400, start = new Date(from * 1000), ticks = [];
+  const months = [1, 2, 3, 6, 12, 24, 60, 120].find(m => days / 30.4 / m <= most) || 1200;
+  if (days > 60) {
+    for (let y = start.getUTCFullYear(), m = 0; ; m += months) {
+      const at = Date.UTC(y, m, 1) / 1000;
+      if (at > until) break;
+      if (at >= from) ticks.push(at);
+    }
+    return {ticks, write: unix => dateText(unix).slice(0, months % 12 ? 7 : 4)};
+  }
+  const step = ([1, 2, 7, 14].find(d => days / d <= most) || 30) * 86400;
+  for (let at = Math.ceil(from / step) * step; at <= until; at += step) ticks.push(at);
+  return {ticks, write: unix => dateText(unix).slice(5)};
+}
+
+// An axis over the time of a log, in days since its first submit: with dates where the log has them.
+function clockAxis(view, clock, end, extra) {
+  if (clock.unix === null || end < 2) {
+    return axis(view, Object.assign({type: 'value', name: 'days since the first submit', min: 0, max: 'dataMax', axisLabel: {formatter: tickText, showMaxLabel: false}}, extra));
+  }
+  const {ticks, write} = calendarTicks(clock.unix, clock.unix + end * 86400, view.narrow ? 4 : 8);
+  return mergedAxis(axis, view, ticksAt(ticks.map(t => (t - clock.unix) / 86400), v => write(Math.round(clock.unix + v * 86400))),
+    Object.assign({type: 'value', name: 'date', min: 0, max: 'dataMax'}, extra));
+}
+
+// An instant of such an axis in words.
+function clockText(clock, day) {
+  return clock.unix === null ? 'day ' + numberText(day, 1) : dateText(clock.unix + day * 86400);
+}
+
 // A slider below the plot, in pages only.
 function zoom(view, xs) {
   if (view.still) return [];
@@ -176,7 +256,7 @@ function legend(view, policies, extra) {
   const look = view.look;
   return Object.assign({show: true, type: view.still ? 'plain' : 'scroll', top: 0, left: view.still ? 'center' : 0, textStyle: {color: look.ink},
     itemWidth: 26, icon: undefined, pageTextStyle: {color: look.soft}, pageIconColor: look.ink, pageIconInactiveColor: look.line,
-    data: policies.map(p => p.name), formatter: name => shortText(name, view.narrow ? 18 : 30)}, extra || {});
+    data: policies.map(p => p.name), formatter: name => shortText(name, view.narrow ? 18 : 30) + (policies.some(p => p.baseline && p.name === name) ? ' (baseline)' : '')}, extra || {});
 }
 
 // Where a plot with a legend and a name above its axis begins.
@@ -216,13 +296,15 @@ function distribution(results, view, spec) {
   if (!policies.length) return null;
   const look = view.look;
   const series = policies.map(p => line(p, look, cdf(p.details[spec.key], spec.least), {dimensions: ['x', 'share', 'value']}));
+  const most = Math.max(...policies.map(p => p.details[spec.key].points[p.details[spec.key].points.length - 1][1]));
   return {
     id: spec.id, title: spec.title, note: spec.note, height: 340,
     option: frame(view, {
       describes: spec.title + ', for ' + policies.map(p => shortText(p.name, 30)).join(', '), series,
       legend: legend(view, policies),
       grid: {left: 12, right: 26, top: below(view, policies), bottom: view.still ? 34 : 58, containLabel: true},
-      xAxis: axis(view, {type: 'log', name: spec.axis, axisLabel: {formatter: spec.label === figureText ? tickText : spec.label}, min: spec.least}),
+      xAxis: spec.label === durationText ? lengthAxis(axis, view, spec.least, most, {name: spec.axis})
+        : axis(view, {type: 'log', name: spec.axis, axisLabel: {formatter: tickText}, min: spec.least}),
       yAxis: upAxis(view, {type: 'value', name: 'share of jobs', min: 0, max: 1, axisLabel: {formatter: v => percentText(v, 0)}}),
       // Across the lines at one share: what as many jobs do not exceed under each policy.
       tooltip: tip(look, {trigger: 'axis', axisPointer: {axis: 'y', snap: false},
@@ -239,10 +321,13 @@ function verdictKinds(look, names) {
 
 // Changes against the baseline with their intervals.
 function changesPlot(results, view, metric, id, title) {
-  const policies = shown(results, view, p => !p.baseline && p.changes.some(c => same(c.metric, metric) && c.relative !== null));
+  const of = p => p.changes.find(c => same(c.metric, metric));
+  const all = shown(results, view, p => !p.baseline && of(p) !== undefined && of(p).relative !== null);
+  // What got many times worse would press all others into one line.
+  const least = Math.min(...all.map(p => of(p).relative)), far = p => of(p).relative > 2 && of(p).relative > 3 * Math.abs(least);
+  const policies = all.some(p => !far(p)) ? all.filter(p => !far(p)) : all, beyond = all.filter(p => !policies.includes(p));
   if (!policies.length) return null;
   const look = view.look;
-  const of = p => p.changes.find(c => same(c.metric, metric));
   const color = c => c.verdict === 'better' ? look.better : c.verdict === 'worse' ? look.worse : look.unsure;
   const word = c => ({better: 'clearly better', worse: 'clearly worse', same: 'the same', unclear: 'unclear: may be noise'})[c.verdict] || 'no interval';
   const ordered = policies.slice().sort((a, b) => of(b).relative - of(a).relative);
@@ -254,12 +339,13 @@ function changesPlot(results, view, metric, id, title) {
   const kinds = verdictKinds(look, ['clearly better', 'clearly worse', 'may be noise']);
   return {
     id, title, height: Math.max(170, 98 + 24 * ordered.length),
-    note: 'Dots: change of the mean against ' + shortText(results.baseline ? results.baseline.name : '', 40) + '; bars: its interval, where there is one. Left is better.',
+    note: 'Dots: change of the mean against ' + shortText(results.baseline ? results.baseline.name : '', 40) + '; bars: its interval, where there is one. Left is better.' +
+      (beyond.length ? ' Too far right to draw: ' + beyond.map(p => shortText(p.name, 30) + ' (' + figureText(1 + of(p).relative) + ' times)').join(', ') + '.' : ''),
     option: frame(view, {
       describes: title + ': ' + data.map(d => shortText(d.name, 30) + ' ' + signedPercent(d.value[0]) + ' ' + d.word).join(', '),
       legend: legend(view, kinds, {icon: 'circle', itemWidth: 12}),
       grid: {left: 20, right: 34, top: 38, bottom: 34, containLabel: true},
-      xAxis: axis(view, {type: 'value', scale: false, name: 'change', axisLabel: {formatter: v => signedPercent(v).replace('.0', '')}}),
+      xAxis: axis(view, {type: 'value', scale: false, name: 'change against ' + shortText(results.baseline ? results.baseline.name : 'the baseline', 30), axisLabel: {formatter: v => signedPercent(v).replace('.0', '')}}),
       yAxis: axis(view, {type: 'category', data: ordered.map(p => p.name), axisLabel: {formatter: n => shortText(n, wide), color: look.ink},
         splitLine: {show: false}, axisTick: {show: false}}),
       tooltip: tip(look, {trigger: 'item', formatter: p => escapeHtml(shortText(p.data.name, 60)) + '<br>' + dot(p.color) + '<b>' +
@@ -282,37 +368,75 @@ function changesPlot(results, view, metric, id, title) {
 
 function same(a, b) { return JSON.stringify(a) === JSON.stringify(b); }
 
-// Every policy as a point; the line joins those that none beats in both.
+// Least value that would stretch an axis until all others pile up: the first above a gap of a factor of three, in the worse half.
+function farOut(policies, of) {
+  const values = policies.map(of).sort((a, b) => a - b);
+  for (let i = Math.ceil(values.length / 2); i < values.length; i++) {
+    if (values[i] > 3 * Math.max(values[i - 1], 1e-9)) return values[i];
+  }
+  return Infinity;
+}
+
+// A side for the name of each point, so that no name covers a point or another name: right, left, above or below. Sizes in pixels,
+// of letters of 11.
+function namePlaces(spots, names, [across, down]) {
+  const taken = spots.map(([x, y]) => [x - 8, y - 8, x + 8, y + 8]);
+  const meets = (a, b) => a[0] < b[2] && b[0] < a[2] && a[1] < b[3] && b[1] < a[3];
+  return spots.map(([x, y], i) => {
+    const width = 6.4 * names[i].length, boxes = {
+      right: [x + 9, y - 7, x + 12 + width, y + 7], left: [x - 12 - width, y - 7, x - 9, y + 7],
+      top: [x - width / 2, y - 24, x + width / 2, y - 9], bottom: [x - width / 2, y + 9, x + width / 2, y + 24]
+    };
+    const clash = side => taken.reduce((n, box, j) => n + (j !== i && meets(box, boxes[side]) ? 1 : 0), 0) +
+      (boxes[side][0] < 0 || boxes[side][2] > across || boxes[side][1] < 0 || boxes[side][3] > down ? 2 : 0);
+    const best = Object.keys(boxes).reduce((a, b) => clash(b) < clash(a) ? b : a);
+    taken.push(boxes[best]);
+    return best;
+  });
+}
+
+// Every policy as a point with its name; the line joins those that none beats in both.
 function paretoPlot(results, view) {
   const x = p => p.report.measures.bounded_slowdown.mean, y = p => p.report.measures.wait.max;
-  const policies = results.policies.filter(p => x(p) !== null && y(p) !== null);
+  const all = results.policies.filter(p => x(p) !== null && y(p) !== null);
+  const farX = farOut(all, x), farY = farOut(all, y);
+  const policies = all.filter(p => p.baseline || (x(p) < farX && y(p) < farY)), beyond = all.filter(p => !policies.includes(p));
   if (policies.length < 2) return null;
   const look = view.look;
-  const least = (of) => Math.max(1e-9, Math.min(...policies.map(of).filter(v => v > 0)));
-  const log = policies.every(p => x(p) > 0 && y(p) > 0);
+  const low = of => Math.min(...policies.map(of)), high = of => Math.max(...policies.map(of));
   // What knows run times is a bound, not a choice.
   const real = policies.filter(p => !p.clairvoyant && !p.preemptive);
   const front = real.filter(p => !real.some(q => q !== p && x(q) <= x(p) && y(q) <= y(p) && (x(q) < x(p) || y(q) < y(p))))
     .sort((a, b) => x(a) - x(b) || y(b) - y(a));
   const data = policies.map(p => {
-    const chosen = view.chosen.includes(p.index), style = lookOf(p, look);
+    const style = lookOf(p, look);
     return {name: p.name, value: [x(p), y(p)], symbol: p.baseline ? 'diamond' : p.clairvoyant || p.preemptive ? 'emptyCircle' : 'circle', symbolSize: p.baseline ? 15 : 11,
-      itemStyle: {color: style.color, opacity: chosen ? 1 : 0.35, borderColor: style.color},
-      label: {show: chosen, formatter: () => shortText(p.name, view.narrow ? 12 : 24), position: 'right', color: look.ink, minMargin: 8}};
+      itemStyle: {color: style.color, borderColor: style.color},
+      label: {show: true, formatter: () => shortText(p.name, view.narrow ? 16 : 24), color: look.ink, fontSize: 11}};
   });
+  // Some room on all sides, and never an axis of a single value.
+  const room = of => Math.max((high(of) - low(of)) * 0.12, high(of) * 0.02, 1e-9);
+  const slowdowns = {min: Math.max(0, low(x) - room(x)), max: high(x) + room(x)}, waits = {min: Math.max(0, low(y) - room(y)), max: high(y) + room(y)};
+  const step = LENGTH_STEPS.find(s => (waits.max - waits.min) / s <= 7) || nice((waits.max - waits.min) / 7, 1);
+  waits.min = Math.floor(waits.min / step) * step;
+  waits.max = Math.ceil(waits.max / step) * step;
+  const across = view.narrow ? 230 : view.still ? 560 : 380, down = 290;
+  const spots = data.map(d => [(d.value[0] - slowdowns.min) / (slowdowns.max - slowdowns.min) * across, (waits.max - d.value[1]) / (waits.max - waits.min) * down]);
+  namePlaces(spots, data.map(d => shortText(d.name, view.narrow ? 16 : 24)), [across + (view.narrow ? 80 : 110), down]).forEach((position, i) => { data[i].label.position = position; });
   return {
     id: 'pareto', title: 'Mean bounded slowdown and longest wait of every policy', height: 380,
-    note: 'Left and down is better. The line joins policies that no other beats in both. Diamond: the baseline; hollow: uses true run times (an upper bound, not an option) or suspends jobs.',
+    note: 'Left and down is better. The line joins policies that no other beats in both. Diamond: the baseline' +
+      (policies.some(p => p.clairvoyant || p.preemptive) ? '; hollow: uses true run times (an upper bound, not an option) or suspends jobs.' : '.') +
+      (beyond.length ? ' Too far out to draw: ' + beyond.map(p => shortText(p.name, 30) + ' (' + figureText(x(p)) + ', ' + durationText(y(p)) + ')').join(', ') + '.' : ''),
     option: frame(view, {
       describes: 'Mean bounded slowdown against longest wait; not beaten in both: ' + front.map(p => shortText(p.name, 30)).join(', '),
-      legend: legend(view, policies),
-      grid: {left: 12, right: view.narrow ? 60 : 110, top: below(view, policies) + 4, bottom: 34, containLabel: true},
-      xAxis: axis(view, {type: log ? 'log' : 'value', name: 'mean bounded slowdown', axisLabel: {formatter: tickText}, min: log ? nice(least(x), -1) : undefined, max: log ? nice(Math.max(...policies.map(x)), 1) : undefined, scale: true}),
-      yAxis: upAxis(view, {type: log ? 'log' : 'value', name: 'longest wait', axisLabel: {formatter: durationText}, min: log ? nice(least(y), -1) : undefined, max: log ? nice(Math.max(...policies.map(y)), 1) : undefined, scale: true}),
+      grid: {left: 12, right: view.narrow ? 84 : 120, top: 34, bottom: 34, containLabel: true},
+      xAxis: axis(view, Object.assign({type: 'value', name: 'mean bounded slowdown', axisLabel: {formatter: tickText, showMinLabel: false, showMaxLabel: false}}, slowdowns)),
+      yAxis: upAxis(view, Object.assign({type: 'value', name: 'longest wait', interval: step, axisLabel: {formatter: durationText}}, waits)),
       tooltip: tip(look, {trigger: 'item', formatter: p => escapeHtml(shortText(p.name, 60)) + '<br>mean bounded slowdown <b>' + figureText(p.value[0]) + '</b><br>longest wait <b>' + escapeHtml(durationText(p.value[1])) + '</b>'}),
       series: [
         {type: 'line', name: 'front', silent: true, showSymbol: false, step: false, data: front.map(p => [x(p), y(p)]), lineStyle: {color: look.soft, type: 'dashed', width: 1}, z: 1, tooltip: {show: false}},
-        ...data.map(point => ({type: 'scatter', name: point.name, data: [point], z: 3, itemStyle: {color: point.itemStyle.color}, labelLayout: {hideOverlap: true}, emphasis: {label: {show: true}}}))
+        {type: 'scatter', name: 'policies', data, z: 3}
       ]
     })
   };
@@ -355,7 +479,7 @@ function heatPlot(results, view, key, id, title) {
         cell: c, before: old, change, label: {color: change !== null && Math.abs(Math.log2(Math.max(1e-9, 1 + change))) > 0.75 ? '#ffffff' : look.ink}};
     });
     series.push({type: 'heatmap', name: p.name, xAxisIndex: i, yAxisIndex: i, data, itemStyle: {borderColor: look.paper, borderWidth: 2},
-      label: {show: true, fontSize: 10, formatter: q => q.data.change === null ? '' : q.data.change > 9.99 ? '×' + figureText(1 + q.data.change) : (q.data.change > 0 ? '+' : '') + numberText(q.data.change * 100, 0)}});
+      label: {show: true, fontSize: 10, formatter: q => q.data.change === null ? '' : q.data.change > 9.99 ? '×' + figureText(1 + q.data.change) : (q.data.change >= 0.005 ? '+' : '') + numberText(q.data.change * 100, 0)}});
   });
   const show = key === 'wait' ? durationText : figureText;
   return {
@@ -376,26 +500,46 @@ function heatPlot(results, view, key, id, title) {
 function timePlot(results, view, key, id, title, label, extra) {
   const policies = shown(results, view, p => p.details && p.details.timeline);
   if (!policies.length) return null;
-  const look = view.look, origin = Math.min(...policies.map(p => p.details.timeline.start));
+  const look = view.look, clock = results.clock, bundle = weekBundle(policies);
   const series = policies.map(p => {
-    const t = p.details.timeline, scale = extra && extra.scale ? extra.scale : 1;
-    const points = t[key].map((v, i) => [days(t.start - origin + i * t.width), v * scale]);
-    if (points.length) points.push([days(t.start - origin + t[key].length * t.width), points[points.length - 1][1]]);
-    return line(p, look, points, {step: 'end', lineStyle: Object.assign({}, {color: lookOf(p, look).color, type: lookOf(p, look).type, width: p.baseline ? 1.8 : 1.3})});
+    const t = p.details.timeline, scale = extra && extra.scale ? extra.scale : 1, means = bundled(t[key], bundle), style = lookOf(p, look);
+    const points = means.map((v, i) => [days(t.start - clock.origin + i * bundle * t.width), v * scale]);
+    if (points.length) points.push([days(t.start - clock.origin + t[key].length * t.width), points[points.length - 1][1]]);
+    return line(p, look, points, {step: 'end', lineStyle: {color: style.color, type: style.type, width: p.baseline ? 2 : 1.4}});
   });
-  const width = policies.map(p => durationText(p.details.timeline.width)).sort().pop();
+  const width = policies.map(p => durationText(p.details.timeline.width * bundle)).sort().pop();
+  const end = Math.max(...series.map(s => s.data.length ? s.data[s.data.length - 1][0] : 0));
   return {
     id, title, height: 280, group: 'time',
     note: 'Time-weighted means over ' + width + ' each.' + (extra && extra.note ? ' ' + extra.note : ''),
     option: frame(view, {
       describes: title + ', for ' + policies.map(p => shortText(p.name, 30)).join(', '), series, legend: legend(view, policies),
       grid: {left: 12, right: 26, top: below(view, policies), bottom: view.still ? 34 : 58, containLabel: true},
-      xAxis: axis(view, {type: 'value', name: 'days since the first submit', min: 0, max: 'dataMax', axisLabel: {formatter: tickText}}),
+      xAxis: clockAxis(view, clock, end, {}),
       yAxis: upAxis(view, Object.assign({type: 'value', name: extra && extra.axis || '', min: 0, axisLabel: {formatter: label}}, extra && extra.top ? {max: extra.top} : {})),
-      tooltip: tip(look, {trigger: 'axis', formatter: ps => ps.length ? rows('day ' + numberText(ps[0].value[0], 2), ps, p => label(p.value[1])) : ''}),
+      tooltip: tip(look, {trigger: 'axis', formatter: ps => ps.length ? rows('from ' + clockText(clock, ps[0].value[0]), ps, p => label(p.value[1])) : ''}),
       dataZoom: zoom(view)
     })
   };
+}
+
+// Bins of a timeline that are drawn as one: about a week of them in a log of two months or more, where single bins would only
+// be noise.
+function weekBundle(policies) {
+  const widest = Math.max(...policies.map(p => p.details.timeline.width));
+  const longest = Math.max(...policies.map(p => p.details.timeline.width * p.details.timeline.utilisation.length));
+  return longest < 60 * 86400 ? 1 : Math.max(1, Math.round(7 * 86400 / widest));
+}
+
+// Means of so many values each.
+function bundled(values, many) {
+  if (many === 1) return values;
+  const means = [];
+  for (let i = 0; i < values.length; i += many) {
+    const some = values.slice(i, i + many);
+    means.push(some.reduce((a, b) => a + b, 0) / some.length);
+  }
+  return means;
 }
 
 // The mean slowdown of each class of run times, week by week.
@@ -543,9 +687,9 @@ function gaugePlots(results, view) {
         option: frame(view, {
           describes: 'Processors of each partition over time', series, legend: {show: true, type: view.still ? 'plain' : 'scroll', top: 0, textStyle: {color: look.ink}},
           grid: {left: 12, right: 26, top: 58, bottom: view.still ? 34 : 58, containLabel: true},
-          xAxis: axis(view, {type: 'value', name: 'days since the first submit', min: 0, max: 'dataMax', axisLabel: {formatter: tickText}}),
+          xAxis: clockAxis(view, {origin: start, unix: results.clock.unix === null ? null : results.clock.unix - results.clock.origin + start}, days(end - start), {}),
           yAxis: upAxis(view, {type: 'value', name: 'processors', min: 0}),
-          tooltip: tip(look, {trigger: 'axis', formatter: ps => ps.length ? rows('day ' + numberText(ps[0].value[0], 2), ps, q => numberText(q.value[1], 0)) : ''}),
+          tooltip: tip(look, {trigger: 'axis', formatter: ps => ps.length ? rows('from ' + clockText({unix: results.clock.unix === null ? null : results.clock.unix - results.clock.origin + start}, ps[0].value[0]), ps, q => numberText(q.value[1], 0)) : ''}),
           dataZoom: zoom(view)
         })
       });
@@ -586,7 +730,8 @@ function loadPlot(results, view, key, id, title, label) {
       describes: title, series, legend: legend(view, policies),
       grid: {left: 12, right: 26, top: below(view, policies), bottom: 34, containLabel: true},
       xAxis: axis(view, {type: 'value', name: 'offered load', scale: true, axisLabel: {formatter: v => percentText(v, 0)}}),
-      yAxis: upAxis(view, {type: 'value', name: label === durationText ? 'mean wait' : 'mean bounded slowdown', min: 0, axisLabel: {formatter: label === figureText ? tickText : label}}),
+      yAxis: label === durationText ? spanAxis(upAxis, view, Math.max(...series.flatMap(s => s.data.map(d => d[1]))), {name: 'mean wait'})
+        : upAxis(view, {type: 'value', name: 'mean bounded slowdown', min: 0, axisLabel: {formatter: tickText}}),
       tooltip: tip(look, {trigger: 'axis', formatter: ps => ps.length ? rows('offered load ' + percentText(ps[0].value[0], 1), ps, p => label(p.value[1])) : ''})
     })
   };

@@ -12,12 +12,22 @@ function still(plot, width) {
   return {id: plot.id, title: plot.title, note: plot.note || '', svg};
 }
 
+// A file stands alone, so its title is part of the picture; a page has it above.
+function titled(drawing, width, height, look) {
+  const head = 34, title = escapeHtml(shortText(drawing.title, Math.floor(width / 9)));
+  drawing.svg = '<svg xmlns="http://www.w3.org/2000/svg" width="' + width + '" height="' + (height + head) + '" viewBox="0 0 ' + width + ' ' + (height + head) + '">' +
+    '<rect width="' + width + '" height="' + (height + head) + '" fill="' + look.paper + '"/>' +
+    '<text x="14" y="23" font-family="' + STILL_FONT.replace(/"/g, "'") + '" font-size="15" font-weight="bold" fill="' + look.ink + '">' + title + '</text>' +
+    drawing.svg.replace('<svg ', '<svg y="' + head + '" ') + '</svg>';
+  return drawing;
+}
+
 function drawReport(json, width) {
   const results = readResults(JSON.parse(json));
   const all = results.policies.map(p => p.index);
   const chosen = all.length > TOGETHER ? chooseSome(results) : all;
   const view = {look: LOOKS.light, narrow: false, still: true, font: STILL_FONT, chosen};
-  return JSON.stringify(reportPlots(results, view).map(plot => still(plot, width)));
+  return JSON.stringify(reportPlots(results, view).map(plot => titled(still(plot, width), width, plot.height, view.look)));
 }
 
 function drawFidelity(json, width) {

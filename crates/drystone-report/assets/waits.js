@@ -37,7 +37,7 @@ function groupsPlot(division, view) {
     option: frame(view, {
       describes: 'waits by ' + division.by, series, legend: legend(view, series.map(s => ({name: s.name}))),
       grid: {left: 12, right: 26, top: below(view, series), bottom: 34, containLabel: true},
-      xAxis: axis(view, {type: 'log', min: 1, name: 'wait', axisLabel: {formatter: durationText}}),
+      xAxis: lengthAxis(axis, view, 1, Math.max(...series.flatMap(s => s.data.map(d => d[0]))), {name: 'wait'}),
       yAxis: axis(view, {type: 'category', data: groups.map(g => shortText(g.name, 30) + ' (' + tickText(g.figures.jobs) + ')'), splitLine: {show: true}})
     })
   };
@@ -56,7 +56,7 @@ function monthsPlot(data, view) {
       describes: 'waits by the month', series, legend: legend(view, parts.map(([, name]) => ({name}))),
       grid: {left: 12, right: 26, top: below(view, parts), bottom: 34, containLabel: true},
       xAxis: axis(view, {type: 'category', data: data.months.map(m => m.name)}),
-      yAxis: upAxis(view, {type: 'value', name: 'wait', min: 0, axisLabel: {formatter: durationText}})
+      yAxis: spanAxis(upAxis, view, Math.max(...series.flatMap(s => s.data)), {name: 'wait'})
     })
   };
 }

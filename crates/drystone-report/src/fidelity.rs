@@ -3,6 +3,9 @@
 use crate::assets;
 use crate::charts::{DrawError, Drawing, run};
 use crate::html::{embed, escape, prose};
+use crate::number::in_unit;
+use crate::table::{Cell, Table};
+use drystone::metrics::Unit;
 use serde_json::Value;
 use std::fmt::Write;
 
@@ -34,10 +37,10 @@ pub fn fidelity_page(fidelity: &Value) -> Result<String, DrawError> {
     for drawing in draw_fidelity(fidelity, 900)? {
         let _ = write!(
             main,
-            "<figure><h3>{}</h3>{}<figcaption>{}</figcaption></figure>",
+            "<figure><figcaption><h3>{}</h3><p>{}</p></figcaption>{}</figure>",
             escape(&drawing.title),
-            drawing.svg,
-            escape(&drawing.note)
+            escape(&drawing.note),
+            drawing.svg
         );
     }
     main.push_str("</section>\n<section id=\"tables\"><h2>Errors</h2>");
@@ -48,6 +51,10 @@ pub fn fidelity_page(fidelity: &Value) -> Result<String, DrawError> {
     Ok(still_page(&title, &main, fidelity))
 }
 
+/// Pictures drawn for light paper, turned over on a dark page: brightness, not hues.
+const DARK_PICTURES: &str =
+    "@media screen and (prefers-color-scheme:dark){figure svg{filter:invert(.92) hue-rotate(180deg)}}";
+
 /// A page without scripts: its main part, and the data that it was made of.
 pub(crate) fn still_page(title: &str, main: &str, data: &Value) -> String {
     let mut out = String::with_capacity(main.len() + (1 << 18));
@@ -57,7 +64,8 @@ pub(crate) fn still_page(title: &str, main: &str, data: &Value) -> String {
          content=\"default-src 'none'; base-uri 'none'; form-action 'none'; style-src 'unsafe-inline'; img-src data:\">\n<meta \
          name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n<meta \
          name=\"generator\" content=\"drystone {}\">\n<link rel=\"icon\" href=\"data:,\">\n<title>{title}</title>\n<style>{} figure svg {{ \
-         width: 100%; max-width: 100%; height: auto; background: #fff; }} #plots figure {{ margin: 0 0 1.8rem; }}</style>\n</head>\n<body>\n{main}",
+         width: 100%; max-width: 100%; height: auto; background: #fff; }} #plots figure {{ margin: 0 0 1.8rem; }} \
+         {DARK_PICTURES}</style>\n</head>\n<body>\n{main}",
         env!("CARGO_PKG_VERSION"),
         assets::PAGE_CSS,
     );
@@ -71,35 +79,26 @@ pub(crate) fn still_page(title: &str, main: &str, data: &Value) -> String {
 
 /// Rows of errors: the replay, the noise, repetitions, baselines.
 fn table(pool: &Value, out: &mut String) {
-    const COLUMNS: [(&str, &str); 8] = [
-        ("jobs", "jobs"),
-        ("replayed_mean", "mean wait, s"),
-        ("mean_distance", "mean distance, s"),
-        ("median_distance", "median, s"),
-        ("within_minute", "within 1 min"),
-        ("within_hour", "within 1 h"),
-        ("kolmogorov_smirnov", "KS"),
-        ("spearman", "Spearman"),
+    const COLUMNS: [(&str, &str, Unit); 9] = [
+        ("jobs", "jobs", Unit::Count),
+        ("replayed_mean", "mean wait", Unit::Seconds),
+        ("mean_distance", "mean distance", Unit::Seconds),
+        ("median_distance", "median distance", Unit::Seconds),
+        ("within_minute", "within 1 min", Unit::Share),
+        ("within_ten_minutes", "within 10 min", Unit::Share),
+        ("within_hour", "within 1 h", Unit::Share),
+        ("kolmogorov_smirnov", "KS", Unit::Ratio),
+        ("spearman", "Spearman", Unit::Ratio),
     ];
-    let name = escape(pool["name"].as_str().unwrap_or_default());
-    let _ = write!(out, "<h3>{name}</h3><div class=\"wide\"><table><thead><tr><th>waits</th>");
-    COLUMNS.iter().for_each(|(_, head)| {
-        let _ = write!(out, "<th>{head}</th>");
-    });
-    out.push_str("</tr></thead><tbody>");
+    let name = pool["name"].as_str().unwrap_or_default();
+    let heads = std::iter::once("waits").chain(COLUMNS.iter().map(|c| c.1));
+    let mut table = Table::new("", format!("Distance of waits from the records: {name}"), heads);
     let mut row = |name: &str, errors: &Value| {
-        let _ = write!(out, "<tr><td>{}</td>", escape(name));
-        for (key, _) in COLUMNS {
-            let shown = match &errors[key] {
-                Value::Number(n) if n.is_u64() => n.to_string(),
-                Value::Number(n) => n
-                    .as_f64()
-                    .map_or(String::new(), |v| if v.abs() < 10.0 { format!("{v:.3}") } else { format!("{v:.0}") }),
-                _ => "–".to_string(),
-            };
-            let _ = write!(out, "<td>{shown}</td>");
-        }
-        out.push_str("</tr>");
+        let mut cells = vec![Cell::name(name)];
+        cells.extend(COLUMNS.iter().map(|&(key, _, unit)| {
+            Cell::number(errors[key].as_f64(), |value| in_unit(Some(value), unit))
+        }));
+        table.row(cells);
     };
     row("replayed", &pool["errors"]);
     row("replayed, without unmodelled waits", &pool["modelled"]);
@@ -110,5 +109,5 @@ fn table(pool: &Value, out: &mut String) {
     for baseline in pool["baselines"].as_array().into_iter().flatten() {
         row(&format!("baseline: {}", baseline["name"].as_str().unwrap_or_default()), &baseline["errors"]);
     }
-    out.push_str("</tbody></table></div>");
+    table.html(out);
 }

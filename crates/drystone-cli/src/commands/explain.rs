@@ -2,6 +2,7 @@
 
 use super::passes::{self, Said};
 use super::told::SiteWords;
+use super::told_log::LogWords;
 use super::why_not::{Watch, WhyNot};
 use crate::args::{ExplainArgs, StoryFormat};
 use crate::exit::{DONE, Failure, Outcome};
@@ -114,7 +115,8 @@ pub(crate) fn story(args: &ExplainArgs, input: &Input) -> Result<Story, Failure>
         said = heard;
     }
     drop(progress);
-    let dates = words.as_ref().map(|words| words as &dyn Words);
+    let dated = if words.is_none() { LogWords::of(workload) } else { None };
+    let dates = words.as_ref().map(|words| words as &dyn Words).or(dated.as_ref().map(|words| words as &dyn Words));
     let mut more = why_not.as_ref().map(|told| format!("\n{}", told.text(dates))).unwrap_or_default();
     more += &passes::text(&said, workload.job(id).submit, dates);
     let determined = Determined {
@@ -125,6 +127,6 @@ pub(crate) fn story(args: &ExplainArgs, input: &Input) -> Result<Story, Failure>
         experiment: &experiment,
     };
     let json = output::json(&Answer { determined, told: &story, why_not: why_not.as_ref(), passes: &said })?;
-    let told = words.map_or_else(|| story.to_string(), |words| story.for_people(&words));
+    let told = dates.map_or_else(|| story.to_string(), |words| story.for_people(words));
     Ok(Story { text: told + &more, json })
 }

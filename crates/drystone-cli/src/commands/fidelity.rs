@@ -1,6 +1,7 @@
 //! `drystone fidelity`: a simulation of a site held against what happened there.
 
 mod document;
+mod overview;
 mod rows;
 
 use crate::args::FidelityArgs;
@@ -19,22 +20,30 @@ use std::sync::atomic::AtomicBool;
 /// A result with where it comes from.
 #[derive(Serialize)]
 #[serde(transparent)]
-pub(crate) struct Found(Fidelity);
+pub(crate) struct Found {
+    fidelity: Fidelity,
+    /// True prints everything, not only the overview.
+    #[serde(skip)]
+    whole: bool,
+}
 
 pub(crate) fn fidelity(args: &FidelityArgs) -> Outcome {
     message::be_quiet(args.quiet);
     let report = args.report.as_deref().map(ReportFile::open).transpose()?;
     let stop = interrupt::stop_in_order();
-    let Some(found) = held(args, stop)? else { return Ok(interrupt::code()) };
+    let Some(mut found) = held(args, stop)? else { return Ok(interrupt::code()) };
     if interrupt::stop_at_once() {
         return Ok(interrupt::code());
     }
     if let Some(file) = report {
+        // A file has room for everything.
+        found.whole = true;
         file.write(&found)?.publish()?;
     }
+    found.whole = args.details;
     output::print(&found, args.format)?;
     let unmet: Vec<String> =
-        args.require.iter().flat_map(|r| r.unmet(&found.0)).map(|unmet| unmet.to_string()).collect();
+        args.require.iter().flat_map(|r| r.unmet(&found.fidelity)).map(|unmet| unmet.to_string()).collect();
     unmet.iter().for_each(|text| message::error(text));
     Ok(if unmet.is_empty() { DONE } else { FINDING })
 }
@@ -72,11 +81,12 @@ pub(crate) fn held(args: &FidelityArgs, stop: &AtomicBool) -> Result<Option<Foun
         stop: Some(stop),
         told: &|jobs| progress.add(jobs),
     };
-    Ok(Some(Found(match measure(&site, &settings) {
+    let fidelity = match measure(&site, &settings) {
         Err(ReplayError::Stopped) => return Ok(None),
         Err(ReplayError::Experiment { policy, source }) => return Err(Failure::experiment(&policy, source)),
         other => other.map_err(Failure::usage)?,
-    })))
+    };
+    Ok(Some(Found { fidelity, whole: args.details }))
 }
 
 /// Jobs that are simulated: the policy, two baselines, and the runs for the noise.
@@ -86,11 +96,15 @@ fn work(jobs: usize, seeds: u32) -> u64 {
 
 impl Printable for Found {
     fn document(&self) -> Document {
-        document::document(&self.0)
+        document::document(&self.fidelity)
+    }
+
+    fn overview(&self) -> Option<Document> {
+        (!self.whole).then(|| overview::overview(&self.fidelity))
     }
 
     fn rows(&self) -> Rows {
-        rows::rows(&self.0)
+        rows::rows(&self.fidelity)
     }
 
     fn beyond_rows(&self) -> Option<&'static str> {
@@ -98,7 +112,7 @@ impl Printable for Found {
     }
 
     fn page(&self) -> Result<String, Failure> {
-        let data = serde_json::to_value(&self.0).map_err(Failure::usage)?;
+        let data = serde_json::to_value(&self.fidelity).map_err(Failure::usage)?;
         drystone_report::fidelity_page(&data).map_err(Failure::usage)
     }
 }

@@ -35,6 +35,7 @@ mod shell;
 mod sweep;
 #[cfg_attr(not(feature = "sites"), path = "told_absent.rs")]
 mod told;
+mod told_log;
 #[cfg(feature = "sites")]
 mod waits;
 #[cfg(feature = "sites")]

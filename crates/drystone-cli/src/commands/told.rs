@@ -49,7 +49,7 @@ impl Words for SiteWords<'_> {
     }
 
     fn change(&self, by: Span) -> String {
-        format!("{}{}", if by.0 < 0 { "\u{2212}" } else { "+" }, duration(by.0.unsigned_abs() as f64))
+        super::told_log::signed(by)
     }
 
     fn job(&self, id: JobId, number: i64) -> String {

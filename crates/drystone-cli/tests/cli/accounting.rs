@@ -96,8 +96,11 @@ fn a_fidelity_ends_in_one_sentence() {
     let folder = site();
     let args = ["fidelity", "site", "--policy", "easy", "--seeds", "2", "--warm-up", "0", "--quiet"];
     let told = folder.run(&args).ok();
-    assert!(told.contains("Verdict: "), "{told}");
+    assert!(told.contains("\nVerdict  "), "{told}");
     insta::assert_snapshot!("fidelity", told);
+    let whole = folder.run(&[&args[..], &["--details"]].concat()).ok();
+    assert!(whole.contains("Verdict: "), "{whole}");
+    insta::assert_snapshot!("fidelity_details", whole);
     let json = folder.run(&[&args[..], &["--format", "json"]].concat()).json();
     insta::assert_snapshot!("fidelity_json", shape_of(&json));
 }

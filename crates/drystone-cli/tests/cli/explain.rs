@@ -44,6 +44,21 @@ fn promises_over_time_and_who_displaced_whom_at_what_price() {
     }
 }
 
+/// The log of the KTH SP2 begins at 1996-09-23 14:00:31 in Stockholm, as its header says beside
+/// `UnixStartTime`; summer time ended on 1996-10-27, so 40 days later the clock says 13:00:31.
+#[test]
+fn a_log_with_dates_is_told_in_dates() {
+    let head = "; MaxProcs: 4\n; UnixStartTime: 843480031\n; TimeZoneString: Europe/Stockholm\n";
+    let later = 40 * 86_400;
+    let log = format!("{head}{}{}", line(1, 0, 7_200, 4, 7_200), line(2, 60, 100, 4, 100)) + &line(3, later, 10, 1, 10);
+    let folder = Folder::with("log.swf", log);
+    let told = explain(&folder, &["--policy", "easy", "--job", "2", "--no-what-if"]).ok();
+    assert!(told.contains("submitted at 1996-09-23 14:01:31\ndates in Europe/Stockholm:\n"), "{told}");
+    assert!(told.contains("1996-09-23 16:00:31  starts as the first of its queue, after 119.0 min\n"), "{told}");
+    let told = explain(&folder, &["--policy", "easy", "--job", "3", "--no-what-if"]).ok();
+    assert!(told.contains("submitted at 1996-11-02 13:00:31\n"), "{told}");
+}
+
 /// A job that is planned to start at once has a scheduler's priority of 0 until it has started: a
 /// job that arrives in the same second displaces it for nothing.
 #[test]

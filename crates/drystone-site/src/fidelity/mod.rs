@@ -143,6 +143,7 @@ fn pool(site: &Site, case: &Case, bench: &Bench<'_>, settings: &Settings<'_>) ->
             worst_week,
             hours,
             recorded_hours,
+            verdict: String::new(),
         },
         waits,
     ))

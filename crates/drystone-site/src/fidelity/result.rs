@@ -100,6 +100,8 @@ pub struct PoolFidelity {
     pub hours: Hours,
     /// And recorded.
     pub recorded_hours: Hours,
+    /// Uses that this replay allows, in a sentence.
+    pub verdict: String,
 }
 
 /// Waits of a class of jobs. Quantiles are those of 10, 50, 90 and 99 of 100.
@@ -334,6 +336,9 @@ impl Fidelity {
             verdict: Vec::new(),
             not_modelled: gaps(site, settings).iter().map(|text| (*text).to_string()).collect(),
         };
+        for pool in &mut fidelity.pools {
+            pool.verdict = pool.in_one_sentence(&fidelity.policy);
+        }
         fidelity.verdict = fidelity.sentences();
         fidelity
     }
@@ -407,7 +412,7 @@ impl PoolFidelity {
     /// Describes the result in sentences.
     fn sentences(&self, policy: &str) -> Vec<String> {
         let mut all = Vec::new();
-        let percent = |share: f64| format!("{:.1} %", share * 100.0);
+        let percent = |share: f64| format!("{:.1}%", share * 100.0);
         let happened = &self.as_happened;
         if happened.over_capacity > 0.001 {
             all.push(format!(
@@ -422,16 +427,18 @@ impl PoolFidelity {
             (e.within_minute, e.within_hour, e.recorded_mean, e.replayed_mean)
         {
             all.push(format!(
-                "Under {policy} {} of {} jobs start within a minute of when they did, {} within an hour; the mean wait is {replayed:.0} s, \
-                 and {recorded:.0} s were recorded.",
+                "Under {policy} {} of {} jobs start within a minute of when they did, {} within an hour; the mean wait is {}, \
+                 and {} in the records.",
                 percent(minute),
                 e.jobs,
-                percent(hour)
+                percent(hour),
+                length(replayed),
+                length(recorded)
             ));
         }
         all.extend(self.against_baselines(policy));
         all.extend(self.against_noise());
-        all.push(self.in_one_sentence(policy));
+        all.push(format!("Verdict: {}", self.verdict));
         all
     }
 
@@ -439,7 +446,7 @@ impl PoolFidelity {
     fn in_one_sentence(&self, policy: &str) -> String {
         let happened = &self.as_happened;
         let idle = happened.idle_while_queued;
-        let share = |value: Option<f64>| value.map_or("-".to_string(), |v| format!("{:.0} %", v * 100.0));
+        let share = |value: Option<f64>| value.map_or("-".to_string(), |v| format!("{:.0}%", v * 100.0));
         // A policy that is itself a baseline is no better than itself.
         let is_baseline = self.baselines.iter().any(|b| b.is_policy);
         let loses =
@@ -447,29 +454,29 @@ impl PoolFidelity {
         let within = self.errors.within_ten_minutes;
         if happened.over_capacity > 0.01 {
             format!(
-                "Verdict: jobs held more than the machine has {:.0} % of the time: the machine or the sizes are wrong, and no policy can be judged.",
+                "jobs held more than the machine has {:.0}% of the time: the machine or the sizes are wrong, and no policy can be judged.",
                 happened.over_capacity * 100.0
             )
         } else if idle > MUCH_IDLE {
             format!(
-                "Verdict: idle while a job that fits waits {idle:.0} % of the time: this dump is not the whole load, or something that is not \
+                "idle while a job that fits waits {idle:.0}% of the time: this dump is not the whole load, or something that is not \
                  simulated held jobs back."
             )
         } else if within.is_some_and(|w| w >= 0.9) && !loses {
             format!(
-                "Verdict: {policy} stands for this site: {} of the jobs start within ten minutes of when they did; differences between policies \
+                "{policy} stands for this site: {} of the jobs start within ten minutes of when they did; differences between policies \
                  beyond its errors can be believed.",
                 share(within)
             )
         } else if loses || within.is_none_or(|w| w < 0.5) {
             format!(
-                "Verdict: {policy} is no model of this site: {} of the jobs start within ten minutes of when they did; compare policies with \
+                "{policy} is not a model of this site: {} of the jobs start within ten minutes of when they did; compare policies with \
                  each other, not with what was recorded.",
                 share(within)
             )
         } else {
             format!(
-                "Verdict: {policy} is a rough model of this site: {} of the jobs start within ten minutes of when they did; only differences \
+                "{policy} is a rough model of this site: {} of the jobs start within ten minutes of when they did; only differences \
                  between policies that are larger than its errors can be believed.",
                 share(within)
             )
@@ -478,7 +485,7 @@ impl PoolFidelity {
 
     fn against_baselines(&self, policy: &str) -> Option<String> {
         if self.baselines.iter().any(|b| b.is_policy) {
-            return Some(format!("{policy} is itself one of the baselines: what it explains, any site would."));
+            return Some(format!("{policy} is also the reference: there is no skill score."));
         }
         let loses = |skill: Option<f64>| skill.is_some_and(|s| s <= 0.0);
         let lost: Vec<&str> = [
@@ -492,10 +499,7 @@ impl PoolFidelity {
         .collect();
         Some(match lost.is_empty() {
             true => format!("{policy} is closer to the site than every baseline."),
-            false => format!(
-                "{policy} is no model of this site yet: by {} a baseline is as close or closer.",
-                lost.join(", ")
-            ),
+            false => format!("A baseline is as close to the site as {policy}, or closer, by {}.", lost.join(", ")),
         })
     }
 
@@ -504,20 +508,29 @@ impl PoolFidelity {
         let repeated: Vec<f64> = self.repetitions.iter().filter_map(|r| r.errors.mean_distance).collect();
         let mut floors = Vec::new();
         if let Some(most) = repeated.iter().copied().reduce(f64::max) {
-            floors.push((most, "recordings of the same workload differ from each other by up to".to_string()));
+            floors.push((most, "Recordings of the same workload differ from each other by up to".to_string()));
         }
         if let Some(noise) = self.noise.median.mean_distance {
-            floors.push((noise, format!("arrivals moved by up to {} s move them by", self.noise.jitter)));
+            floors.push((noise, format!("Arrivals moved by up to {} s alone cause", self.noise.jitter)));
         }
         let said: Vec<String> = floors
             .iter()
-            .map(|(floor, what)| {
-                let place = if error <= *floor { "indistinguishable from it" } else { "above it" };
-                format!("{what} {floor:.0} s, and the error is {place}")
+            .map(|(floor, cause)| {
+                let place = if error <= *floor { "within" } else { "beyond" };
+                format!("{cause} {}: the error is {place} this noise", length(*floor))
             })
             .collect();
-        (!said.is_empty())
-            .then(|| format!("The mean distance of waits is {error:.0} s; of the noise: {}.", said.join("; ")))
+        (!said.is_empty()).then(|| format!("Waits are off by {} on average. {}.", length(error), said.join(". ")))
+    }
+}
+
+/// Returns a length of time in the unit that suits it.
+fn length(seconds: f64) -> String {
+    match seconds.abs() {
+        s if s < 120.0 => format!("{seconds:.0} s"),
+        s if s < 7_200.0 => format!("{:.1} min", seconds / 60.0),
+        s if s < 172_800.0 => format!("{:.1} h", seconds / 3_600.0),
+        _ => format!("{:.1} days", seconds / 86_400.0),
     }
 }
 

@@ -106,6 +106,15 @@ impl Calendar {
         })
     }
 
+    /// The date and the time of day in the log's time zone (else UTC), such as 1996-12-04 02:13:50;
+    /// `None` where the log does not say when it was recorded.
+    #[must_use]
+    pub fn local(&self, time: Time) -> Option<String> {
+        let unix = time.0.checked_add(self.unix_start?)?;
+        let local = Zoned::new(Timestamp::from_second(unix).ok()?, self.zone.clone());
+        Some(local.strftime("%Y-%m-%d %H:%M:%S").to_string())
+    }
+
     fn find_month(&self, time: Time) -> Option<(i64, Time, Time)> {
         let origin = self.unix_start?;
         let unix = time.0.checked_add(origin)?;

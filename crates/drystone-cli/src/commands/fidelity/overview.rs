@@ -1,0 +1,156 @@
+//! The result as it is printed by default: a verdict, its figures and one table, in thirty lines of
+//! eighty columns.
+
+use crate::output::document::{Document, Table, Value};
+use crate::output::number::{NONE, TimeUnit, count, duration, percent};
+use drystone_site::fidelity::{Errors, Fidelity, PoolFidelity};
+
+/// Pools in the table; more of them are left to `--details`.
+const MOST_POOLS: usize = 12;
+
+pub(super) fn overview(fidelity: &Fidelity) -> Document {
+    let mut document = Document::default();
+    document.heading(format!("{} replayed under {}", fidelity.site, fidelity.policy));
+    let mut facts = Vec::new();
+    for pool in fidelity.pools.iter().take(MOST_POOLS) {
+        facts.extend(pool_facts(pool, fidelity.pools.len() > 1));
+    }
+    let c = &fidelity.coverage;
+    let mut jobs = format!("{} compared of {} in the records", count(c.compared), count(c.jobs));
+    let apart = [
+        (c.withdrawn, "never ran"),
+        (c.censored, "not finished at the end"),
+        (c.reserved, "in reservations"),
+        (c.dropped, "dropped by the import"),
+        (c.imputed, "with an assumed limit, size or run time"),
+    ];
+    for (jobs_of, what) in apart.into_iter().filter(|(n, _)| *n > 0) {
+        jobs.push_str(&format!("; {} {what}", count(jobs_of)));
+    }
+    facts.push(("Jobs".to_string(), jobs));
+    if c.bad_rows > 0 {
+        facts.push(("Rows".to_string(), format!("{} of {} unusable", count(c.bad_rows), count(c.rows))));
+    }
+    document.facts(facts);
+    document.table(match fidelity.pools.as_slice() {
+        [only] => of_one(fidelity, only),
+        pools => of_several(fidelity, pools),
+    });
+    let mut lines = Vec::new();
+    match fidelity.pools.len().saturating_sub(MOST_POOLS) {
+        0 => {}
+        1 => lines.push("One more pool: --details".to_string()),
+        more => lines.push(format!("{more} more pools: --details")),
+    }
+    lines.push("More: --details (classes, hours)   --report out.html (page with plots)".to_string());
+    document.text(lines.join("\n"));
+    document
+}
+
+/// The verdict on a pool, and the reasons for it.
+fn pool_facts(pool: &PoolFidelity, several: bool) -> Vec<(String, String)> {
+    let verdict = match several {
+        true => format!("{}: {}", pool.name, pool.verdict),
+        false => pool.verdict.clone(),
+    };
+    let mut facts = vec![("Verdict".to_string(), verdict)];
+    if several {
+        return facts;
+    }
+    let e = &pool.errors;
+    if let (Some(recorded), Some(replayed), Some(distance)) = (e.recorded_mean, e.replayed_mean, e.mean_distance) {
+        let waits = format!(
+            "{} on average in the records, {} replayed; a job's wait is off by {} on average",
+            duration(recorded),
+            duration(replayed),
+            duration(distance)
+        );
+        facts.push(("Waits".to_string(), waits));
+    }
+    let mut cautions = Vec::new();
+    if pool.as_happened.over_capacity > 0.0 {
+        cautions.push(format!(
+            "jobs held more than the machine has {} of the time, by up to {} units",
+            percent(Some(pool.as_happened.over_capacity), 2),
+            count(pool.as_happened.most_over)
+        ));
+    }
+    if pool.as_happened.idle_while_queued > 1.0 {
+        cautions.push(format!(
+            "a job that fits waits beside idle processors {:.1}% of the time",
+            pool.as_happened.idle_while_queued
+        ));
+    }
+    if pool.intervals.within_minute.is_none() {
+        cautions.push("the window is too short for intervals".to_string());
+    }
+    for (at, caution) in cautions.into_iter().enumerate() {
+        facts.push((if at == 0 { "Caution".to_string() } else { String::new() }, caution));
+    }
+    facts
+}
+
+/// Columns of both tables, whose times share a unit each.
+fn table(first: &str, units: [TimeUnit; 2]) -> Table {
+    Table::new([
+        first.to_string(),
+        format!("mean wait, {}", units[0].name()),
+        format!("off by, {}", units[1].name()),
+        "within 1 min".to_string(),
+        "within 10 min".to_string(),
+        "within 1 h".to_string(),
+    ])
+}
+
+/// Units that suit the waits and distances of a replay.
+fn units(e: &Errors) -> [TimeUnit; 2] {
+    let unit = |value: Option<f64>| TimeUnit::of(value.unwrap_or(0.0));
+    [unit(e.recorded_mean.or(e.replayed_mean)), unit(e.mean_distance)]
+}
+
+fn row(table: &mut Table, units: [TimeUnit; 2], name: String, e: &Errors) {
+    let row: Vec<Value> = vec![
+        name.into(),
+        units[0].text(e.replayed_mean).into(),
+        units[1].text(e.mean_distance).into(),
+        percent(e.within_minute, 1).into(),
+        percent(e.within_ten_minutes, 1).into(),
+        percent(e.within_hour, 1).into(),
+    ];
+    table.row(row);
+}
+
+/// The replay of one pool beside the record, the noise and the baselines.
+fn of_one(fidelity: &Fidelity, pool: &PoolFidelity) -> Table {
+    let units = units(&pool.errors);
+    let mut table = table("waits", units);
+    let mut recorded: Vec<Value> = vec!["recorded".into(), units[0].text(pool.errors.recorded_mean).into()];
+    recorded.resize(6, NONE.into());
+    table.row(recorded);
+    row(&mut table, units, fidelity.policy.clone(), &pool.errors);
+    if pool.noise.runs > 0 {
+        row(&mut table, units, format!("noise: arrivals ±{} s", pool.noise.jitter), &pool.noise.median);
+    }
+    for repetition in &pool.repetitions {
+        row(&mut table, units, format!("recorded again: {}", repetition.name), &repetition.errors);
+    }
+    for baseline in pool.baselines.iter().filter(|b| !b.is_policy) {
+        row(&mut table, units, format!("baseline: {}", baseline.name), &baseline.errors);
+    }
+    table
+}
+
+/// The replay of each pool.
+fn of_several(fidelity: &Fidelity, pools: &[PoolFidelity]) -> Table {
+    let shown = &pools[..pools.len().min(MOST_POOLS)];
+    let all = fidelity.whole().or(pools.first().map(|pool| &pool.errors));
+    let units = all.map_or([TimeUnit::Seconds; 2], units);
+    let mut table = table("pool", units);
+    for pool in shown {
+        row(&mut table, units, pool.name.clone(), &pool.errors);
+    }
+    if let Some(total) = &fidelity.total {
+        row(&mut table, units, "all together".to_string(), total);
+    }
+    table
+}
