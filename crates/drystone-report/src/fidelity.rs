@@ -95,9 +95,11 @@ fn table(pool: &Value, out: &mut String) {
     let mut table = Table::new("", format!("Distance of waits from the records: {name}"), heads);
     let mut row = |name: &str, errors: &Value| {
         let mut cells = vec![Cell::name(name)];
-        cells.extend(COLUMNS.iter().map(|&(key, _, unit)| {
-            Cell::number(errors[key].as_f64(), |value| in_unit(Some(value), unit))
-        }));
+        cells.extend(
+            COLUMNS
+                .iter()
+                .map(|&(key, _, unit)| Cell::number(errors[key].as_f64(), |value| in_unit(Some(value), unit))),
+        );
         table.row(cells);
     };
     row("replayed", &pool["errors"]);
