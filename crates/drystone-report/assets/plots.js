@@ -97,7 +97,8 @@ function readResults(data) {
 function clockOf(workload, policies) {
   const starts = policies.filter(p => p.details && p.details.timeline).map(p => p.details.timeline.start);
   const origin = starts.length ? Math.min(...starts) : 0;
-  const known = workload && typeof workload.unix_start === 'number';
+  // Generators write 0: nothing was recorded in 1970.
+  const known = workload && typeof workload.unix_start === 'number' && workload.unix_start > 0;
   return {origin, unix: known ? workload.unix_start + origin : null};
 }
 
@@ -417,7 +418,8 @@ function paretoPlot(results, view) {
   // Some room on all sides, and never an axis of a single value.
   const room = of => Math.max((high(of) - low(of)) * 0.12, high(of) * 0.02, 1e-9);
   const slowdowns = {min: Math.max(0, low(x) - room(x)), max: high(x) + room(x)}, waits = {min: Math.max(0, low(y) - room(y)), max: high(y) + room(y)};
-  const step = LENGTH_STEPS.find(s => (waits.max - waits.min) / s <= 7) || nice((waits.max - waits.min) / 7, 1);
+  // Days are written with one decimal at most: half a day is the least step of them.
+  const step = LENGTH_STEPS.find(s => (waits.max - waits.min) / s <= 7 && (waits.max <= 172800 || s >= 43200)) || nice((waits.max - waits.min) / 7, 1);
   waits.min = Math.floor(waits.min / step) * step;
   waits.max = Math.ceil(waits.max / step) * step;
   const across = view.narrow ? 230 : view.still ? 560 : 380, down = 290;

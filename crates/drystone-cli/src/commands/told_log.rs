@@ -1,23 +1,26 @@
-//! A story of a job of a log that says when it was recorded: its dates, and spans in the units that
-//! suit them.
+//! A story of a job of a log in the words of people: dates where the log has them, else days of the
+//! log, and spans in the units that suit them.
 
 use crate::output::number::duration;
 use drystone::engine::explain::Words;
 use drystone::metrics::Calendar;
 use drystone::model::{JobId, Span, Time, Workload};
 
-/// Words of a log with dates.
+/// Words of a log that lasts for more than a day.
 pub(super) struct LogWords {
-    calendar: Calendar,
+    /// Dates, where the log says when it was recorded.
+    calendar: Option<Calendar>,
 }
 
 impl LogWords {
-    /// Returns the words of this log, or `None` where its header has no `UnixStartTime`.
+    /// Returns the words of this log, or `None` where seconds say it best: it has no dates and
+    /// lasts for a day or less.
     pub(super) fn of(workload: &Workload) -> Option<LogWords> {
-        let first = workload.jobs().first()?.submit;
-        let calendar = Calendar::new(first, &workload.provenance);
-        calendar.local(first)?;
-        Some(LogWords { calendar })
+        let (first, last) = (workload.jobs().first()?.submit, workload.jobs().last()?.submit);
+        // Generators write 0: nothing was recorded in 1970.
+        let dated = workload.provenance.unix_start.is_some_and(|start| start > 0);
+        let calendar = dated.then(|| Calendar::new(first, &workload.provenance));
+        (calendar.is_some() || last - first > Span::DAY).then_some(LogWords { calendar })
     }
 }
 
@@ -26,9 +29,15 @@ pub(super) fn signed(by: Span) -> String {
     format!("{}{}", if by.0 < 0 { "\u{2212}" } else { "+" }, duration(by.0.unsigned_abs() as f64))
 }
 
+/// A moment as the day of the log, from 0, and the time of that day.
+fn day(at: Time) -> String {
+    let (day, second) = (at.0.div_euclid(Span::DAY.0), at.0.rem_euclid(Span::DAY.0));
+    format!("day {day} {:02}:{:02}:{:02}", second / 3_600, second / 60 % 60, second % 60)
+}
+
 impl Words for LogWords {
     fn moment(&self, at: Time) -> String {
-        self.calendar.local(at).unwrap_or_else(|| at.to_string())
+        self.calendar.as_ref().and_then(|calendar| calendar.local(at)).unwrap_or_else(|| day(at))
     }
 
     fn span(&self, span: Span) -> String {
@@ -44,6 +53,9 @@ impl Words for LogWords {
     }
 
     fn beside(&self, _: JobId) -> String {
-        format!("dates in {}:", self.calendar.zone())
+        match &self.calendar {
+            Some(calendar) => format!("dates in {}:", calendar.zone()),
+            None => "days since time 0 of the log:".to_string(),
+        }
     }
 }

@@ -63,8 +63,30 @@ fn run(folder: &Folder, line: &str) -> std::process::Output {
         .args(["-ec", line])
         .current_dir(folder.path(""))
         .env("PATH", path)
+        .env("COLUMNS", "80")
         .output()
         .expect("a shell")
+}
+
+/// Checks that a page shows what the command before it prints; a line `…` stands for any number of
+/// lines. With `INSTA_UPDATE=always` a page without such lines is corrected.
+fn shows(path: &Path, shown: &str, printed: &str) {
+    let parts: Vec<&str> = shown.split("…").map(|part| part.trim_matches('\n')).collect();
+    if let [whole] = parts[..] {
+        if whole != printed && std::env::var("INSTA_UPDATE").is_ok_and(|how| how == "always") {
+            std::fs::write(path, read(path).replace(whole, printed)).expect("the page is written");
+            return;
+        }
+        assert_eq!(whole, printed, "{}: the page shows another output", path.display());
+        return;
+    }
+    let mut rest = printed;
+    for part in parts.into_iter().filter(|part| !part.is_empty()) {
+        let Some(at) = rest.find(part) else {
+            panic!("{}: not in what is printed:\n{part}\n--- printed:\n{printed}", path.display());
+        };
+        rest = &rest[at + part.len()..];
+    }
 }
 
 #[test]
@@ -76,17 +98,27 @@ fn every_command_of_a_tutorial_runs() {
             site(&folder);
         }
         let mut ran = 0;
+        // The output of the block before this one, if its last command was run.
+        let mut printed: Option<String> = None;
         for (language, lines) in blocks(&text) {
             if let Some(file) = lines.first().and_then(|l| l.strip_prefix("# ")).filter(|_| language == "toml") {
                 folder.write(file, lines.join("\n"));
             }
+            if let Some(output) = printed.take().filter(|_| language == "text") {
+                shows(&path, &lines.join("\n"), output.trim_end());
+            }
             if language != "sh" {
                 continue;
             }
-            for line in lines.iter().filter(|line| !is_not_here(line)) {
+            for line in lines.iter() {
+                printed = None;
+                if is_not_here(line) {
+                    continue;
+                }
                 let output = run(&folder, line);
                 let said = String::from_utf8_lossy(&output.stderr);
                 assert!(output.status.success(), "{}: `{line}`\n{said}", path.display());
+                printed = Some(String::from_utf8_lossy(&output.stdout).into_owned());
                 ran += 1;
             }
         }

@@ -6,7 +6,9 @@ use crate::output::columns::{self, Column, OVERVIEW};
 use crate::output::document::{Document, Table, Tone, Value};
 use crate::output::number::{NONE, bound, change, count, duration, exact_percent, fixed_or, minutes, percent, speed};
 use crate::output::{excess, report};
-use drystone::metrics::{Categorised, Change, Comparison, LEAST_WEEKS, Measure, Metric, PromisesKept, Report, Verdict};
+use drystone::metrics::{
+    Categorised, Change, Comparison, LEAST_WEEKS, Measure, Metric, PromisesKept, Report, ResourceUse, Verdict,
+};
 use drystone_headroom::DelayMeasure;
 use drystone_report::PolicyResult;
 
@@ -113,12 +115,15 @@ pub(super) fn asked_for(result: &CompareResult, document: &mut Document) {
 
 /// The use of each resource beyond processors under each policy; `None` where there is none.
 fn resources(result: &CompareResult) -> Option<Table> {
-    let first = &result.results.first()?.report.resources;
+    // A resource of the machine that no job asks for says nothing about policies.
+    let asked = |used: &&ResourceUse| used.jobs > 0;
+    let first: Vec<&ResourceUse> = result.results.first()?.report.resources.iter().filter(asked).collect();
     let heads = first.iter().map(|one| format!("{} of {}", one.name, one.unit.show(one.total)));
     let mut table = Table::new(std::iter::once("policy".to_string()).chain(heads));
     for one in &result.results {
         let mut row: Vec<Value> = vec![one.name().into()];
-        row.extend(one.report.resources.iter().map(|used| percent(used.utilisation, 1).into()));
+        let used = one.report.resources.iter().filter(asked);
+        row.extend(used.map(|used| Value::from(percent(used.utilisation, 1))));
         table.row(row);
     }
     (!first.is_empty()).then_some(table)
