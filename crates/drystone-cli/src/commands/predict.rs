@@ -27,6 +27,9 @@ const DEFAULTS: [&str; 8] = [
     "learn",
 ];
 
+/// Pointer to the rest.
+const MORE: &str = "More: --details (errors of jobs that ran longer and shorter, medians, settings)";
+
 #[derive(Serialize)]
 pub(crate) struct Judged {
     schema: &'static str,
@@ -34,6 +37,9 @@ pub(crate) struct Judged {
     workload: WorkloadMeta,
     predictors: Vec<Judgement>,
     verdict: Vec<String>,
+    /// True prints everything, not only the overview.
+    #[serde(skip)]
+    whole: bool,
 }
 
 #[derive(Serialize)]
@@ -52,10 +58,12 @@ pub(crate) fn predict(args: &PredictArgs) -> Outcome {
     file::distinct(&[Some(log)], &written)?;
     let report_file = args.report.as_deref().map(ReportFile::open_plain).transpose()?;
     let input = Input::read(Some(log), &args.cleaning, 1, true)?;
-    let judged = judged(args, &input)?;
+    let mut judged = judged(args, &input)?;
     if let Some(file) = report_file {
+        judged.whole = true;
         file.write(&judged)?.publish()?;
     }
+    judged.whole = args.details;
     output::print(&judged, args.format)?;
     Ok(DONE)
 }
@@ -81,7 +89,32 @@ pub(crate) fn judged(args: &PredictArgs, input: &Input) -> Result<Judged, Failur
         })
         .collect();
     let verdict = predict_verdict::verdict(&input.workload, &all)?;
-    Ok(Judged { schema: "drystone/predict/1", drystone: VERSION, workload: input.meta(), predictors, verdict })
+    Ok(Judged { schema: "drystone/predict/1", drystone: VERSION, workload: input.meta(), predictors, verdict, whole: args.details })
+}
+
+impl Judged {
+    /// The verdict, and the main figures of each predictor.
+    fn short(&self) -> Document {
+        let mut document = Document::default();
+        document.heading(self.workload.line());
+        document.text(self.verdict.join("\n"));
+        let mut table =
+            Table::new(["predictor", "accuracy", "error, min", "p95, min", "from history", "too short"]);
+        for j in &self.predictors {
+            let (f, minutes) = (&j.foresight, |s: Option<f64>| fixed_or(s.map(|s| s / 60.0), 1));
+            table.row(vec![
+                j.predictor.clone().into(),
+                percent(f.accuracy.mean, 1).into(),
+                minutes(f.error.mean).into(),
+                minutes(f.error.p95).into(),
+                percent(f.coverage, 1).into(),
+                percent(f.under_predicted_rate, 1).into(),
+            ]);
+        }
+        document.table(table);
+        document.text(MORE);
+        document
+    }
 }
 
 impl Printable for Judged {
@@ -123,6 +156,10 @@ impl Printable for Judged {
             document.text(self.verdict.join("\n"));
         }
         document
+    }
+
+    fn overview(&self) -> Option<Document> {
+        (!self.whole).then(|| self.short())
     }
 
     fn rows(&self) -> Rows {

@@ -19,18 +19,23 @@ pub(crate) struct Found {
     waits: Waits,
     #[serde(skip)]
     top: usize,
+    /// True prints everything, not only the overview.
+    #[serde(skip)]
+    whole: bool,
 }
 
 pub(crate) fn waits(args: &WaitsArgs) -> Outcome {
     message::be_quiet(args.quiet);
     let report = args.report.as_deref().map(ReportFile::open).transpose()?;
-    let found = asked(args)?;
+    let mut found = asked(args)?;
     for note in &found.waits.notes {
         message::warning(note.trim_end_matches('.'));
     }
     if let Some(file) = report {
+        found.whole = true;
         file.write(&found)?.publish()?;
     }
+    found.whole = args.details;
     output::print(&found, args.format)?;
     Ok(DONE)
 }
@@ -51,12 +56,16 @@ fn asked(args: &WaitsArgs) -> Result<Found, Failure> {
         return Err(Failure::usage("--since does not lie before --until"));
     }
     let waits = recorded(&site, &Question { by, since, until, pool });
-    Ok(Found { waits, top: args.top })
+    Ok(Found { waits, top: args.top, whole: args.details })
 }
 
 impl Printable for Found {
     fn document(&self) -> Document {
         document::document(&self.waits, self.top)
+    }
+
+    fn overview(&self) -> Option<Document> {
+        (!self.whole).then(|| document::overview(&self.waits, self.top))
     }
 
     fn rows(&self) -> Rows {

@@ -35,7 +35,7 @@ fn dump() -> String {
     text
 }
 
-fn site() -> Folder {
+pub(crate) fn site() -> Folder {
     let folder = Folder::with("jobs.psv", dump());
     folder.write(
         "slurm.conf",

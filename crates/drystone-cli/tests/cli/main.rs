@@ -19,6 +19,7 @@ mod inputs;
 mod library;
 mod machine;
 mod outputs;
+mod overviews;
 mod over_time;
 mod predict;
 mod readers;

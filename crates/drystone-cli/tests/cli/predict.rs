@@ -45,7 +45,7 @@ fn a_job_that_still_waited_in_the_log_teaches_nothing() {
 #[test]
 fn tables_of_the_default_predictors() {
     let folder = Folder::with("log.swf", four());
-    let table = folder.run(&["predict", "log.swf", "--report", "out.md"]).ok();
+    let table = folder.run(&["predict", "log.swf", "--details", "--report", "out.md"]).ok();
     for predictor in ["estimate", "recent(2)", "recent(2,window=extended)", "quantile(0.9)", "learn"] {
         assert!(table.contains(&format!("\n{predictor} ")), "{predictor}: {table}");
     }

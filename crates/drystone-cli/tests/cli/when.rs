@@ -117,7 +117,7 @@ fn answers_on_a_log_are_scored() {
         .run(&["workload", "generate", "--procs", "32", "--jobs", "400", "--load", "1", "--out", "log.swf", "--quiet"])
         .ok();
     let args = ["foresee", "-w", "log.swf", "--samples", "20", "--quiet"];
-    let text = folder.run(&[&args[..], &["--report", "out.html"]].concat()).ok();
+    let text = folder.run(&[&args[..], &["--details", "--report", "out.html"]].concat()).ok();
     for part in ["method", "calibrated", "plan", "Verdict", "The best baseline is"] {
         assert!(text.contains(part), "{part}: {text}");
     }

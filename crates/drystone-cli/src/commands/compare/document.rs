@@ -63,6 +63,7 @@ pub(super) fn document(result: &CompareResult) -> Document {
     if result.results.iter().any(predicted) {
         document.text(RESERVATION_ERROR);
     }
+    use_of_resources(result, &mut document);
     asked_for(result, &mut document);
     if !result.verdict.is_empty() {
         document.heading("Verdict");
@@ -71,18 +72,24 @@ pub(super) fn document(result: &CompareResult) -> Document {
     document
 }
 
-/// The sections that an option asks for, whatever else is printed.
-pub(super) fn asked_for(result: &CompareResult, document: &mut Document) {
+/// The use of resources beyond processors, where jobs ask for any.
+pub(super) fn use_of_resources(result: &CompareResult, document: &mut Document) {
     if let Some(table) = resources(result) {
         document.heading("Use of resources");
         document.table(table);
     }
+}
+
+/// The sections that an option asks for, whatever else is printed.
+pub(super) fn asked_for(result: &CompareResult, document: &mut Document) {
     let reports: Vec<(&str, &Report)> = result.results.iter().map(|r| (r.policy.text.as_str(), &r.report)).collect();
     for (heading, table) in excess::tables(&reports) {
         document.heading(heading);
         document.table(table);
     }
-    if result.results.iter().any(|r| r.report.disruptions.is_some()) {
+    // Those of a site come with it.
+    let named = result.whole || result.replay.is_none();
+    if named && result.results.iter().any(|r| r.report.disruptions.is_some()) {
         document.heading("Outages and holds");
         document.table(disruptions(result));
     }

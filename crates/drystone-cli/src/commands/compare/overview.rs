@@ -35,6 +35,11 @@ pub(super) fn overview(result: &CompareResult) -> Document {
         .map(|(rows, told)| with(rows, told))
         .find(fits)
         .unwrap_or_else(|| with(LEAST_ROWS.min(all), 0));
+    let mut more = document.clone();
+    super::document::use_of_resources(result, &mut more);
+    if fits(&more) {
+        document = more;
+    }
     super::document::asked_for(result, &mut document);
     document
 }

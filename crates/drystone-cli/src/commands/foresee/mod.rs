@@ -25,10 +25,12 @@ pub(crate) fn foresee(args: &ForeseeArgs) -> Outcome {
     let report_file = args.report.as_deref().map(ReportFile::open).transpose()?;
     let input = Input::part(args.source.path(), (&args.log, &args.cut, &args.real), args.seed, false)?;
     let scores = scores(args, &input, interrupt::stop_in_order())?;
-    let Some(scores) = scores.filter(|_| !interrupt::stop_at_once()) else { return Ok(interrupt::code()) };
+    let Some(mut scores) = scores.filter(|_| !interrupt::stop_at_once()) else { return Ok(interrupt::code()) };
     if let Some(file) = report_file {
+        scores.whole = true;
         file.write(&scores)?.publish()?;
     }
+    scores.whole = args.details;
     output::print(&scores, args.format)?;
     Ok(DONE)
 }

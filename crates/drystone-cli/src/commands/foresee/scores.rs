@@ -22,6 +22,9 @@ pub(crate) struct Scores {
     every: u32,
     pub(super) found: Foreseen,
     verdict: Vec<String>,
+    /// True prints everything, not only the overview.
+    #[serde(skip)]
+    pub(super) whole: bool,
 }
 
 impl Scores {
@@ -49,6 +52,7 @@ impl Scores {
             every: options.every,
             found,
             verdict,
+            whole: false,
         }
     }
 
@@ -74,8 +78,8 @@ fn verdict(found: &Foreseen) -> Vec<String> {
     };
     let all = &ours.all;
     let mut lines = vec![format!(
-        "Of {} jobs that waited, {} % started within the central 50 % of their forecast and {} % within the central \
-         90 %.",
+        "Of {} jobs that waited, {}% started within the central 50% of their forecast and {}% within the central \
+         90%.",
         count(all.questions),
         fixed(100.0 * all.coverage[0], 1),
         fixed(100.0 * all.coverage[1], 1)
@@ -86,7 +90,7 @@ fn verdict(found: &Foreseen) -> Vec<String> {
     {
         let clear = if skill.low > 0.0 { "" } else { "; the interval contains zero" };
         lines.push(format!(
-            "The best baseline is {}: calibrated futures have {} % less CRPS (95 % interval: {} to {} %{clear}).",
+            "The best baseline is {}: calibrated futures have {}% less CRPS (95% interval: {} to {}%{clear}).",
             best.method.name(),
             fixed(100.0 * skill.skill, 1),
             fixed(100.0 * skill.low, 1),
@@ -94,7 +98,7 @@ fn verdict(found: &Foreseen) -> Vec<String> {
         ));
     }
     if let Some(before) = found.before_plan {
-        lines.push(format!("{} % of the jobs started before the plan of time limits said.", fixed(100.0 * before, 1)));
+        lines.push(format!("{}% of the jobs started before the plan of time limits said.", fixed(100.0 * before, 1)));
     }
     let promises = found.promises;
     if promises.made > 0 {
@@ -108,7 +112,7 @@ fn verdict(found: &Foreseen) -> Vec<String> {
     }
     if found.beyond > 0.0005 {
         lines.push(format!(
-            "In {} % of the futures the job had not started after 14 days.",
+            "In {}% of the futures the job had not started after 14 days.",
             fixed(100.0 * found.beyond, 1)
         ));
     }
@@ -135,9 +139,9 @@ fn table(rows: &[(String, Method, &Score)], first: &str) -> Table {
         "CRPS",
         "log CRPS",
         "error p50",
-        "50 % cover",
-        "90 % cover",
-        "90 % width",
+        "50% cover",
+        "90% cover",
+        "90% width",
         "by p95",
         "calib. error",
     ];
@@ -158,6 +162,30 @@ fn table(rows: &[(String, Method, &Score)], first: &str) -> Table {
         ]);
     }
     table
+}
+
+impl Scores {
+    /// The verdict, and the main scores of each method.
+    fn short(&self) -> Document {
+        let mut document = Document::default();
+        document.heading(self.workload.line());
+        document.text(self.verdict.join("\n"));
+        let mut table = Table::new(["method", "CRPS, min", "error, min", "50% holds", "90% holds", "90% width, min"]);
+        for MethodScore { method, all, .. } in &self.found.methods {
+            let number = |value: f64, digits| if all.questions == 0 { "-".to_string() } else { fixed(value, digits) };
+            table.row(vec![
+                method.name().into(),
+                number(all.crps, 1).into(),
+                number(all.error[1], 1).into(),
+                unless_point(*method, share(all.coverage[0])).into(),
+                unless_point(*method, share(all.coverage[1])).into(),
+                unless_point(*method, number(all.width[1], 0)).into(),
+            ]);
+        }
+        document.table(table);
+        document.text("More: --details (by state, skill, methods)   --report out.html (page with plots)");
+        document
+    }
 }
 
 impl Printable for Scores {
@@ -220,6 +248,10 @@ impl Printable for Scores {
         document.heading("Verdict");
         document.text(self.verdict.join("\n"));
         document
+    }
+
+    fn overview(&self) -> Option<Document> {
+        (!self.whole).then(|| self.short())
     }
 
     fn page(&self) -> Result<String, Failure> {

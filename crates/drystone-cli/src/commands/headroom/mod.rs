@@ -114,6 +114,7 @@ pub(crate) fn answer(args: &HeadroomArgs, input: &Input, stop: &AtomicBool) -> R
         experiment,
         floor_of_slowdown: args.floor,
         measure: args.measure,
+        whole: args.details,
         verdict: result::lines(&sought.bracket, args.measure, result::shows_floor(args.measure, args.floor)),
         bracket: sought.bracket.clone(),
         policies: ran.iter().filter(|one| one.shown).map(beside).collect(),

@@ -30,6 +30,9 @@ pub(crate) struct HeadroomResult {
     pub(crate) floor_of_slowdown: bool,
     #[serde(skip)]
     pub(crate) measure: DelayMeasure,
+    /// True prints everything, not only the overview.
+    #[serde(skip)]
+    pub(crate) whole: bool,
     /// Verdict.
     pub(crate) verdict: Vec<String>,
     pub(crate) bracket: Bracket,
@@ -64,6 +67,48 @@ impl HeadroomResult {
         }
         table.row(row(self.found.policy.marked(), &self.found.report, None));
         table
+    }
+
+    /// The bracket as one table, and what follows.
+    fn short(&self) -> Document {
+        let Bracket { floor, found, .. } = &self.bracket;
+        let mut document = Document::default();
+        document.heading(self.workload.line());
+        document.text(self.verdict.join("\n"));
+        let mut heads = vec!["schedule", named(self.measure), "found saves"];
+        if self.shows_floor() {
+            heads.push("at most");
+        }
+        let mut table = Table::new(heads);
+        for one in &self.bracket.policies {
+            let suspends = if one.suspends { " (suspends jobs)" } else { "" };
+            let mut row: Vec<Value> = vec![
+                format!("{}{suspends}", one.policy).into(),
+                figure(self.measure, one.value).into(),
+                one.saved.map_or_else(|| NONE.to_string(), share_below).into(),
+            ];
+            if self.shows_floor() {
+                row.push(one.at_most.map_or_else(|| NONE.to_string(), share_above).into());
+            }
+            table.row(row);
+        }
+        let search = match found.trials {
+            0 => String::new(),
+            _ => format!("; {} of search", duration(found.seconds.max(1.0))),
+        };
+        table.row(vec![
+            format!("best found (knows all run times{search})").into(),
+            figure(self.measure, found.value).into(),
+        ]);
+        if self.shows_floor() {
+            table.row(vec![
+                "no non-preemptive schedule is below".into(),
+                figure_below(self.measure, floor.value).into(),
+            ]);
+        }
+        document.table(table);
+        document.text("More: --details (all measures, floor, search)   --jobs FILE (the schedule found)");
+        document
     }
 
     fn facts(&self) -> Vec<(String, String)> {
@@ -202,6 +247,10 @@ impl Printable for HeadroomResult {
         let all = self.policies.iter().map(|one| &one.report).chain([&self.found.report]);
         report::say_if_inexact(&mut document, all.flat_map(report::summaries));
         document
+    }
+
+    fn overview(&self) -> Option<Document> {
+        (!self.whole).then(|| self.short())
     }
 
     fn rows(&self) -> Rows {

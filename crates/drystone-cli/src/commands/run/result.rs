@@ -88,7 +88,7 @@ impl Printable for RunResult {
             document.facts(report::search(search));
         }
         self.categories(&mut document);
-        document.text("More: --details (settings, every measure, predictions)   --report out.html (page)");
+        document.text("More: --details (every measure, predictions)   --report out.html (page)");
         Some(document)
     }
 

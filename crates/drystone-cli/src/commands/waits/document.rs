@@ -45,6 +45,58 @@ pub(super) fn document(waits: &Waits, top: usize) -> Document {
     document
 }
 
+/// Groups of each property and longest waits of the overview.
+const SOME: usize = 5;
+
+/// The main figures in eighty columns: of all jobs, of the groups with most core-hours, and the
+/// longest waits.
+pub(super) fn overview(waits: &Waits, top: usize) -> Document {
+    let mut document = Document::default();
+    document.heading(format!("Recorded waits of {}", waits.site));
+    document.facts(facts(waits));
+    waits.notes.iter().for_each(|note| document.text(note.clone()));
+    let heads = |what: &str| Table::new([what, "jobs", "mean", "median", "95%", "longest", "> 1 h", "core-hours"]);
+    let row = |table: &mut Table, name: &str, figures: &Figures| {
+        let span = |value: Option<f64>| Value::from(value.map_or(NONE.to_string(), duration));
+        table.row(vec![
+            name.into(),
+            count(figures.jobs).into(),
+            span(figures.mean),
+            span(figures.median),
+            span(figures.p95),
+            span(figures.longest),
+            percent(figures.over_hour, 1).into(),
+            count(figures.core_hours.round() as u64).into(),
+        ]);
+    };
+    if waits.all.jobs > 0 {
+        let mut table = heads("");
+        row(&mut table, "all jobs", &waits.all);
+        document.table(table);
+    }
+    for division in waits.divisions.iter().filter(|division| !division.groups.is_empty()) {
+        let ordered = matches!(division.by, By::Gpu | By::Size | By::Hour);
+        let shown = if ordered { usize::MAX } else { top.min(SOME) };
+        let mut table = heads(division.by.name());
+        division.groups.iter().take(shown).for_each(|group| row(&mut table, &group.name, &group.figures));
+        if let more @ 1.. = division.groups.len().saturating_sub(shown) {
+            table.row(vec![format!("and {} more", count(more as u64)).into()]);
+        }
+        document.table(table);
+    }
+    if let Some(long) = waits.longest.first() {
+        let user = if long.user.is_empty() { String::new() } else { format!(" of {}", long.user) };
+        document.text(format!(
+            "The longest wait: job {}{user}, {} until {}.",
+            long.job,
+            duration(long.wait as f64),
+            local(waits, long.start)
+        ));
+    }
+    document.text("More: --details (the week, months, longest waits)   --by LIST   --report FILE");
+    document
+}
+
 fn facts(waits: &Waits) -> Vec<(String, String)> {
     let week = &waits.week;
     let at_least = if week.inferred { "at least " } else { "" };
