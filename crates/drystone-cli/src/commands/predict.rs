@@ -89,7 +89,14 @@ pub(crate) fn judged(args: &PredictArgs, input: &Input) -> Result<Judged, Failur
         })
         .collect();
     let verdict = predict_verdict::verdict(&input.workload, &all)?;
-    Ok(Judged { schema: "drystone/predict/1", drystone: VERSION, workload: input.meta(), predictors, verdict, whole: args.details })
+    Ok(Judged {
+        schema: "drystone/predict/1",
+        drystone: VERSION,
+        workload: input.meta(),
+        predictors,
+        verdict,
+        whole: args.details,
+    })
 }
 
 impl Judged {
@@ -98,8 +105,7 @@ impl Judged {
         let mut document = Document::default();
         document.heading(self.workload.line());
         document.text(self.verdict.join("\n"));
-        let mut table =
-            Table::new(["predictor", "accuracy", "error, min", "p95, min", "from history", "too short"]);
+        let mut table = Table::new(["predictor", "accuracy", "error, min", "p95, min", "from history", "too short"]);
         for j in &self.predictors {
             let (f, minutes) = (&j.foresight, |s: Option<f64>| fixed_or(s.map(|s| s / 60.0), 1));
             table.row(vec![
