@@ -1,9 +1,12 @@
 //! Multiple queues by run time, with delayed long jobs (Lawson, Smirni & Puiu 2002; rules M1 to
 //! M6).
 //!
-//! Run times are known exactly. The first waiting job of each class (its *pivot*) gets a promised
-//! start that never moves; any other job starts whenever it disturbs no promise.
+//! The first waiting job of each class (its *pivot*) gets a promised start; any other job starts
+//! whenever it disturbs no promise. With exact run times a promise never moves. With estimates
+//! ([`run_estimated`]) all promises are placed again, in the order of their times, ties by arrival,
+//! at the pass after a job has ended early or has outlived its estimate.
 
+use crate::predict::{Forecast, Growth, Predictions};
 use crate::profile::Profile;
 use crate::{JobIn, JobOut};
 use std::collections::BTreeSet;
@@ -36,9 +39,9 @@ pub enum Order {
 impl Order {
     fn key(self, job: &JobIn) -> i64 {
         match self {
-            Order::Shortest => job.run,
+            Order::Shortest => job.estimate,
             Order::Widest => -job.procs,
-            Order::SmallestArea => job.run * job.procs,
+            Order::SmallestArea => job.estimate * job.procs,
         }
     }
 }
@@ -91,20 +94,43 @@ pub struct Promised {
     pub promised: Vec<Option<i64>>,
 }
 
-/// Runs jobs in order of arrival on a machine of this many processors.
+/// Planned end of a job that has outlived its estimate.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Overdue {
+    /// It is put off as soon as it has passed: by a minute, then by 15, 30, 60 minutes and so on.
+    Extended,
+    /// The next second, at every pass.
+    NextSecond,
+}
+
+/// Runs jobs of known run times in order of arrival on a machine of this many processors.
 ///
 /// # Panics
 /// If a job is wider than the machine or has no run time.
 #[must_use]
 pub fn run(policy: MultiQueue, jobs: &[JobIn], machine: i64) -> Promised {
+    let exact: Vec<JobIn> = jobs.iter().map(|job| JobIn { estimate: job.run, ..*job }).collect();
+    run_estimated(policy, Overdue::NextSecond, &exact, machine)
+}
+
+/// Runs jobs of estimated run times, which they may outlive or not need. A job's class is that of
+/// its estimate. Not with [`Broken`] promises.
+///
+/// # Panics
+/// If a job is wider than the machine, or has no run time or estimate.
+#[must_use]
+pub fn run_estimated(policy: MultiQueue, overdue: Overdue, jobs: &[JobIn], machine: i64) -> Promised {
     for (i, job) in jobs.iter().enumerate() {
         assert!((1..=machine).contains(&job.procs), "job {i} does not fit the machine");
-        assert!(job.run > 0, "job {i} has no run time");
+        assert!(job.run > 0 && job.estimate > 0, "job {i} has no run time");
     }
+    let correction = (overdue == Overdue::Extended).then_some(Growth::AtOnce);
     let mut world = World {
         policy,
         jobs,
         machine,
+        predictions: Predictions::new(Forecast { correction, ..Forecast::default() }, jobs),
+        wrong: false,
         now: 0,
         waiting: BTreeSet::new(),
         running: Vec::new(),
@@ -124,19 +150,24 @@ pub fn run(policy: MultiQueue, jobs: &[JobIn], machine: i64) -> Promised {
     loop {
         let arrival = jobs.get(arrived).map(|job| job.submit);
         let completion = world.running.iter().map(|&j| world.end(j)).min();
+        let correction = world.running.iter().map(|&j| world.planned_end(j)).min();
+        let correction = correction.filter(|_| world.predictions.corrected());
         let wake_up = world.wake_ups.first().map(|w| w.0);
         // Else a time that was promised behind a pivot that is one no more could pass without an
-        // event.
-        let promised =
-            world.promise.iter().flatten().chain(&world.kept).map(|p| p.1).filter(|&at| at > world.now).min();
-        let Some(now) = [arrival, completion, wake_up, promised].into_iter().flatten().min() else { break };
+        // event. The next second, in which an overdue job is taken to end, is none.
+        let promised = world.promise.iter().flatten().chain(&world.kept).map(|p| p.1);
+        let promised = promised.filter(|&at| at > world.now && !world.has_overdue()).min();
+        let next = [arrival, completion, correction, wake_up, promised].into_iter().flatten().min();
+        let Some(now) = next else { break };
         world.now = now;
         world.complete();
+        world.correct();
         while arrived < jobs.len() && jobs[arrived].submit == now {
             world.arrive(arrived);
             arrived += 1;
         }
         world.wake();
+        world.keep_promises();
         match policy.broken {
             None if policy.order.is_some() => world.pass_in_order(),
             None => world.pass(),
@@ -151,6 +182,9 @@ struct World<'a> {
     policy: MultiQueue,
     jobs: &'a [JobIn],
     machine: i64,
+    predictions: Predictions<'a>,
+    /// True if a job has ended early or outlived its prediction since the promises were placed.
+    wrong: bool,
     now: i64,
     /// By index, i.e. in order of arrival.
     waiting: BTreeSet<usize>,
@@ -178,21 +212,69 @@ impl World<'_> {
         self.starts[j] + self.jobs[j].run
     }
 
+    /// Planned run time.
+    fn span(&self, j: usize) -> i64 {
+        self.predictions.of(j)
+    }
+
+    fn planned_end(&self, j: usize) -> i64 {
+        self.starts[j] + self.span(j)
+    }
+
+    /// Rule M1. A job keeps its class when its prediction is corrected.
+    fn class(&self, j: usize) -> usize {
+        class(self.jobs[j].estimate)
+    }
+
+    fn has_overdue(&self) -> bool {
+        self.running.iter().any(|&j| self.planned_end(j) <= self.now)
+    }
+
+    /// The predictions of jobs that outlive them are put off, where that is asked for.
+    fn correct(&mut self) {
+        for j in self.running.clone() {
+            if self.predictions.corrected() && self.planned_end(j) <= self.now {
+                self.predictions.correct(j, self.now);
+                self.wrong = true;
+            }
+        }
+    }
+
+    /// Places all promises again where a prediction was wrong, in the order of their times.
+    fn keep_promises(&mut self) {
+        let mut promises: Vec<(usize, i64)> = self.promise.iter().flatten().chain(&self.kept).copied().collect();
+        let passed = promises.iter().any(|p| p.1 < self.now);
+        if !std::mem::take(&mut self.wrong) && !self.has_overdue() && !passed {
+            return;
+        }
+        promises.sort_unstable_by_key(|&(j, at)| (at, j));
+        let mut plan = self.running_jobs();
+        for (j, _) in promises {
+            let (span, procs) = (self.span(j), self.jobs[j].procs);
+            let at = plan.earliest(self.now.max(self.ready[j]), span, procs);
+            plan.take(at, at + span, procs);
+            let own = self.promise.iter_mut().flatten().chain(&mut self.kept).filter(|p| p.0 == j);
+            own.for_each(|p| p.1 = at);
+        }
+    }
+
     /// Rule M2 (a).
     fn complete(&mut self) {
         let mut ended: Vec<usize> = self.running.iter().copied().filter(|&j| self.end(j) <= self.now).collect();
         ended.sort_unstable();
         for j in ended {
             self.running.retain(|&r| r != j);
+            self.wrong |= self.planned_end(j) != self.now;
             let wait = self.starts[j] - self.jobs[j].submit;
-            self.controller.completed(self.jobs[j].run, wait);
+            self.controller.completed(self.class(j) == 0, self.jobs[j].run, wait);
         }
     }
 
     /// Rules M2 (b) and M5.
     fn arrive(&mut self, j: usize) {
+        self.predictions.arrive(j, self.now);
         self.ready[j] = self.now;
-        if class(self.jobs[j].run) == 3 {
+        if self.class(j) == 3 {
             self.ready[j] += self.controller.delay.floor() as i64;
         }
         if self.ready[j] > self.now {
@@ -216,14 +298,21 @@ impl World<'_> {
         }
     }
 
-    /// Rule M3: the machine without running jobs and without all promises.
-    fn plan(&self) -> Profile {
+    /// The machine without running jobs. One that should have ended has its processors until the
+    /// next second at least.
+    fn running_jobs(&self) -> Profile {
         let mut plan = Profile::new(self.now, self.machine);
         for &j in &self.running {
-            plan.take(self.now, self.end(j), self.jobs[j].procs);
+            plan.take(self.now, self.planned_end(j).max(self.now + 1), self.jobs[j].procs);
         }
+        plan
+    }
+
+    /// Rule M3: the machine without running jobs and without all promises.
+    fn plan(&self) -> Profile {
+        let mut plan = self.running_jobs();
         for (j, start) in self.promise.iter().flatten().chain(&self.kept) {
-            plan.take(*start, start + self.jobs[*j].run, self.jobs[*j].procs);
+            plan.take(*start, start + self.span(*j), self.jobs[*j].procs);
         }
         plan
     }
@@ -233,11 +322,11 @@ impl World<'_> {
         let in_order: Vec<usize> = self.waiting.iter().copied().collect();
         let mut has_pivot = [false; 4];
         for j in in_order {
-            let (job, q) = (&self.jobs[j], class(self.jobs[j].run));
+            let (job, q) = (&self.jobs[j], self.class(j));
             let is_pivot = !has_pivot[q];
             if is_pivot {
                 self.start_or_promise(j);
-            } else if self.now >= self.ready[j] && self.plan().fits(self.now, job.run, job.procs) {
+            } else if self.now >= self.ready[j] && self.plan().fits(self.now, self.span(j), job.procs) {
                 self.start(j);
             }
             has_pivot[q] |= self.waiting.contains(&j);
@@ -246,13 +335,13 @@ impl World<'_> {
 
     /// A pivot starts if its promised time has come.
     fn start_or_promise(&mut self, j: usize) {
-        let q = class(self.jobs[j].run);
+        let q = self.class(j);
         if self.promise(j) > self.now {
             return;
         }
         self.promise[q] = None;
         self.start(j);
-        let next = self.waiting.iter().copied().find(|&w| class(self.jobs[w].run) == q);
+        let next = self.waiting.iter().copied().find(|&w| self.class(w) == q);
         if let (true, Some(next)) = (self.policy.eager, next) {
             self.promise(next); // if it may start now, it does when the pass reaches it
         }
@@ -260,7 +349,7 @@ impl World<'_> {
 
     /// The promised start of a pivot, made now if there is none yet.
     fn promise(&mut self, j: usize) -> i64 {
-        let (job, q) = (&self.jobs[j], class(self.jobs[j].run));
+        let (job, q) = (&self.jobs[j], self.class(j));
         if let Some((promised, at)) = self.promise[q]
             && promised == j
         {
@@ -268,7 +357,7 @@ impl World<'_> {
         }
         // A younger pivot (before it, this job was hidden) is one no more and loses its promise.
         self.promise[q] = None;
-        let at = self.plan().earliest(self.now.max(self.ready[j]), job.run, job.procs);
+        let at = self.plan().earliest(self.now.max(self.ready[j]), self.span(j), job.procs);
         self.promise[q] = Some((j, at));
         self.promised[j] = Some(at);
         at
@@ -281,14 +370,14 @@ impl World<'_> {
         in_order.sort_by_key(|&j| self.policy.order.map(|order| order.key(&self.jobs[j])));
         let mut has_pivot = [false; 4];
         for j in in_order {
-            let (job, q) = (&self.jobs[j], class(self.jobs[j].run));
+            let (job, q) = (&self.jobs[j], self.class(j));
             let starts = match self.kept.iter().position(|kept| kept.0 == j) {
                 Some(at) if self.kept[at].1 <= self.now => {
                     self.kept.remove(at);
                     true
                 }
                 Some(_) => false,
-                None => self.now >= self.ready[j] && self.plan().fits(self.now, job.run, job.procs),
+                None => self.now >= self.ready[j] && self.plan().fits(self.now, self.span(j), job.procs),
             };
             if starts {
                 if !has_pivot[q] {
@@ -299,7 +388,7 @@ impl World<'_> {
             } else if !has_pivot[q] {
                 has_pivot[q] = true;
                 if self.kept.iter().all(|kept| kept.0 != j) {
-                    let at = self.plan().earliest(self.now.max(self.ready[j]), job.run, job.procs);
+                    let at = self.plan().earliest(self.now.max(self.ready[j]), self.span(j), job.procs);
                     self.kept.push((j, at));
                     self.promised[j] = Some(at);
                 }
@@ -312,7 +401,7 @@ impl World<'_> {
         let in_order: Vec<usize> = self.waiting.iter().copied().collect();
         let mut has_pivot = [false; 4];
         for j in in_order {
-            let (procs, q) = (self.jobs[j].procs, class(self.jobs[j].run));
+            let (procs, q) = (self.jobs[j].procs, self.class(j));
             let can = self.now >= self.ready[j] && procs <= self.machine - self.used();
             if has_pivot[q] {
                 if can && self.overtakes(j, broken) {
@@ -324,7 +413,7 @@ impl World<'_> {
                 self.pivots.retain(|p| p.0 != j);
                 self.promised[j] = self.promised[j].or(Some(self.now));
                 self.start(j);
-                let next = self.waiting.iter().copied().find(|&w| class(self.jobs[w].run) == q);
+                let next = self.waiting.iter().copied().find(|&w| self.class(w) == q);
                 if let (true, Some(next)) = (self.policy.eager, next) {
                     self.place(next, broken);
                 }
@@ -370,8 +459,8 @@ impl World<'_> {
     /// Returns whether a job behind its class's pivot, for which enough processors are free now,
     /// may start.
     fn overtakes(&self, j: usize, broken: Broken) -> bool {
-        let (job, q) = (&self.jobs[j], class(self.jobs[j].run));
-        let leaves_all_alone = || self.plan_beside(|_, _| true).fits(self.now, job.run, job.procs);
+        let (job, q) = (&self.jobs[j], self.class(j));
+        let leaves_all_alone = || self.plan_beside(|_, _| true).fits(self.now, self.span(j), job.procs);
         match broken {
             Broken::ByArrival => leaves_all_alone(),
             Broken::ByOwners => job.procs <= self.spare(q, job.run) || leaves_all_alone(),
@@ -386,7 +475,7 @@ impl World<'_> {
     /// no job, the pivot included, needs at its time.
     fn spare(&self, q: usize, run: i64) -> i64 {
         let idle = self.idle(q, self.now);
-        match self.pivots.iter().find(|p| class(self.jobs[p.0].run) == q) {
+        match self.pivots.iter().find(|p| self.class(p.0) == q) {
             Some(&(pivot, at)) if self.now + run > at => idle.min((self.idle(q, at) - self.jobs[pivot].procs).max(0)),
             _ => idle,
         }
@@ -394,7 +483,7 @@ impl World<'_> {
 
     /// Processors of a partition that no running job will use after `after`.
     fn idle(&self, q: usize, after: i64) -> i64 {
-        let busy = self.running.iter().filter(|&&r| class(self.jobs[r].run) == q && self.end(r) > after);
+        let busy = self.running.iter().filter(|&&r| self.class(r) == q && self.end(r) > after);
         self.owned[q] - busy.map(|&r| self.jobs[r].procs).sum::<i64>()
     }
 
@@ -406,7 +495,7 @@ impl World<'_> {
     /// the order of the classes.
     fn move_ownership(&mut self, j: usize) {
         let idle: Vec<i64> = (0..4).map(|q| self.idle(q, self.now)).collect();
-        let q = class(self.jobs[j].run);
+        let q = self.class(j);
         let mut missing = (self.jobs[j].procs - idle[q]).max(0);
         for other in (0..4).filter(|&other| other != q) {
             let moved = missing.min(idle[other]);
@@ -442,9 +531,9 @@ impl Controller {
         Controller { settings, delay, completed: 0, short: 0.0, sum: 0.0, last: None }
     }
 
-    fn completed(&mut self, run: i64, wait: i64) {
+    fn completed(&mut self, short: bool, run: i64, wait: i64) {
         self.completed += 1;
-        if class(run) == 0 {
+        if short {
             self.short += 1.0;
             self.sum += 1.0 + wait as f64 / run as f64;
         }

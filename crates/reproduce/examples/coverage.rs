@@ -71,9 +71,11 @@ fn cell(found: &Coverage) -> String {
         short => format!(", {short} too short"),
     };
     format!(
-        "{:.3} (truth {:+.0} %, width {:.0} points{short})",
+        "{:.3} (truth {:+.0} %, width {:.0}, ideal {:.0}: {:.2} times{short})",
         found.share(),
         found.truth * 100.0,
-        found.width * 100.0
+        found.width * 100.0,
+        found.ideal * 100.0,
+        found.wider
     )
 }

@@ -59,6 +59,12 @@ pub struct Coverage {
     pub too_short: usize,
     /// Median width of the intervals, as a difference of relative changes.
     pub width: f64,
+    /// Width of the ideal interval, as a difference of relative changes around the truth: the
+    /// narrowest of one fixed width, in logarithms, that holds as often as its confidence says. It
+    /// takes all logs of the row to know it.
+    pub ideal: f64,
+    /// Mean width of the intervals over that of the ideal one, in logarithms.
+    pub wider: f64,
 }
 
 impl Coverage {
@@ -255,13 +261,34 @@ fn count(logs: &[Sums], (policy, measure): (usize, usize), confidence: f64) -> C
         .iter()
         .filter_map(|log| change_interval(&log[0][measure], &log[policy][measure], confidence).interval())
         .collect();
-    let mut widths: Vec<f64> = found.iter().map(|(low, high)| high - low).collect();
-    widths.sort_unstable_by(f64::total_cmp);
+    let widths: Vec<f64> = sorted(found.iter().map(|(low, high)| high - low).collect());
+    let logarithmic: Vec<f64> = found.iter().map(|(low, high)| high.ln_1p() - low.ln_1p()).collect();
+    let half = ideal_half_width(logs, (policy, measure), truth, confidence);
     Coverage {
         truth,
         holding: found.iter().filter(|(low, high)| *low <= truth && truth <= *high).count(),
         intervals: found.len(),
         too_short: logs.len() - found.len(),
         width: widths.get(widths.len() / 2).copied().unwrap_or(f64::NAN),
+        ideal: (1.0 + truth) * (half.exp() - (-half).exp()),
+        wider: logarithmic.iter().sum::<f64>() / logarithmic.len() as f64 / (2.0 * half),
     }
+}
+
+/// Distance, in logarithms, from the true change within which the changes of this share of all
+/// logs lie, those that are too short to tell included.
+fn ideal_half_width(logs: &[Sums], (policy, measure): (usize, usize), truth: f64, confidence: f64) -> f64 {
+    let mean = |weeks: &[PeriodSum]| {
+        let (sum, count) = weeks.iter().fold((0.0, 0.0), |all, week| (all.0 + week.sum, all.1 + week.count));
+        sum / count
+    };
+    let change = |log: &Sums| (mean(&log[policy][measure]) / mean(&log[0][measure])).ln();
+    let far = sorted(logs.iter().map(|log| (change(log) - truth.ln_1p()).abs()).filter(|far| far.is_finite()).collect());
+    let at = (confidence * far.len() as f64).ceil() as usize;
+    far.get(at.saturating_sub(1)).copied().unwrap_or(f64::NAN)
+}
+
+fn sorted(mut values: Vec<f64>) -> Vec<f64> {
+    values.sort_unstable_by(f64::total_cmp);
+    values
 }

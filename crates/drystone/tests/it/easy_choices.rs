@@ -180,6 +180,22 @@ fn an_overdue_job_is_put_off_or_ends_now() {
     }
 }
 
+/// One rule for every family, by hand. Of 4 processors job 0 has 3 until 1,000, though it was to
+/// end at 10: put off to 70, 970 and 2,770. Job 1 needs the whole machine at 500 and is planned at
+/// 970; job 2 needs one processor for 480 s, until 980, and delays it. At 970 job 1 is planned at
+/// 2,770, and job 2 starts. The older rule finds at 500 that job 0 is late by 490 s, and expects it
+/// to end at 990: job 2 starts at once.
+#[test]
+fn every_family_puts_overdue_jobs_off_alike() {
+    let w = workload(4, &[(0, 3, 10, 1_000), (500, 4, 50, 50), (500, 1, 480, 480)]);
+    for text in ["easy", "conservative", "conservative(horizon=all)", "slack(sf=0)", "multiqueue"] {
+        assert_eq!(starts(&w, text), [0, 1_450, 970], "{text}");
+    }
+    for text in ["conservative(overdue=again)", "slack(sf=0,overdue=again)"] {
+        assert_eq!(starts(&w, text), [0, 1_000, 500], "{text}");
+    }
+}
+
 /// Predictions of waiting jobs change while the queue, or the queue of candidates, is in their
 /// order. Job 1 ends at 50: job 5 of its user, until then predicted to run for 5 s, is predicted to
 /// run for 50 and starts. Job 4 needs the whole machine.

@@ -4,18 +4,23 @@ use drystone::engine::{Observer, Replay, Simulation};
 use drystone::model::{Ended, Job, Machine, Provenance, Span, Status, Time, Truth, Workload};
 use drystone::policy::PolicySpec;
 use drystone_reference::jobs_of;
-use drystone_reference::multiqueue::{Broken, Delay, MultiQueue, Order, run};
+use drystone_reference::multiqueue::{Broken, Delay, MultiQueue, Order, Overdue, run, run_estimated};
 use proptest::prelude::*;
 
 const PROCS: u32 = 12;
 
 fn made(raw: &[(i64, u32, i64)]) -> Workload {
+    estimated(raw.iter().map(|&(gap, procs, run)| (gap, procs, run, run)))
+}
+
+/// Jobs as gap, processors, estimate and run time.
+fn estimated(raw: impl IntoIterator<Item = (i64, u32, i64, i64)>) -> Workload {
     let mut submit = 0;
     let mut jobs = Vec::new();
     let mut truth = Vec::new();
-    for (number, &(gap, procs, run)) in raw.iter().enumerate() {
+    for (number, (gap, procs, estimate, run)) in raw.into_iter().enumerate() {
         submit += gap;
-        jobs.push(Job::new(Time(submit), procs, Span(run)));
+        jobs.push(Job::new(Time(submit), procs, Span(estimate)));
         truth.push(Truth { run: Span(run), number: number as i64, status: Status::Completed });
     }
     Workload::new(Machine::new(PROCS), jobs, truth, Provenance::default()).expect("sound")
@@ -90,5 +95,81 @@ proptest! {
                 }
             }
         }
+    }
+}
+
+/// Starts and first promises of the product are those of the definition.
+fn agrees(policy: &str, definition: MultiQueue, overdue: Overdue, workload: &Workload) -> Result<(), TestCaseError> {
+    let jobs = jobs_of(workload);
+    let naive = run_estimated(definition, overdue, &jobs, i64::from(PROCS));
+    let found = seen(policy, workload);
+    for (id, (&(start, promised), (naive_out, naive_promise))) in
+        found.iter().zip(naive.schedule.iter().zip(&naive.promised)).enumerate()
+    {
+        prop_assert_eq!(start, naive_out.start, "{}, start of job {}", policy, id);
+        let expected = naive_promise.filter(|&at| at > jobs[id].submit);
+        prop_assert_eq!(promised, expected, "{}, promise of job {}", policy, id);
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 100, ..ProptestConfig::default() })]
+
+    /// Estimates that are right, too long, or too short by up to fifty times.
+    #[test]
+    fn overdue_jobs_agree_with_the_naive_definition(
+        raw in prop::collection::vec(
+            (
+                prop_oneof![Just(0i64), 0i64..=300, 0i64..=4_000],
+                prop_oneof![3 => 1u32..=4, 1 => 1u32..=PROCS],
+                prop_oneof![1i64..=100, 101i64..=1_000, 1_001i64..=10_000, 10_001i64..=30_000],
+                prop_oneof![2 => Just(1.0), 3 => 0.0..1.0f64, 3 => 1.0..4.0f64, 1 => 4.0..50.0f64],
+            ),
+            1..150,
+        ),
+    ) {
+        let jobs = raw.iter().map(|&(gap, procs, estimate, share)| {
+            (gap, procs, estimate, ((estimate as f64 * share) as i64).max(1))
+        });
+        let workload = estimated(jobs);
+        let none = MultiQueue::default();
+        let adaptive = Delay { first: 2500.0, adapts: true, batch: 100, hidden: false };
+        for (parameters, definition) in [
+            ("", none),
+            ("promise=eager,", MultiQueue { eager: true, ..none }),
+            ("delay=2500,", MultiQueue { delay: Some(adaptive), ..none }),
+            ("delay=2500,batch=3,", MultiQueue { delay: Some(Delay { batch: 3, ..adaptive }), ..none }),
+            ("order=sjf,", MultiQueue { order: Some(Order::Shortest), ..none }),
+            ("order=widest,", MultiQueue { order: Some(Order::Widest), ..none }),
+        ] {
+            for (word, overdue) in [("extended", Overdue::Extended), ("now", Overdue::NextSecond)] {
+                agrees(&format!("multiqueue({parameters}overdue={word})"), definition, overdue, &workload)?;
+            }
+            // By default it is extended.
+            let bare = match parameters.trim_end_matches(',') {
+                "" => "multiqueue".to_string(),
+                given => format!("multiqueue({given})"),
+            };
+            agrees(&bare, definition, Overdue::Extended, &workload)?;
+        }
+    }
+}
+
+/// By hand, on 12 processors: job 0 has 8 of them until 1,000 though it was to end at 100. Job 1 is
+/// promised the whole machine at 100. Job 2 needs 4 processors for 50 s at 110: put off by a
+/// minute, job 0 is to end at 160, so that job 2 delays nothing; ending in the next second, it
+/// leaves no room, and job 2 waits for job 1, from 1,000 to 1,200.
+#[test]
+fn the_two_rules_of_overdue_jobs_by_hand() {
+    let workload = estimated([(0, 8, 100, 1_000), (10, 12, 200, 200), (100, 4, 50, 50)]);
+    for (policy, overdue, expected) in [
+        ("multiqueue", Overdue::Extended, [0, 1_000, 110]),
+        ("multiqueue(overdue=now)", Overdue::NextSecond, [0, 1_000, 1_200]),
+    ] {
+        let starts: Vec<i64> = seen(policy, &workload).iter().map(|job| job.0).collect();
+        assert_eq!(starts, expected, "{policy}");
+        let naive = run_estimated(MultiQueue::default(), overdue, &jobs_of(&workload), i64::from(PROCS));
+        assert_eq!(naive.schedule.iter().map(|out| out.start).collect::<Vec<_>>(), expected, "{policy}");
     }
 }
