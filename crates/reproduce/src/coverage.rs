@@ -283,7 +283,8 @@ fn ideal_half_width(logs: &[Sums], (policy, measure): (usize, usize), truth: f64
         sum / count
     };
     let change = |log: &Sums| (mean(&log[policy][measure]) / mean(&log[0][measure])).ln();
-    let far = sorted(logs.iter().map(|log| (change(log) - truth.ln_1p()).abs()).filter(|far| far.is_finite()).collect());
+    let far =
+        sorted(logs.iter().map(|log| (change(log) - truth.ln_1p()).abs()).filter(|far| far.is_finite()).collect());
     let at = (confidence * far.len() as f64).ceil() as usize;
     far.get(at.saturating_sub(1)).copied().unwrap_or(f64::NAN)
 }
