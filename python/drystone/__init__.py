@@ -46,7 +46,7 @@ from drystone._policy import (
 )
 from drystone._result import Comparison, Figure, Result, Story, compare, metrics, simulate
 from drystone._session import Session
-from drystone._site import Account, Site, foresee, headroom, import_accounting, predict, when
+from drystone._site import Account, Site, foresee, headroom, import_accounting, predict, whatif, when
 from drystone._sweep import Store, sweep
 from drystone._table import Table
 from drystone._workload import Workload, from_arrow, generate, read
@@ -111,5 +111,6 @@ __all__ = [
     "simulate",
     "sweep",
     "unregister",
+    "whatif",
     "when",
 ]

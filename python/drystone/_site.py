@@ -14,7 +14,7 @@ from drystone._policy import registered
 from drystone._table import Table
 from drystone._workload import PathLike, Workload, options, read, tell
 
-__all__ = ["Account", "Site", "foresee", "import_accounting", "predict", "when"]
+__all__ = ["Account", "Site", "foresee", "import_accounting", "predict", "whatif", "when"]
 
 
 class Account:
@@ -299,6 +299,27 @@ def foresee(workload: Workload | PathLike, policy: str = "easy", **options_: Any
         workload = read(workload)
     registered()
     return Account(_drystone.foresee(workload._log, options({"policy": policy, **options_})))
+
+
+def whatif(workload: Workload | PathLike, changes: str | Sequence[str] = (), **options_: Any) -> Account:
+    """Simulates a log or a site before and after changes, as ``drystone whatif``. ``changes`` are alternatives, each a text: changes
+    with ``;`` between them. Options of the command are passed on by name: ``nodes="gpu:+2,+4"``, ``policy="easy"``.
+
+    A path is read by the command: a site is simulated by its own Slurm. A ``Workload`` is simulated as it is in memory.
+
+    >>> import drystone as ds
+    >>> log = ds.generate(jobs=500, procs=64, load=0.9, seed=1)
+    >>> found = ds.whatif(log, ["none", "procs +16", "limits exact; load 1.1"], policy="fcfs")
+    >>> [one["change"] for one in found.data["alternatives"]]
+    ['none', 'procs +16', 'limits exact; load 1.1']
+    >>> found.data["alternatives"][0]["wait"]["difference"]
+    0.0
+    """
+    registered()
+    given = options({"change": [changes] if isinstance(changes, str) else list(changes), **options_})
+    if isinstance(workload, Workload):
+        return Account(_drystone.whatif(workload._log, None, given))
+    return Account(_drystone.whatif(None, workload, given))
 
 
 def when(state: PathLike, job: str | int | None = None, **options_: Any) -> dict[str, Any]:

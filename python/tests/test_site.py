@@ -209,3 +209,20 @@ def test_a_policy_of_python_schedules_each_pool(site: ds.Site) -> None:
             assert view.free <= view.procs and event.kind != "other"
 
     assert (ds.simulate(log, Hears()).jobs["start"] == whole.jobs["start"]).all()
+
+
+def test_changes_are_the_commands(site: ds.Site, command: list[str]) -> None:
+    changes = ["none", "nodes batch:+2", "limits x0.5; load 1.1"]
+    words = [word for change in changes for word in ("--change", change)]
+    told = json.loads(run(command, "whatif", str(site.path), *words, "--format", "json").stdout)
+    found = ds.whatif(site.path, changes)
+    assert found.data == told
+    assert [one["change"] for one in found.data["alternatives"]] == changes
+    assert found.data["alternatives"][0]["verdict"] == "same"
+    # Options by name, and a log in memory.
+    log = ds.generate(jobs=400, procs=64, load=0.9, seed=1)
+    grown = ds.whatif(log, procs_change="+16,+32", policy="fcfs").data
+    assert [point["change"] for point in grown["curve"]["points"]] == ["as it is", "procs +16", "procs +32"]
+    assert grown["alternatives"][1]["wait"]["difference"] <= 0.0
+    with pytest.raises(ValueError, match="did you mean `nodes`"):
+        ds.whatif(log, "nods +1")

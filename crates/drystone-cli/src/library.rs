@@ -10,7 +10,7 @@ mod sites;
 
 pub use self::more::{Said, gantt, headroom, predict};
 #[cfg(feature = "sites")]
-pub use self::sites::{fidelity, foresee, import, when};
+pub use self::sites::{fidelity, foresee, import, whatif, when};
 use crate::args::{Cli, Command, CompareArgs, ExplainArgs, RunArgs, SimulationArgs, SourceArgs};
 use crate::commands::compare::{Judged, judged};
 use crate::commands::explain::story;

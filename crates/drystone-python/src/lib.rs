@@ -49,6 +49,7 @@ fn _drystone(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(said::predict, module)?)?;
     module.add_function(wrap_pyfunction!(said::headroom, module)?)?;
     module.add_function(wrap_pyfunction!(said::foresee, module)?)?;
+    module.add_function(wrap_pyfunction!(said::whatif, module)?)?;
     module.add_function(wrap_pyfunction!(said::when, module)?)?;
     module.add_function(wrap_pyfunction!(said::fidelity, module)?)?;
     module.add_function(wrap_pyfunction!(said::import, module)?)?;

@@ -90,6 +90,21 @@ pub(crate) fn foresee(py: Python<'_>, log: &Log, options: Vec<String>) -> PyResu
     Ok(told.map_err(failed)?.ok_or_else(stopped)?.into())
 }
 
+/// Simulates a log, or a site or a log at a path, before and after changes; the options are those of
+/// the command `whatif`.
+#[pyfunction]
+#[pyo3(signature = (log, place, options))]
+pub(crate) fn whatif(
+    py: Python<'_>,
+    log: Option<&Log>,
+    place: Option<PathBuf>,
+    options: Vec<String>,
+) -> PyResult<Said> {
+    let input = log.map(|log| Arc::clone(&log.input));
+    let told = interruptible(py, move |stop| library::whatif(input.as_deref(), place.as_deref(), &options, stop))?;
+    Ok(told.map_err(failed)?.ok_or_else(stopped)?.into())
+}
+
 /// Tells when waiting jobs of a cluster start; the options are those of the command `when`. Returns
 /// text, JSON, and messages.
 #[pyfunction]

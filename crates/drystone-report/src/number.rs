@@ -144,13 +144,64 @@ impl TimeUnit {
     /// Seconds in this unit, without its name, or a dash.
     #[must_use]
     pub fn text(self, seconds: Option<f64>) -> String {
-        let (per, decimals) = match self {
+        let (per, decimals) = self.scale();
+        fixed_or(seconds.map(|s| s / per), decimals)
+    }
+
+    /// Its length in seconds, and the decimals that its values usually have.
+    fn scale(self) -> (f64, usize) {
+        match self {
             TimeUnit::Seconds => (1.0, 0),
             TimeUnit::Minutes => (60.0, 1),
             TimeUnit::Hours => (3_600.0, 1),
             TimeUnit::Days => (86_400.0, 1),
-        };
-        fixed_or(seconds.map(|s| s / per), decimals)
+        }
+    }
+}
+
+/// One unit and one number of decimals for a column of times, or of their differences.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TimeColumn {
+    /// The unit.
+    pub unit: TimeUnit,
+    decimals: usize,
+}
+
+impl TimeColumn {
+    /// The unit that suits the largest of these values, in seconds.
+    #[must_use]
+    pub fn of(values: &[f64]) -> TimeColumn {
+        let unit = TimeUnit::of(values.iter().copied().map(f64::abs).fold(0.0, f64::max));
+        TimeColumn::in_unit(unit, values)
+    }
+
+    /// A column of these values, in seconds, in a unit: with as many decimals as the smallest value
+    /// that is not zero needs to be seen, at most two more than usual.
+    #[must_use]
+    pub fn in_unit(unit: TimeUnit, values: &[f64]) -> TimeColumn {
+        let (per, usual) = unit.scale();
+        let reads =
+            |value: f64, decimals: usize| value == 0.0 || fixed(value.abs() / per, decimals) != fixed(0.0, decimals);
+        let enough = (usual..usual + 2).find(|&decimals| values.iter().all(|&value| reads(value, decimals)));
+        TimeColumn { unit, decimals: enough.unwrap_or(usual + 2) }
+    }
+
+    /// A time in seconds, without the unit.
+    #[must_use]
+    pub fn text(self, seconds: f64) -> String {
+        fixed(seconds / self.unit.scale().0, self.decimals)
+    }
+
+    /// A difference in seconds with its sign, without the unit. One that rounds to nothing keeps
+    /// its sign: whether an interval has zero in it is to be seen.
+    #[must_use]
+    pub fn signed(self, seconds: f64) -> String {
+        let text = self.text(seconds.abs());
+        match seconds {
+            s if s < 0.0 => format!("-{text}"),
+            s if s > 0.0 => format!("+{text}"),
+            _ => text,
+        }
     }
 }
 
@@ -212,5 +263,17 @@ mod tests {
         assert_eq!([-0.196, 0.0, 0.003].map(|r| whole_change(r, 0)), ["-20", "0", "+0"]);
         assert_eq!([90.0, 5_000.0, 6_000.0, 3e5].map(|s| TimeUnit::of(s).name()), ["s", "min", "h", "days"]);
         assert_eq!(TimeUnit::Hours.text(Some(5_400.0)), "1.5");
+    }
+
+    #[test]
+    fn a_column_has_one_unit_and_shows_the_sign_of_its_ends() {
+        // An end of 144 s in a column of hours: 0.04 of them.
+        let column = TimeColumn::of(&[1_800.0, -144.0, 39_600.0, 0.0]);
+        assert_eq!(column.unit, TimeUnit::Hours);
+        assert_eq!([1_800.0, -144.0, 39_600.0, 0.0].map(|s| column.signed(s)), ["+0.50", "-0.04", "+11.00", "0.00"]);
+        assert_eq!(column.text(144.0), "0.04");
+        // Where all are large, the usual decimals do. Of one that is hardly anything the sign is left.
+        assert_eq!(TimeColumn::of(&[7_200.0, -36_000.0]).signed(-36_000.0), "-10.0");
+        assert_eq!(TimeColumn::of(&[36_000.0, -0.1]).signed(-0.1), "-0.000");
     }
 }

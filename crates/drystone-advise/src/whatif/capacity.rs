@@ -6,8 +6,8 @@ use super::places::{Renumbering, retotalled, size_of};
 use super::premises::{ApplyError, PartitionPremises, PoolPremises, Premises};
 use super::qos as table;
 use super::state::{Applied, JobDraft, Left, node_hours};
-use drystone::model::{JobId, Outage, ProcSet, Span, Time, Which};
-use drystone_slurm::accounts::Accounts;
+use drystone::model::{DeviceDemand, DevicePer, JobId, NodeShape, Outage, ProcSet, Span, Time, Which};
+use drystone_slurm::accounts::{Accounts, Tres};
 use drystone_slurm::conf::SlurmConf;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -106,7 +106,11 @@ fn leave_crowded(applied: &mut Applied, drafts: &mut Vec<JobDraft>, at: usize, (
     if left.jobs > 0 {
         applied.left.jobs += left.jobs;
         applied.left.node_hours += left.node_hours;
-        applied.note(format!("{} jobs ask for more nodes than their partition has left and are left out", left.jobs));
+        applied.refused += left.jobs;
+        applied.note(format!(
+            "{} jobs ask for more nodes than their partition has left: none can run, and all are refused",
+            left.jobs
+        ));
     }
 }
 
@@ -353,6 +357,7 @@ pub(super) fn qos(
     }
     table::set(&mut accounts, name, limits).map_err(|problem| ApplyError::new(change, problem))?;
     associate(premises, &mut accounts);
+    let alone = accounts.find_qos(name).map(|at| (accounts.qos.len(), table::alone(&accounts.qos[at])));
     premises.limits = Some(accounts);
     let mut enforced = true;
     for pool in &mut premises.pools {
@@ -369,7 +374,77 @@ pub(super) fn qos(
     if !enforced {
         applied.note("slurm.conf enforces no limits; AccountingStorageEnforce=limits is set with it".to_string());
     }
-    Ok(())
+    match alone {
+        Some((known, most)) if !most.is_empty() => refuse_beyond(applied, change, (name, known), &most),
+        _ => Ok(()),
+    }
+}
+
+/// The GPUs that a job asks for, at least.
+fn gpus(shape: &NodeShape) -> u64 {
+    let of = |device: &DeviceDemand| {
+        let times = match device.per {
+            DevicePer::Job => 1,
+            DevicePer::Node => shape.nodes.0.max(1),
+            _ => shape.tasks.max(1),
+        };
+        u64::from(device.count) * u64::from(times)
+    };
+    shape.devices.iter().filter(|device| device.name == "gpu").map(of).sum()
+}
+
+/// Leaves out jobs of a QOS that ask for more, each by itself, than its limits let any job have:
+/// none of them would ever start.
+fn refuse_beyond(
+    applied: &mut Applied,
+    change: &SiteChange,
+    (name, known): (&str, usize),
+    most: &Tres,
+) -> Result<(), ApplyError> {
+    let premises = &applied.premises;
+    let number = |pool: &PoolPremises| {
+        let line = |line: &str| {
+            let mut fields = line.splitn(3, ',');
+            let number = (fields.next()? == "qos").then(|| fields.next())??.parse::<i32>().ok()?;
+            (fields.next()? == name).then_some(number)
+        };
+        pool.names.as_deref().and_then(|names| names.lines().find_map(line))
+    };
+    let numbers: Vec<Option<i32>> = premises.pools.iter().map(number).collect();
+    let table = applied.table.clone();
+    let beyond = |draft: &JobDraft| {
+        let at = premises.pool_of(&draft.job);
+        let mine = match numbers[at] {
+            Some(number) => draft.job.queue == number,
+            None => known == 1,
+        };
+        let cpus = u64::from(draft.job.procs.div_ceil(premises.pools[at].scale.max(1)));
+        let nodes = premises.nodes_of(&draft.job).ceil() as u64;
+        let gpus = table.as_ref().and_then(|table| table.shape(draft.job.demand)).map_or(0, gpus);
+        let over = |asked: u64, most: Option<u64>| most.is_some_and(|most| asked > most);
+        mine && (over(cpus, most.cpu) || over(nodes, most.node) || over(gpus, most.gpu))
+    };
+    let mut drafts = applied.drafts();
+    let mut left = Left::default();
+    drafts.retain(|draft| {
+        let goes = beyond(draft) && !draft.place.is_some_and(|place| applied.is_running(place));
+        if goes {
+            left.jobs += 1;
+            left.node_hours += node_hours(premises, &draft.job, draft.truth.run);
+        }
+        !goes
+    });
+    if left.jobs == 0 {
+        return Ok(());
+    }
+    applied.left.jobs += left.jobs;
+    applied.left.node_hours += left.node_hours;
+    applied.refused += left.jobs;
+    applied.note(format!(
+        "{} jobs of {:.0} node-hours ask, each by itself, for more than the QOS {name} allows: none can run, and all are refused",
+        left.jobs, left.node_hours
+    ));
+    applied.rebuild(change, drafts)
 }
 
 /// The text of accounts that Slurm's policy reads.

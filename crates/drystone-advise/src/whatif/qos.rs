@@ -39,6 +39,17 @@ pub(super) fn set(accounts: &mut Accounts, name: &str, limits: &[(String, String
     Ok(())
 }
 
+/// The most that a job may have by the limits of a QOS, alone on the machine.
+pub(super) fn alone(qos: &Qos) -> Tres {
+    let mut most = Tres::default();
+    for limit in [&qos.limits.max_tres, &qos.limits.grp_tres, &qos.max_tres_user, &qos.max_tres_account] {
+        most.cpu = most.cpu.into_iter().chain(limit.cpu).min();
+        most.node = most.node.into_iter().chain(limit.node).min();
+        most.gpu = most.gpu.into_iter().chain(limit.gpu).min();
+    }
+    most
+}
+
 fn count(value: Option<u32>) -> String {
     value.map_or(String::new(), |value| value.to_string())
 }

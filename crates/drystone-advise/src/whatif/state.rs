@@ -33,6 +33,8 @@ pub struct Applied {
     pub added: u64,
     /// Jobs that were left out.
     pub left: Left,
+    /// Those of them that could never run, so that their submission would be refused.
+    pub refused: u64,
     /// Changes made, in words, with counts.
     pub notes: Vec<String>,
     /// Resources of the machine beside processors, and the demands of jobs.
@@ -73,6 +75,7 @@ pub fn apply(
         split: 0,
         added: 0,
         left: Left::default(),
+        refused: 0,
         notes: Vec::new(),
         table: premises.workload.resources().cloned(),
         known: None,
@@ -170,16 +173,22 @@ impl Applied {
 
     /// Puts drafts in the place of the jobs. Jobs that do not fit on the machine are left out.
     pub(super) fn rebuild(&mut self, change: &SiteChange, mut drafts: Vec<JobDraft>) -> Result<(), ApplyError> {
-        let procs = self.premises.procs();
         let too_wide = self.drop_too_wide(&mut drafts);
         if too_wide.jobs > 0 {
             self.left.jobs += too_wide.jobs;
             self.left.node_hours += too_wide.node_hours;
-            self.note(format!("{} jobs ask for more than the smaller machine has and are left out", too_wide.jobs));
+            self.refused += too_wide.jobs;
+            self.note(format!("{} jobs ask for more than the smaller machine has: none can run, and all are refused", too_wide.jobs));
         }
         if drafts.is_empty() {
             return Err(ApplyError::new(change, "no job is left to simulate"));
         }
+        self.rebuilt(drafts).map_err(|problem| ApplyError::new(change, problem))
+    }
+
+    /// Puts drafts in the place of the jobs.
+    fn rebuilt(&mut self, drafts: Vec<JobDraft>) -> Result<(), String> {
+        let procs = self.premises.procs();
         // In order of arrival; pieces of a job stay behind each other.
         let mut order: Vec<u32> = (0..drafts.len() as u32).collect();
         order.sort_by_key(|&at| drafts[at as usize].job.submit);
@@ -216,8 +225,47 @@ impl Applied {
         let workload = Workload::with_resources(Machine::new(procs), table, jobs, truth, provenance);
         self.premises.workload = workload
             .and_then(|workload| workload.with(known))
-            .map_err(|error| ApplyError::new(change, error.to_string()))?;
+            .map_err(|error| error.to_string())?;
         Ok(())
+    }
+
+    /// Returns the premises without these jobs, which can never run there; all pieces of a job that
+    /// was split go with one of them.
+    ///
+    /// # Errors
+    /// No job would be left.
+    pub fn without(&self, never: &BTreeSet<JobId>, changes: &ChangeList) -> Result<Applied, ApplyError> {
+        let origins: BTreeSet<u32> =
+            never.iter().filter_map(|id| self.origin.get(id.index()).copied().flatten()).collect();
+        let mut kept = self.clone();
+        let mut drafts = kept.drafts();
+        let (mut left, mut first) = (Left::default(), Vec::new());
+        let mut gone: BTreeSet<(bool, u32)> = BTreeSet::new();
+        drafts.retain(|draft| {
+            let place = draft.place.unwrap_or(u32::MAX);
+            let of = draft.origin.filter(|origin| origins.contains(origin));
+            if of.is_none() && !never.contains(&JobId(place)) {
+                return true;
+            }
+            left.node_hours += node_hours(&self.premises, &draft.job, draft.truth.run);
+            if gone.insert(of.map_or((false, place), |origin| (true, origin))) {
+                left.jobs += 1;
+                if first.len() < SHOWN {
+                    first.push(draft.truth.number.to_string());
+                }
+            }
+            false
+        });
+        kept.left.jobs += left.jobs;
+        kept.left.node_hours += left.node_hours;
+        kept.refused += left.jobs;
+        kept.note(refused(&left, &first));
+        if drafts.is_empty() {
+            let problem = "no job could ever run".to_string();
+            return Err(ApplyError { change: changes.to_string(), problem });
+        }
+        kept.rebuilt(drafts).map_err(|problem| ApplyError { change: changes.to_string(), problem })?;
+        Ok(kept)
     }
 
     fn drop_too_wide(&self, drafts: &mut Vec<JobDraft>) -> Left {
@@ -239,6 +287,21 @@ impl Applied {
         });
         left
     }
+}
+
+/// Jobs that can never run and are named one by one.
+const SHOWN: usize = 3;
+
+/// The sentence on jobs that can never run.
+fn refused(left: &Left, first: &[String]) -> String {
+    let (jobs, whose) = if left.jobs == 1 { ("job", "its submission") } else { ("jobs", "their submissions") };
+    let more = if left.jobs as usize > first.len() { ", ..." } else { "" };
+    format!(
+        "{} {jobs} of {:.0} node-hours can never run after the change, and {whose} would be refused (numbers {}{more})",
+        left.jobs,
+        left.node_hours,
+        first.join(", ")
+    )
 }
 
 /// Nodes times hours of a run.

@@ -39,7 +39,7 @@ mod told_log;
 #[cfg(feature = "sites")]
 mod waits;
 #[cfg(feature = "sites")]
-mod whatif;
+pub(crate) mod whatif;
 #[cfg(feature = "sites")]
 pub(crate) mod when;
 mod why_not;

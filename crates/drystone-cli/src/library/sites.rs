@@ -1,10 +1,11 @@
 //! Imports, fidelity and starts foreseen, for programs.
 
 use super::{Failure, Input, Said, Told, command, overheard};
-use crate::args::Command;
+use crate::args::{Command, SourceArgs};
 use crate::commands::fidelity::held;
 use crate::commands::foresee::scores;
 use crate::commands::import::imported;
+use crate::commands::whatif::found as changed;
 use crate::commands::when::answers;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -19,6 +20,27 @@ pub fn foresee(input: &Input, options: &[String], stop: &AtomicBool) -> Result<O
         return Err(Failure::usage("no options of a score of answers"));
     };
     let told = overheard(|| scores(&args, input, stop))?;
+    Ok(told.what.map(|found| Told { what: Said(Box::new(found)), messages: told.messages }))
+}
+
+/// Simulates a site or a log before and after changes; `None` on cancellation. `log` is in memory,
+/// or else `place` is a folder or a file. `options` are those of `drystone whatif`.
+///
+/// # Errors
+/// Options that are wrong, a change that cannot be made.
+pub fn whatif(
+    log: Option<&Input>,
+    place: Option<&Path>,
+    options: &[String],
+    stop: &AtomicBool,
+) -> Result<Option<Told<Said>>, Failure> {
+    let Command::Whatif(mut args) = command("whatif", &[], options)? else {
+        return Err(Failure::usage("no options of a what-if"));
+    };
+    if let Some(place) = place {
+        args.source = SourceArgs::of(place);
+    }
+    let told = overheard(|| changed(&args, log, stop))?;
     Ok(told.what.map(|found| Told { what: Said(Box::new(found)), messages: told.messages }))
 }
 

@@ -241,3 +241,90 @@ fn pools_of_a_site_change_one_by_one() {
     let error = folder.run(&["whatif", "site", "--quiet", "--nodes", "+1"]).fails(2);
     assert!(error.contains("several pools"), "{error}");
 }
+
+/// Two weeks of ten jobs a day: of the partition `gpu` every fifth on one node and every fifth on
+/// both, of the partition `cpu` every fifth with the memory of a large node.
+fn demanding(folder: &Folder) {
+    let mut text =
+        "JobIDRaw|User|Account|Partition|QOS|State|Submit|Eligible|Start|End|TimelimitRaw|ReqTRES|AllocTRES|AllocNodes|AllocCPUs|NodeList\n"
+            .to_string();
+    for job in 0..140_i64 {
+        let submit = 1_760_313_600 + job / 10 * 86_400 + job % 10 * 600;
+        let (partition, cpus, nodes, mem, gpus, list) = match job % 5 {
+            1 => ("gpu", 2, 1, 4_000, 2, "g1"),
+            2 => ("gpu", 8, 2, 8_000, 4, "g[1-2]"),
+            3 => ("cpu", 2, 1, 50_000, 0, "big2"),
+            _ => ("cpu", 2, 1, 4_000, 0, "n1"),
+        };
+        let devices = if gpus > 0 { format!(",gres/gpu={gpus}") } else { String::new() };
+        let tres = format!("billing={cpus},cpu={cpus},mem={mem}M,node={nodes}{devices}");
+        let start = submit + 60;
+        text += &format!(
+            "{}|u{}|a{}|{partition}|normal|COMPLETED|{submit}|{submit}|{start}|{}|120|{tres}|{tres}|{nodes}|{cpus}|{list}\n",
+            job + 1,
+            job % 3,
+            job % 2,
+            start + 3_000
+        );
+    }
+    folder.write("jobs.psv", text);
+    folder.write(
+        "demands.conf",
+        "ClusterName=c\nSelectType=select/cons_tres\nSelectTypeParameters=CR_Core_Memory\nGresTypes=gpu\nNodeName=n[1-4] CPUs=4 \
+         RealMemory=16000\nNodeName=big[1-2] CPUs=4 RealMemory=64000\nNodeName=g[1-2] CPUs=4 RealMemory=16000 Gres=gpu:2\n\
+         PartitionName=cpu Nodes=n[1-4],big[1-2] Default=YES MaxTime=2-0\nPartitionName=gpu Nodes=g[1-2] MaxTime=2-0\n",
+    );
+    folder.run(&["import", "jobs.psv", "--machine", "demands.conf", "--out", "site"]).ok();
+}
+
+/// Jobs that find no nodes after a change are refused and counted: those of two nodes where one is
+/// left, those of a memory that no node has any longer, those that a QOS allows no more. The others
+/// run.
+#[test]
+fn jobs_that_can_never_run_are_refused_and_counted() {
+    let folder = Folder::new();
+    demanding(&folder);
+    let cases = [
+        ("nodes gpu:-1", 28),
+        ("nodes cpu:-1", 0),
+        // Both large nodes, which are the last ones, are gone.
+        ("nodes cpu:-2", 28),
+        ("nodes cpu:-5", 28),
+        ("nodes cpu:-2; nodes gpu:-1", 56),
+        ("nodes cpu:-2; limit-max 45min split", 28),
+        ("qos normal: MaxTRES=cpu=4", 28),
+        ("qos normal: MaxTRESPU=gres/gpu=1", 56),
+        ("qos normal: GrpTRES=node=1", 28),
+        ("qos normal: MaxTRES=cpu=8", 0),
+    ];
+    let mut args = vec!["whatif", "site", "--quiet", "--format", "json"];
+    cases.iter().for_each(|(change, _)| args.extend(["--change", change]));
+    let found = folder.run(&args).json();
+    for (one, (change, refused)) in found["alternatives"].as_array().expect("all").iter().zip(cases) {
+        assert_eq!((&one["refused"], &one["left_out"]["jobs"]), (&refused.into(), &refused.into()), "{change}");
+        let told = one["notes"].as_array().expect("notes").iter().filter_map(|note| note.as_str());
+        assert_eq!(told.filter(|note| note.contains("refused")).count() > 0, refused > 0, "{change}: {one}");
+        // All others have run; a few at the edges of the records do not count.
+        assert!(one["wait"]["jobs"].as_u64().is_some_and(|jobs| jobs + refused > 130), "{change}");
+    }
+    let text = folder.run(&["whatif", "site", "--quiet", "--nodes", "cpu:-2"]).ok();
+    assert!(text.contains("28 jobs") && text.contains("can never run"), "{text}");
+}
+
+/// A column has one unit, and an interval that has zero in it shows a negative and a positive end.
+#[test]
+fn a_column_has_one_unit() {
+    let folder = folder();
+    let text = folder.run(&whatif(&["--policy", "easy", "--procs-change", "+1,+16,-4", "--details"])).ok();
+    let header = text.lines().find(|line| line.starts_with("change")).expect("a header");
+    let unit = header.split("difference, ").nth(1).and_then(|rest| rest.split(' ').next()).expect("a unit");
+    assert!(header.contains(&format!("mean wait, {unit}")), "{header}");
+    let rows: Vec<&str> = text.lines().filter(|line| line.starts_with("procs ") && line.contains("(")).collect();
+    assert_eq!(rows.len(), 3, "{text}");
+    for row in rows {
+        assert!(![" min", " h ", " s "].iter().any(|unit| row.contains(unit)), "{row}");
+        let ends = row.split('(').nth(1).and_then(|rest| rest.split(')').next()).expect("an interval");
+        let (low, high) = ends.split_once(" to ").expect("two ends");
+        assert_eq!(row.contains("unclear"), low.starts_with('-') && high.starts_with('+'), "{row}");
+    }
+}

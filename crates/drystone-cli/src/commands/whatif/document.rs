@@ -1,8 +1,9 @@
 //! The result for people.
 
 use super::result::{Alternative, Verdict, WhatIf};
+use super::simulate::Figures;
 use crate::output::document::{Document, Table, Tone, Value};
-use crate::output::number::{TimeUnit, count, duration, exact_percent, fixed, percent, plural};
+use crate::output::number::{TimeColumn, TimeUnit, count, duration, exact_percent, fixed, percent, plural};
 use drystone::model::Span;
 use drystone_advise::{ClassChange, PairedChange};
 
@@ -119,36 +120,41 @@ fn head(result: &WhatIf) -> Document {
 /// Before, and every alternative.
 fn alternatives(result: &WhatIf) -> Table {
     let before = &result.before;
-    let longest = result.alternatives.iter().map(|one| one.after.wait_mean).fold(before.wait_mean, f64::max);
-    let units = [TimeUnit::of(longest), TimeUnit::of(before.wait_p95), TimeUnit::of(before.wait_max)];
-    let confidence = exact_percent(result.confidence);
+    let longest = |of: fn(&Figures) -> f64| {
+        let all = result.alternatives.iter().map(|one| of(&one.after));
+        TimeUnit::of(all.fold(of(before), f64::max))
+    };
+    let (within, most) = (longest(|figures| figures.wait_p95), longest(|figures| figures.wait_max));
+    let means: Vec<f64> = result.alternatives.iter().map(|one| one.after.wait_mean).chain([before.wait_mean]).collect();
+    let mean = TimeColumn::of(&means);
+    let column = column(mean.unit, result.alternatives.iter().map(|one| &one.wait));
     let mut table = Table::new([
         "change".to_string(),
-        format!("mean wait, {}", units[0].name()),
-        format!("difference ({confidence} interval)"),
+        format!("mean wait, {}", mean.unit.name()),
+        difference_header(result, column),
         String::new(),
-        format!("95% within, {}", units[1].name()),
-        format!("longest, {}", units[2].name()),
+        format!("95% within, {}", within.name()),
+        format!("longest, {}", most.name()),
     ])
     .texts(&[0, 2, 3])
     .beside(&[3]);
     table.row(vec![
         "as it is".into(),
-        units[0].text(Some(before.wait_mean)).into(),
+        mean.text(before.wait_mean).into(),
         "".into(),
         "".into(),
-        units[1].text(Some(before.wait_p95)).into(),
-        units[2].text(Some(before.wait_max)).into(),
+        within.text(Some(before.wait_p95)).into(),
+        most.text(Some(before.wait_max)).into(),
     ]);
     for one in &result.alternatives {
         let (word, tone) = said(one.verdict);
         table.row(vec![
             one.change.clone().into(),
-            units[0].text(Some(one.after.wait_mean)).into(),
-            Value::toned(difference(&one.wait, units[0]), tone),
+            mean.text(one.after.wait_mean).into(),
+            Value::toned(difference(&one.wait, column), tone),
             Value::toned(word, tone),
-            units[1].text(Some(one.after.wait_p95)).into(),
-            units[2].text(Some(one.after.wait_max)).into(),
+            within.text(Some(one.after.wait_p95)).into(),
+            most.text(Some(one.after.wait_max)).into(),
         ]);
     }
     table
@@ -164,35 +170,32 @@ fn said(verdict: Verdict) -> (&'static str, Tone) {
     }
 }
 
-/// A number with its sign.
-fn signed(unit: TimeUnit, seconds: f64) -> String {
-    let text = unit.text(Some(seconds));
-    let zero = text.trim_start_matches('-').chars().all(|c| c == '0' || c == '.');
-    match (zero, seconds > 0.0) {
-        (true, _) => text.trim_start_matches('-').to_string(),
-        (_, true) => format!("+{text}"),
-        _ => text,
-    }
-}
-
 /// A whole number with its sign.
 fn plus(value: f64) -> String {
     let text = fixed(value, 0);
     if value > 0.0 && text != "0" { format!("+{text}") } else { text }
 }
 
-/// A difference with its interval. Where both read as nothing, a smaller unit is used.
-fn difference(change: &PairedChange, unit: TimeUnit) -> String {
-    let largest = change.interval.map_or(0.0, |(low, high)| low.abs().max(high.abs())).max(change.difference.abs());
-    let (unit, name) = match unit {
-        TimeUnit::Hours | TimeUnit::Days if largest < 1_800.0 => (TimeUnit::Minutes, " min"),
-        TimeUnit::Minutes if largest < 60.0 => (TimeUnit::Seconds, " s"),
-        unit => (unit, ""),
+/// The decimals of differences and their intervals, in the unit of the waits beside them.
+fn column<'a>(unit: TimeUnit, changes: impl Iterator<Item = &'a PairedChange>) -> TimeColumn {
+    let of = |change: &PairedChange| {
+        let ends = change.interval.map_or([0.0; 2], |(low, high)| [low, high]);
+        [change.difference, ends[0], ends[1]]
     };
-    let text = signed(unit, change.difference);
+    TimeColumn::in_unit(unit, &changes.flat_map(of).collect::<Vec<f64>>())
+}
+
+/// The header of a column of differences.
+fn difference_header(result: &WhatIf, column: TimeColumn) -> String {
+    format!("difference, {} ({} interval)", column.unit.name(), exact_percent(result.confidence))
+}
+
+/// A difference with its interval.
+fn difference(change: &PairedChange, column: TimeColumn) -> String {
+    let text = column.signed(change.difference);
     match change.interval {
-        Some((low, high)) => format!("{text} ({} to {}){name}", signed(unit, low), signed(unit, high)),
-        None => format!("{text}{name}"),
+        Some((low, high)) => format!("{text} ({} to {})", column.signed(low), column.signed(high)),
+        None => text,
     }
 }
 
@@ -204,13 +207,15 @@ fn is_worth_naming(class: &ClassChange) -> bool {
 /// Classes with their waits.
 fn classes<'a>(result: &WhatIf, all: impl Iterator<Item = &'a ClassChange>) -> Table {
     let all: Vec<&ClassChange> = all.collect();
+    let befores: Vec<f64> = all.iter().map(|class| class.change.before).collect();
     let longest = all.iter().map(|class| class.change.before.max(class.change.after)).fold(0.0, f64::max);
-    let unit = TimeUnit::of(longest);
+    let waits = TimeColumn::in_unit(TimeUnit::of(longest), &befores);
+    let column = column(waits.unit, all.iter().map(|class| &class.change));
     let mut table = Table::new([
         "jobs".to_string(),
         "of work".to_string(),
-        format!("wait before, {}", unit.name()),
-        format!("difference ({} interval)", exact_percent(result.confidence)),
+        format!("wait before, {}", waits.unit.name()),
+        difference_header(result, column),
         format!("{} waited", hours_of(result)),
     ])
     .texts(&[0, 3]);
@@ -225,8 +230,8 @@ fn classes<'a>(result: &WhatIf, all: impl Iterator<Item = &'a ClassChange>) -> T
         table.row(vec![
             named(class).into(),
             percent(Some(class.work), 0).into(),
-            unit.text(Some(change.before)).into(),
-            Value::toned(difference(change, unit), tone),
+            waits.text(change.before).into(),
+            Value::toned(difference(change, column), tone),
             Value::toned(hours, tone),
         ]);
     }
@@ -243,13 +248,12 @@ fn named(class: &ClassChange) -> String {
 
 /// The class that pays most and the one that gains most.
 fn who(result: &WhatIf, one: &Alternative) -> Option<String> {
-    let unit = TimeUnit::of(result.before.wait_mean);
     let told = |sign: i8, word: &str| {
         let class = one.classes.iter().find(|class| is_worth_naming(class) && class.change.sign() == sign)?;
         Some(format!(
             "{word} most: {}, {}, {} {}",
             named(class),
-            with_unit(signed(unit, class.change.difference), unit),
+            one_difference(class.change.difference),
             fixed(class.change.node_hours, 0),
             hours_of(result)
         ))
@@ -263,8 +267,10 @@ fn hours_of(result: &WhatIf) -> &'static str {
     if result.unit == "node" { "node-h" } else { "proc-h" }
 }
 
-fn with_unit(text: String, unit: TimeUnit) -> String {
-    format!("{text} {}", unit.name())
+/// A difference with its sign and unit.
+fn one_difference(seconds: f64) -> String {
+    let column = TimeColumn::of(&[seconds]);
+    format!("{} {}", column.signed(seconds), column.unit.name())
 }
 
 /// Returns the notes on all alternatives.
@@ -275,8 +281,13 @@ fn notes(result: &WhatIf) -> Vec<String> {
         .iter()
         .filter(|one| one.left_out.jobs > 0)
         .map(|one| {
+            let refused = match one.refused {
+                0 => String::new(),
+                all if all == one.left_out.jobs => ", which can never run then".to_string(),
+                some => format!(", of which {} can never run then", count(some)),
+            };
             format!(
-                "`{}` {} ({} node-hours)",
+                "`{}` {} ({} node-hours{refused})",
                 one.change,
                 plural(one.left_out.jobs, "job"),
                 count(one.left_out.node_hours.round() as u64)
@@ -295,7 +306,6 @@ fn notes(result: &WhatIf) -> Vec<String> {
 
 /// The result in sentences, for pages.
 pub(super) fn sentences(result: &WhatIf) -> Vec<String> {
-    let unit = TimeUnit::of(result.before.wait_mean);
     let mut all = vec![format!(
         "Before: mean wait {}, 95% of the jobs within {}, longest {}, under {}.",
         duration(result.before.wait_mean),
@@ -311,12 +321,13 @@ pub(super) fn sentences(result: &WhatIf) -> Vec<String> {
             Verdict::Unclear => "no clear difference",
             Verdict::WithinClocks => "no more than Slurm's clocks make",
         };
+        let unit = TimeUnit::of(one.after.wait_mean.max(result.before.wait_mean));
         let who = who(result, one).map_or(String::new(), |who| format!(" {who}."));
         all.push(format!(
             "{}: mean wait {}, {} {}; {verdict}; {} job-hours and {} {}-hours of waiting.{who}",
             one.change,
             duration(one.after.wait_mean),
-            difference(&one.wait, unit),
+            difference(&one.wait, column(unit, std::iter::once(&one.wait))),
             unit.name(),
             fixed(one.wait.job_hours, 0),
             fixed(one.wait.node_hours, 0),

@@ -16,7 +16,7 @@ use crate::exit::{DONE, Failure, Outcome};
 use crate::input::{self, Input};
 use crate::interrupt;
 use crate::meta::VERSION;
-use crate::output::{self, ReportFile, file, message};
+use crate::output::{self, Printable, ReportFile, file, message};
 use drystone::metrics::Selection;
 use drystone_advise::{Applied, ArrivalChange, ChangeList, SiteChange, apply};
 
@@ -77,6 +77,23 @@ fn read_input(args: &WhatifArgs, lists: &[ChangeList]) -> Result<Input, Failure>
     }
 }
 
+/// The result of a question, for programs; `None` on cancellation. `given` is the log where it is in
+/// memory.
+pub(crate) fn found(
+    args: &WhatifArgs,
+    given: Option<&Input>,
+    stop: &std::sync::atomic::AtomicBool,
+) -> Result<Option<impl Printable + use<>>, Failure> {
+    let lists = args.alternatives().map_err(Failure::usage)?;
+    check(&lists)?;
+    let mut input = match given {
+        Some(input) => input.clone(),
+        None => read_input(args, &lists)?,
+    };
+    let done = answer(args, &mut input, &lists, stop)?;
+    Ok(done.filter(|_| !stop.load(std::sync::atomic::Ordering::Relaxed)).map(|(found, _)| found))
+}
+
 /// Simulates before and after, and compares; whether it was interrupted beside it. `None` where not
 /// even the site as it is was known by then.
 fn answer(
@@ -95,14 +112,17 @@ fn answer(
     let before = apply(&ChangeList::default())?;
     let after: Vec<Applied> = lists.iter().map(apply).collect::<Result<_, _>>()?;
     let bench = Bench { args, baseline: &baseline, selection, stop };
-    let Some(found) = bench.simulate(&before, &after)? else { return Ok(None) };
+    let Some(found) = bench.simulate(&before, &after, lists)? else { return Ok(None) };
     let stopped = interrupt::stop_at_once();
     let classes = classes::Classes::of(input, &baseline, &found.before);
     let mut alternatives = Vec::new();
     let mut not_done = Vec::new();
     for ((list, applied), ran) in lists.iter().zip(&after).zip(&found.after) {
         match ran {
-            Some(ran) => alternatives.push(Alternative::of(list, applied, (&found, ran), &classes, args.confidence)),
+            Some(ran) => {
+                let applied = ran.repaired.as_ref().unwrap_or(applied);
+                alternatives.push(Alternative::of(list, applied, (&found, ran), &classes, args.confidence));
+            }
             None => not_done.push(list.to_string()),
         }
     }

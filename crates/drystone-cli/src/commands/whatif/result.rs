@@ -59,6 +59,8 @@ pub(super) struct Alternative {
     pub(super) classes: Vec<ClassChange>,
     /// Jobs that are left out.
     pub(super) left_out: Left,
+    /// Those of them that can never run after the change.
+    pub(super) refused: u64,
     /// Jobs that are split.
     pub(super) split: u64,
     /// Jobs that are added.
@@ -165,6 +167,7 @@ impl Alternative {
             wait,
             verdict,
             left_out: applied.left,
+            refused: applied.refused,
             split: applied.split,
             added: applied.added,
             notes: applied.notes.clone(),

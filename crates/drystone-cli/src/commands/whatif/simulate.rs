@@ -5,12 +5,14 @@ use crate::args::WhatifArgs;
 use crate::exit::Failure;
 use crate::parallel;
 use crate::progress::Progress;
-use drystone::experiment::{Division, Experiment, Share};
+use drystone::engine::{Observer, SimulationError};
+use drystone::experiment::{Division, Experiment, ExperimentError, Share};
 use drystone::metrics::{Config, JobRow, Selection};
-use drystone::model::{Machine, Outages, Span, Workload};
-use drystone::policy::PolicySpec;
-use drystone_advise::{Applied, Periods, PoolPremises};
+use drystone::model::{JobId, Machine, Outages, Span, Time, Workload};
+use drystone::policy::{PolicySpec, Why};
+use drystone_advise::{Applied, ChangeList, Periods, PoolPremises};
 use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use tempfile::TempDir;
@@ -63,6 +65,8 @@ pub(super) struct Ran {
     /// Jobs that were added.
     pub(super) added: Vec<JobFate>,
     pub(super) utilisation: f64,
+    /// The premises without jobs that could never run, where there were such.
+    pub(super) repaired: Option<Applied>,
 }
 
 /// The site as it is, simulated.
@@ -119,6 +123,8 @@ impl Before {
 struct Ready<'a> {
     spec: PolicySpec,
     applied: &'a Applied,
+    /// The changes; none for the site as it is.
+    changes: &'a ChangeList,
     outages: Outages,
     division: Option<Division>,
 }
@@ -126,21 +132,27 @@ struct Ready<'a> {
 impl Bench<'_> {
     /// Simulates the site as it is, in two clock phases where it has clocks, and every alternative.
     /// `None` where it was stopped before the first was done.
-    pub(super) fn simulate(&self, before: &Applied, after: &[Applied]) -> Result<Option<Found>, Failure> {
+    pub(super) fn simulate(
+        &self,
+        before: &Applied,
+        after: &[Applied],
+        lists: &[ChangeList],
+    ) -> Result<Option<Found>, Failure> {
         let files = TempDir::with_prefix("drystone-whatif-").map_err(|error| {
             Failure::usage(format_args!(
                 "{}: no folder for changed configurations: {error}",
                 std::env::temp_dir().display()
             ))
         })?;
-        let mut ready = vec![self.ready(before, &files, 0, 0)?];
+        let none = ChangeList::default();
+        let mut ready = vec![self.ready((before, &none), &files, 0, 0)?];
         let clocks = self.baseline.premises.is_slurm;
         if clocks {
-            ready.push(self.ready(before, &files, 0, 1)?);
+            ready.push(self.ready((before, &none), &files, 0, 1)?);
         }
         let first = ready.len();
-        for (at, applied) in after.iter().enumerate() {
-            ready.push(self.ready(applied, &files, at + 1, 0)?);
+        for (at, changed) in after.iter().zip(lists).enumerate() {
+            ready.push(self.ready(changed, &files, at + 1, 0)?);
         }
         let jobs: usize = ready.iter().map(|ready| ready.applied.premises.workload.len()).sum();
         let progress = Progress::new("simulating", "jobs", Some(jobs as u64));
@@ -170,7 +182,7 @@ impl Bench<'_> {
     /// Writes what is changed of the configuration, and names it in the policy.
     fn ready<'a>(
         &self,
-        applied: &'a Applied,
+        (applied, changes): (&'a Applied, &'a ChangeList),
         files: &TempDir,
         number: usize,
         phase: u32,
@@ -210,7 +222,13 @@ impl Bench<'_> {
                 texts,
             };
             let division = Division::new(shares.map(share).collect());
-            return Ok(Ready { spec: text.parse()?, applied, outages: Outages::default(), division: Some(division) });
+            return Ok(Ready {
+                spec: text.parse()?,
+                applied,
+                changes,
+                outages: Outages::default(),
+                division: Some(division),
+            });
         }
         let pool = &premises.pools[0];
         for (from, to) in shares.flat_map(|(_, texts)| texts) {
@@ -233,7 +251,7 @@ impl Bench<'_> {
         }
         let outages =
             Outages::new(Machine::new(pool.procs), pool.outages.clone()).map_err(|error| wrong(error.to_string()))?;
-        Ok(Ready { spec: text.parse()?, applied, outages, division: None })
+        Ok(Ready { spec: text.parse()?, applied, changes, outages, division: None })
     }
 
     /// Returns the texts of the policy that differ in a pool.
@@ -266,22 +284,113 @@ impl Bench<'_> {
         Ok(texts)
     }
 
+    /// Simulates a scenario. Jobs that could never run after the changes, not even alone on the
+    /// empty machine, are left out and the rest is simulated again.
     fn run(&self, ready: &Ready<'_>, before: &Workload, progress: &Progress) -> Result<Option<Ran>, Failure> {
-        let Ready { spec, applied, outages, division } = ready;
-        let workload = &applied.premises.workload;
+        let mut repaired: Option<Applied> = None;
+        loop {
+            let applied = repaired.as_ref().unwrap_or(ready.applied);
+            let mut started = Started(vec![false; applied.premises.workload.len()]);
+            match self.one(ready, applied, &mut started, &|jobs| progress.add(jobs)) {
+                Ok(Some(rows)) => {
+                    let mut ran = fates(applied, before, &rows);
+                    ran.repaired = repaired;
+                    return Ok(Some(ran));
+                }
+                Ok(None) => return Ok(None),
+                Err(error) if waits_for_ever(&error) && !ready.changes.0.is_empty() => {
+                    let never = self.never(ready, applied, &started)?;
+                    if never.is_empty() {
+                        return Err(Failure::experiment(&self.baseline.name, error));
+                    }
+                    repaired = Some(applied.without(&never, ready.changes).map_err(Failure::because)?);
+                }
+                Err(error) => return Err(Failure::experiment(&self.baseline.name, error)),
+            }
+        }
+    }
+
+    /// Simulates premises once; `None` where it was stopped.
+    fn one(
+        &self,
+        ready: &Ready<'_>,
+        applied: &Applied,
+        started: &mut Started,
+        tell: &(dyn Fn(u64) + Sync),
+    ) -> Result<Option<Vec<JobRow>>, ExperimentError> {
         let config = Config { selection: self.selection, keep_jobs: true, weeks: false, ..Config::light() };
-        let measured = Experiment::new(spec, workload)
-            .losing(Some(outages))
-            .divided(division.as_ref())
+        let measured = Experiment::new(&ready.spec, &applied.premises.workload)
+            .losing(Some(&ready.outages))
+            .divided(ready.division.as_ref())
             .feeding_back(self.args.real.feedback || applied.feeds_back)
             .measuring(config)
             .until(self.stop)
-            .telling(&|jobs| progress.add(jobs))
-            .run(&mut ())
-            .map_err(|error| Failure::experiment(&self.baseline.name, error))?;
-        let Some(measured) = measured else { return Ok(None) };
-        Ok(Some(fates(applied, before, &measured.report.jobs.unwrap_or_default())))
+            .telling(tell)
+            .run(started)?;
+        Ok(measured.map(|measured| measured.report.jobs.unwrap_or_default()))
     }
+
+    /// Finds the jobs that never start, each simulated alone on the empty machine. Equal jobs are
+    /// tried once.
+    fn never(&self, ready: &Ready<'_>, applied: &Applied, started: &Started) -> Result<BTreeSet<JobId>, Failure> {
+        let workload = &applied.premises.workload;
+        let mut known = BTreeMap::new();
+        let mut never = BTreeSet::new();
+        for (at, (job, truth)) in workload.jobs().iter().zip(workload.truth()).enumerate() {
+            if started.0[at] {
+                continue;
+            }
+            let kind = (job.procs, job.demand.0, job.partition, job.queue, job.user, job.group, job.estimate);
+            let runs = match known.get(&kind) {
+                Some(&runs) => runs,
+                None => {
+                    let alone = Workload::with_resources(
+                        workload.machine(),
+                        workload.resources().cloned(),
+                        vec![job.clone()],
+                        vec![truth.clone()],
+                        workload.provenance.clone(),
+                    );
+                    let alone = alone.map_err(Failure::because)?;
+                    let mut here = applied.clone();
+                    here.premises.workload = alone;
+                    let runs = match self.one(ready, &here, &mut Started(vec![false]), &|_| {}) {
+                        Ok(_) => true,
+                        Err(error) if waits_for_ever(&error) => false,
+                        Err(error) => return Err(Failure::experiment(&self.baseline.name, error)),
+                    };
+                    known.insert(kind, runs);
+                    runs
+                }
+            };
+            if !runs {
+                never.insert(JobId(at as u32));
+            }
+        }
+        Ok(never)
+    }
+}
+
+/// Jobs that have started.
+struct Started(Vec<bool>);
+
+impl Observer for Started {
+    const ENDS: bool = false;
+    const NOTES: bool = false;
+
+    fn started(&mut self, _now: Time, id: JobId, _why: Why) {
+        if let Some(started) = self.0.get_mut(id.index()) {
+            *started = true;
+        }
+    }
+}
+
+/// Returns whether a simulation ended because jobs wait that nothing will start.
+fn waits_for_ever(error: &ExperimentError) -> bool {
+    matches!(
+        error,
+        ExperimentError::Simulation(SimulationError::Starved { suspended: 0, .. } | SimulationError::TooFew { .. })
+    )
 }
 
 /// Puts a parameter into the text of a policy, in the place of its value or behind the others.
@@ -339,5 +448,5 @@ fn fates(applied: &Applied, before: &Workload, rows: &[JobRow]) -> Ran {
     let span = Span(last.saturating_sub(first)).as_f64();
     let procs = f64::from(applied.premises.workload.machine().procs);
     let utilisation = if span > 0.0 { busy / (span * procs) } else { 0.0 };
-    Ran { fates, added, utilisation }
+    Ran { fates, added, utilisation, repaired: None }
 }
