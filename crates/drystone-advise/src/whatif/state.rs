@@ -178,7 +178,10 @@ impl Applied {
             self.left.jobs += too_wide.jobs;
             self.left.node_hours += too_wide.node_hours;
             self.refused += too_wide.jobs;
-            self.note(format!("{} jobs ask for more than the smaller machine has: none can run, and all are refused", too_wide.jobs));
+            self.note(format!(
+                "{} jobs ask for more than the smaller machine has: none can run, and all are refused",
+                too_wide.jobs
+            ));
         }
         if drafts.is_empty() {
             return Err(ApplyError::new(change, "no job is left to simulate"));
@@ -223,9 +226,8 @@ impl Applied {
             .unzip();
         let table = self.table.clone();
         let workload = Workload::with_resources(Machine::new(procs), table, jobs, truth, provenance);
-        self.premises.workload = workload
-            .and_then(|workload| workload.with(known))
-            .map_err(|error| error.to_string())?;
+        self.premises.workload =
+            workload.and_then(|workload| workload.with(known)).map_err(|error| error.to_string())?;
         Ok(())
     }
 
