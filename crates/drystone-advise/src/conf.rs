@@ -89,7 +89,7 @@ fn edit(conf: Option<&SlurmConf>, key: &str, value: &str) -> Edit {
 
 /// The words that there are, with these values: a word keeps its place, a new one comes last, a
 /// flag that is to be off goes.
-fn merged(now: &str, words: &[(&'static str, &str)]) -> String {
+pub(crate) fn merged(now: &str, words: &[(&'static str, &str)]) -> String {
     let mut all: Vec<String> =
         now.split(',').map(str::trim).filter(|word| !word.is_empty()).map(String::from).collect();
     for &(name, value) in words {

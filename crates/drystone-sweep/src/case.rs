@@ -11,7 +11,8 @@ use drystone::log::swf::{Header, Record};
 use drystone::log::transform::{self, Factor};
 use drystone::log::{self, LogError};
 use drystone::metrics::Selection;
-use drystone::model::{Setting, Workload};
+use drystone::model::{Outages, Setting, Workload};
+use drystone_advise::{ChangeList, Premises};
 use std::path::{Path, PathBuf};
 
 /// A workload as it is simulated.
@@ -35,6 +36,8 @@ pub struct Case {
     pub month: Option<String>,
     /// Seconds of the log from which it is a piece, as the study has them.
     pub slice: Option<String>,
+    /// The changes made to the log, as a text.
+    pub change: Option<String>,
     /// Seed of the generator.
     pub seed: Option<u64>,
 }
@@ -45,7 +48,8 @@ impl Case {
     pub fn label(&self) -> String {
         let load = self.load.map(|l| format!("load={l}"));
         let seed = self.seed.map(|s| format!("seed={s}"));
-        label(&self.name, [load, self.month.clone(), self.slice.clone(), seed])
+        let change = self.change.as_ref().map(|change| format!("change={change}"));
+        label(&self.name, [load, self.month.clone(), self.slice.clone(), change, seed])
     }
 
     /// Divisor of the submit times; 1 where they were not scaled.
@@ -64,8 +68,8 @@ impl Case {
     }
 }
 
-/// `KTH load=1.1 1997-03 0..604800 seed=2`.
-fn label(name: &str, transformations: [Option<String>; 4]) -> String {
+/// `KTH load=1.1 1997-03 0..604800 change=procs +64 seed=2`.
+fn label(name: &str, transformations: [Option<String>; 5]) -> String {
     let mut words = vec![name.to_string()];
     words.extend(transformations.into_iter().flatten());
     words.join(" ")
@@ -89,22 +93,22 @@ pub(crate) fn cases(study: &Study, logs: Option<&Path>) -> Result<Vec<Case>, Swe
             for load in &entry.loads {
                 for (month, slice) in parts() {
                     let workload = transformed(study, entry, &base, *load, (month.as_deref(), slice.as_ref()))?;
-                    let (platform, priorities) = (entry.platform.as_ref(), entry.priorities.as_ref());
-                    cases.push(Case {
-                        name: entry.name.clone(),
-                        hash: fingerprint(&workload),
-                        given: Given {
-                            feedback: entry.feedback,
-                            ..given::read(study, platform, priorities, entry.outages.as_ref(), &workload)?
-                        },
-                        workload,
-                        trim: entry.trim,
-                        published: entry.published,
-                        load: *load,
-                        month: month.clone(),
-                        slice: slice.as_ref().map(|slice| slice.text.clone()),
-                        seed,
-                    });
+                    for change in &entry.changes {
+                        let (workload, given) = changed(study, entry, &workload, change.as_ref())?;
+                        cases.push(Case {
+                            name: entry.name.clone(),
+                            hash: fingerprint(&workload),
+                            given,
+                            workload,
+                            trim: entry.trim,
+                            published: entry.published,
+                            load: *load,
+                            month: month.clone(),
+                            slice: slice.as_ref().map(|slice| slice.text.clone()),
+                            change: change.as_ref().map(ToString::to_string),
+                            seed,
+                        });
+                    }
                 }
             }
         }
@@ -160,6 +164,34 @@ fn made(entry: &WorkloadEntry, params: &Params) -> Result<Workload, SweepError> 
         Ok(cleaned)
     };
     clean().map_err(|source| SweepError::Log { name: name(), source })
+}
+
+/// Seed of the days that a load by resampled arrivals draws.
+const RESAMPLED: u64 = 1;
+
+/// The workload after a change, and its other inputs.
+fn changed(
+    study: &Study,
+    entry: &WorkloadEntry,
+    workload: &Workload,
+    change: Option<&ChangeList>,
+) -> Result<(Workload, Given), SweepError> {
+    let (platform, priorities) = (entry.platform.as_ref(), entry.priorities.as_ref());
+    let read = given::read(study, platform, priorities, entry.outages.as_ref(), workload)?;
+    let mut given = Given { feedback: entry.feedback, ..read };
+    let Some(change) = change else { return Ok((workload.clone(), given)) };
+    let wrong = |problem: String| study.error(entry.changes_at.clone(), problem);
+    let premises = Premises::of_log(workload.clone(), given.outages.list().to_vec(), 1.0);
+    let clock = |text: &str| drystone_advise::moment(&workload.provenance, text);
+    let applied = drystone_advise::apply(&premises, change, &clock, RESAMPLED).map_err(|e| wrong(e.to_string()))?;
+    let outages = applied.premises.pools.into_iter().flat_map(|pool| pool.outages).collect();
+    let workload = applied.premises.workload;
+    given.outages = Outages::new(workload.machine(), outages).map_err(|e| wrong(e.to_string()))?;
+    given.feedback |= applied.feeds_back;
+    // Not every change shows in the jobs: what is out belongs to the plan as well.
+    let settings = [given.settings, format!("change={change}")];
+    given.settings = settings.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(", ");
+    Ok((workload, given))
 }
 
 fn transformed(

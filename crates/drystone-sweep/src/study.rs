@@ -12,6 +12,7 @@ use drystone::log::transform::Factor;
 use drystone::metrics::{Measure, Metric, Selection, UnknownWord};
 use drystone::model::{Span as Seconds, Time};
 use drystone::policy::PolicySpec;
+use drystone_advise::ChangeList;
 use raw::RawStudy;
 use std::ops::Range as Bytes;
 use std::path::{Path, PathBuf};
@@ -53,6 +54,8 @@ pub(crate) struct WorkloadEntry {
     pub(crate) months_at: Bytes<usize>,
     pub(crate) slices: Vec<Option<SubmitSlice>>,
     pub(crate) slices_at: Bytes<usize>,
+    pub(crate) changes: Vec<Option<ChangeList>>,
+    pub(crate) changes_at: Bytes<usize>,
     /// Position of its `file`.
     pub(crate) file_at: Bytes<usize>,
 }
@@ -94,7 +97,7 @@ struct Reader<'a> {
 }
 
 /// Names of columns of the store, which parameters cannot have.
-pub(crate) const RESERVED: [&str; 26] = [
+pub(crate) const RESERVED: [&str; 27] = [
     // Columns of a ranking.
     "rank",
     "degradation",
@@ -113,6 +116,7 @@ pub(crate) const RESERVED: [&str; 26] = [
     "load",
     "month",
     "slice",
+    "change",
     "seed",
     "trim",
     "name",

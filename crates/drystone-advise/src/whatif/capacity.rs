@@ -254,7 +254,7 @@ pub(super) fn procs(applied: &mut Applied, change: &SiteChange, amount: NodeAmou
 }
 
 /// The error of a change that only Slurm's own scheduler knows.
-fn needs_slurm(applied: &Applied, change: &SiteChange, what: &str) -> Result<(), ApplyError> {
+pub(super) fn needs_slurm(applied: &Applied, change: &SiteChange, what: &str) -> Result<(), ApplyError> {
     match applied.premises.is_slurm && applied.premises.pools.iter().all(|pool| pool.conf.is_some()) {
         true => Ok(()),
         false => Err(ApplyError::new(

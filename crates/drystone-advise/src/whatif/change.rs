@@ -1,5 +1,6 @@
 //! Changes of a site as values, and as texts.
 
+use super::settings;
 use super::scan::{Scan, SiteChangeError, quoted};
 use drystone::log::transform::Factor;
 use drystone::model::Span;
@@ -156,6 +157,8 @@ pub enum SiteChange {
         /// Names and values.
         limits: Vec<(String, String)>,
     },
+    /// `set PriorityWeightAge=1000 bf_window=2880`: settings of `slurm.conf`.
+    Set(Vec<(String, String)>),
     /// `maintenance 2026-12-03T08:00/10h`: announced two weeks before; no job may run into it.
     Maintenance(Closure),
     /// `reservation 2026-12-03T08:00/10h 16`: nodes that other jobs do without.
@@ -184,7 +187,7 @@ pub enum SiteChange {
 pub struct ChangeList(pub Vec<SiteChange>);
 
 /// Words that changes begin with.
-const WORDS: [&str; 12] = [
+const WORDS: [&str; 13] = [
     "nodes",
     "procs",
     "limit-max",
@@ -193,6 +196,7 @@ const WORDS: [&str; 12] = [
     "border",
     "short-queue",
     "qos",
+    "set",
     "maintenance",
     "reservation",
     "remove",
@@ -263,6 +267,7 @@ fn read(scan: &mut Scan<'_>) -> Result<SiteChange, SiteChangeError> {
         "border" => border(scan)?,
         "short-queue" => SiteChange::ShortQueue(span(scan, |_| false)?),
         "qos" => qos(scan)?,
+        "set" => SiteChange::Set(settings::read(scan)?),
         "maintenance" => SiteChange::Maintenance(closure(scan, false)?),
         "reservation" => SiteChange::Reservation(closure(scan, true)?),
         "remove" => remove(scan)?,
@@ -578,6 +583,10 @@ impl fmt::Display for SiteChange {
                 let limits: Vec<String> = limits.iter().map(|(key, value)| format!("{key}={value}")).collect();
                 write!(f, "qos {}: {}", quoted(name), limits.join(" "))
             }
+            SiteChange::Set(all) => {
+                let all: Vec<String> = all.iter().map(|(key, value)| format!("{key}={value}")).collect();
+                write!(f, "set {}", all.join(" "))
+            }
             SiteChange::Maintenance(closure) => write!(f, "maintenance {closure}"),
             SiteChange::Reservation(closure) => write!(f, "reservation {closure}"),
             SiteChange::Remove(LeftOut::User(name)) => write!(f, "remove user:{}", quoted(name)),
@@ -611,6 +620,8 @@ mod tests {
             ("border long:limit>12h else short", "border long: limit>12h else short"),
             ("short-queue 1h", "short-queue 1h"),
             ("qos normal: maxjobspu=10 GrpTRES=cpu=64,node=2", "qos normal: MaxJobsPU=10 GrpTRES=cpu=64,node=2"),
+            ("set priorityweightage=1000  BF_window=2880 bf_continue", "set PriorityWeightAge=1000 bf_window=2880 bf_continue=yes"),
+            ("set bf_continue=NO PriorityMaxAge=7-0", "set bf_continue=no PriorityMaxAge=7-0"),
             ("maintenance 2026-12-03T08:00/10h", "maintenance 2026-12-03T08:00/10h"),
             ("maintenance @86400/2h of gpu", "maintenance @86400/2h of gpu"),
             ("reservation 2026-12-03/10h 16", "reservation 2026-12-03/10h 16"),
@@ -649,6 +660,11 @@ mod tests {
             ("qos normal: MaxJobPU=1", 12, "did you mean `MaxJobsPU`?"),
             ("qos normal: MaxJobsPU=many", 22, "a whole number"),
             ("qos normal: GrpTRES=64", 20, "resources"),
+            ("set", 3, "settings"),
+            ("set bf_windo=3", 4, "did you mean `bf_window`?"),
+            ("set bf_window", 13, "expected `=`"),
+            ("set bf_window=long", 14, "a whole number"),
+            ("set PriorityWeightAge=-1", 22, "a whole number"),
             ("maintenance thursday/10h", 12, "a beginning"),
             ("maintenance 2026-13-03/10h", 12, "a beginning"),
             ("maintenance 2026-12-03T08:00", 28, "a length"),

@@ -47,12 +47,28 @@ impl ConfText {
         line.push((key.to_string(), value.to_string()));
     }
 
-    /// Puts a setting in the place of those that there are.
+    /// The value of a setting that stands for itself; the last one counts.
+    pub(super) fn setting(&self, key: &str) -> Option<String> {
+        let lines = self.lines.iter().rev().filter(|line| !ConfText::is_record(line));
+        lines.filter_map(|line| ConfText::get(line, key)).next().map(String::from)
+    }
+
+    /// Returns whether a line is about nodes or partitions.
+    fn is_record(line: &[(String, String)]) -> bool {
+        line.first().is_some_and(|(first, _)| {
+            ["NodeName", "PartitionName", "DownNodes", "NodeSet", "FrontendName"].iter().any(|key| same(first, key))
+        })
+    }
+
+    /// Puts a setting in the place of those that there are; none where the value is empty.
     pub(super) fn set(&mut self, key: &str, value: &str) {
-        for line in &mut self.lines {
+        for line in self.lines.iter_mut().filter(|line| !ConfText::is_record(line)) {
             line.retain(|(known, _)| !same(known, key));
         }
         self.lines.retain(|line| !line.is_empty());
+        if value.is_empty() {
+            return;
+        }
         self.lines.insert(0, vec![(key.to_string(), value.to_string())]);
     }
 

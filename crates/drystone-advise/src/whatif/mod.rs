@@ -9,16 +9,19 @@ mod capacity;
 mod change;
 mod conf_text;
 mod jobs;
+mod moment;
 mod paired;
 mod places;
 mod premises;
 mod qos;
 mod scan;
+mod settings;
 mod state;
 
 pub use change::{
     ArrivalChange, Border, Bordered, ChangeList, Closure, LeftOut, LimitRule, Longer, NodeAmount, SiteChange,
 };
+pub use moment::moment;
 pub use paired::{ClassChange, PairedChange, PairedWait, paired};
 pub use premises::{ApplyError, PartitionPremises, PoolPremises, Premises};
 pub use scan::SiteChangeError;

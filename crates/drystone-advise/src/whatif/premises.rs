@@ -74,6 +74,37 @@ pub struct Premises {
 }
 
 impl Premises {
+    /// The premises of a log: one pool of equal nodes with this many processors each, the partitions
+    /// that its jobs name, by their numbers, and what is out. No policy is known to know nodes.
+    #[must_use]
+    pub fn of_log(workload: Workload, outages: Vec<Outage>, per_node: f64) -> Premises {
+        let mut numbers: Vec<i32> = workload.jobs().iter().map(|job| job.partition).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        let name = |number: i32| if number >= 0 { number.to_string() } else { String::new() };
+        let partitions =
+            numbers.into_iter().map(|number| PartitionPremises { name: name(number), number, own: number }).collect();
+        let pool = PoolPremises {
+            name: workload.provenance.name.clone(),
+            procs: workload.machine().procs,
+            scale: 1,
+            per_node: per_node.max(1.0),
+            partitions,
+            outages,
+            conf: None,
+            names: None,
+        };
+        Premises {
+            workload,
+            pools: vec![pool],
+            users: BTreeMap::new(),
+            accounts: BTreeMap::new(),
+            qos: Vec::new(),
+            limits: None,
+            is_slurm: false,
+        }
+    }
+
     /// The pool that a job runs in.
     pub(super) fn pool_of(&self, job: &Job) -> usize {
         if self.pools.len() == 1 {

@@ -2,7 +2,7 @@
 
 use super::change::{ChangeList, Longer, SiteChange};
 use super::premises::{ApplyError, Premises};
-use super::{capacity, jobs, places};
+use super::{capacity, jobs, places, settings};
 use drystone::model::{
     Adopted, After, Circumstances, DemandId, Job, JobId, Machine, ResourceTable, Span, Then, Time, Truth, Workload,
 };
@@ -111,6 +111,7 @@ impl Applied {
             SiteChange::Border(border) => jobs::border(self, change, border),
             SiteChange::ShortQueue(most) => capacity::short_queue(self, change, *most),
             SiteChange::Qos { name, limits } => capacity::qos(self, change, name, limits),
+            SiteChange::Set(all) => settings::set(self, change, all),
             SiteChange::Maintenance(closure) => capacity::closure(self, change, closure, clock),
             SiteChange::Reservation(closure) => capacity::closure(self, change, closure, clock),
             SiteChange::Remove(people) => jobs::remove(self, change, people),

@@ -131,7 +131,7 @@ impl Store {
             WITH w AS (SELECT row_number() OVER (ORDER BY rowid) - 1 AS place, * FROM workload)
             SELECT count(*), min(configuration) FROM result AS r LEFT JOIN w ON w.place = (r.configuration - 1) % ?1
             WHERE r.configuration NOT BETWEEN 1 AND ?2 OR w.name IS NOT r.workload OR w.hash IS NOT r.workload_hash
-                OR w.load IS NOT r.load OR w.month IS NOT r.month OR w.slice IS NOT r.slice OR w.seed IS NOT r.seed";
+                OR w.load IS NOT r.load OR w.month IS NOT r.month OR w.slice IS NOT r.slice OR w.change IS NOT r.change OR w.seed IS NOT r.seed";
         let (strangers, first): (i64, Option<i64>) = self
             .db
             .query_row(strangers, [cases, all], |row| Ok((row.get(0)?, row.get(1)?)))
@@ -195,7 +195,7 @@ impl Store {
 
     pub(super) fn workloads(&self) -> Result<Vec<WorkloadRow>, SweepError> {
         let read = || -> rusqlite::Result<Vec<WorkloadRow>> {
-            let sql = "SELECT label, name, load, month, slice, seed, hash, jobs, procs, trim, cleaning, given FROM workload ORDER BY rowid";
+            let sql = "SELECT label, name, load, month, slice, change, seed, hash, jobs, procs, trim, cleaning, given FROM workload ORDER BY rowid";
             let mut statement = self.db.prepare(sql)?;
             let rows = statement.query_map([], |row| {
                 Ok(WorkloadRow {
@@ -204,13 +204,14 @@ impl Store {
                     load: row.get(2)?,
                     month: row.get(3)?,
                     slice: row.get(4)?,
-                    seed: row.get(5)?,
-                    hash: row.get(6)?,
-                    jobs: row.get(7)?,
-                    procs: row.get(8)?,
-                    trim: row.get(9)?,
-                    cleaning: row.get(10)?,
-                    given: row.get(11)?,
+                    change: row.get(5)?,
+                    seed: row.get(6)?,
+                    hash: row.get(7)?,
+                    jobs: row.get(8)?,
+                    procs: row.get(9)?,
+                    trim: row.get(10)?,
+                    cleaning: row.get(11)?,
+                    given: row.get(12)?,
                 })
             })?;
             rows.collect()

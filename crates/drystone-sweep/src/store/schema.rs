@@ -12,7 +12,7 @@ use std::time::Duration;
 /// "DRYS": marks an SQLite file as a store.
 const APPLICATION: i64 = 0x4452_5953;
 /// Version of the layout.
-const LAYOUT: i64 = 2;
+const LAYOUT: i64 = 3;
 /// Time a writer waits for readers and a reader for writers.
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -35,6 +35,7 @@ pub(super) struct WorkloadRow {
     pub(super) load: f64,
     pub(super) month: Option<String>,
     pub(super) slice: Option<String>,
+    pub(super) change: Option<String>,
     pub(super) seed: Option<i64>,
     pub(super) hash: String,
     pub(super) jobs: i64,
@@ -74,6 +75,7 @@ impl Head {
                 load: case.load_factor(),
                 month: case.month.clone(),
                 slice: case.slice.clone(),
+                change: case.change.clone(),
                 seed: case.seed.map(|s| s as i64),
                 hash: case.hash.clone(),
                 jobs: case.workload.len() as i64,
@@ -205,7 +207,7 @@ pub(super) fn lay_out(transaction: &Transaction<'_>, head: &Head) -> rusqlite::R
          CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
          CREATE TABLE columns (place INTEGER PRIMARY KEY, name TEXT NOT NULL, kind TEXT NOT NULL, type TEXT NOT NULL);
          CREATE TABLE workload (
-             label TEXT PRIMARY KEY, name TEXT NOT NULL, load REAL NOT NULL, month TEXT, slice TEXT, seed INTEGER,
+             label TEXT PRIMARY KEY, name TEXT NOT NULL, load REAL NOT NULL, month TEXT, slice TEXT, change TEXT, seed INTEGER,
              hash TEXT NOT NULL, jobs INTEGER NOT NULL, procs INTEGER NOT NULL,
              trim TEXT NOT NULL, cleaning TEXT NOT NULL, given TEXT NOT NULL);
          CREATE TABLE session (
@@ -218,7 +220,7 @@ pub(super) fn lay_out(transaction: &Transaction<'_>, head: &Head) -> rusqlite::R
          CREATE TABLE again (simulation INTEGER PRIMARY KEY);
          CREATE TABLE result (
              configuration INTEGER PRIMARY KEY, simulation INTEGER NOT NULL, study TEXT NOT NULL,
-             workload TEXT NOT NULL, workload_hash TEXT NOT NULL, load REAL NOT NULL, month TEXT, slice TEXT, seed INTEGER,
+             workload TEXT NOT NULL, workload_hash TEXT NOT NULL, load REAL NOT NULL, month TEXT, slice TEXT, change TEXT, seed INTEGER,
              trim TEXT NOT NULL, name TEXT NOT NULL, policy TEXT NOT NULL, simulated TEXT NOT NULL,
              parameters TEXT NOT NULL, drystone TEXT NOT NULL, {}, error TEXT);",
         columns.join(", ")
@@ -233,9 +235,9 @@ pub(super) fn lay_out(transaction: &Transaction<'_>, head: &Head) -> rusqlite::R
     }
     for w in &head.workloads {
         transaction.execute(
-            "INSERT INTO workload VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO workload VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             params![
-                w.label, w.name, w.load, w.month, w.slice, w.seed, w.hash, w.jobs, w.procs, w.trim, w.cleaning, w.given
+                w.label, w.name, w.load, w.month, w.slice, w.change, w.seed, w.hash, w.jobs, w.procs, w.trim, w.cleaning, w.given
             ],
         )?;
     }

@@ -108,6 +108,7 @@ pub(super) fn row(plan: &Plan, place: usize, measured: &Measured, build: &str) -
         case.load_factor().into(),
         case.month.clone().into(),
         case.slice.clone().into(),
+        case.change.clone().into(),
         case.seed.map(|s| s as i64).into(),
         case.trim.to_string().into(),
         configuration.name.clone().into(),

@@ -46,6 +46,7 @@ pub(super) struct RawWorkload {
     pub(super) load: Option<Spanned<Value>>,
     pub(super) month: Option<Spanned<Value>>,
     pub(super) slice: Option<Spanned<Value>>,
+    pub(super) change: Option<Spanned<Value>>,
 }
 
 #[derive(Deserialize)]

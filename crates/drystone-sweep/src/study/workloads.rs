@@ -10,6 +10,7 @@ use drystone::log::clean::{Options, Study as Published};
 use drystone::log::transform::Factor;
 use drystone::metrics::Selection;
 use drystone::model::{Span as Seconds, TIME_LIMIT, Time};
+use drystone_advise::ChangeList;
 use std::collections::BTreeMap;
 use toml::{Spanned, Value};
 
@@ -69,6 +70,8 @@ impl Reader<'_> {
             months_at: raw.month.as_ref().map_or(span.clone(), Spanned::span),
             slices: self.slices(raw.slice.as_ref())?,
             slices_at: raw.slice.as_ref().map_or(span.clone(), Spanned::span),
+            changes: self.changes(raw.change.as_ref())?,
+            changes_at: raw.change.as_ref().map_or(span.clone(), Spanned::span),
             file_at: raw.file.as_ref().map_or(span, Spanned::span),
         })
     }
@@ -206,6 +209,33 @@ impl Reader<'_> {
                 let slices: Vec<Option<SubmitSlice>> = values.iter().map(one).collect::<Result<_, _>>()?;
                 self.once("slice", raw.span(), slices.iter().flatten().map(|slice| &slice.text).collect())?;
                 Ok(slices)
+            }
+            value => Ok(vec![one(value)?]),
+        }
+    }
+
+    /// Changes of the machine or the jobs, each on its own; `none` is no change.
+    pub(super) fn changes(&self, raw: Option<&Spanned<Value>>) -> Result<Vec<Option<ChangeList>>, SweepError> {
+        let Some(raw) = raw else { return Ok(vec![None]) };
+        let wrong = || {
+            let problem = "`change` is a change such as \"procs +64\" or \"limits x0.5; load 1.1\", or a list of such; \"none\" is the \
+                           log as it is";
+            self.error(raw.span(), problem)
+        };
+        let one = |value: &Value| {
+            let text = value.as_str().ok_or_else(wrong)?;
+            let list: ChangeList = text.parse().map_err(|e: drystone_advise::SiteChangeError| {
+                self.error(raw.span(), format!("`change`: {e}"))
+            })?;
+            Ok((!list.0.is_empty()).then_some(list))
+        };
+        match raw.as_ref() {
+            Value::Array(values) if values.is_empty() => Err(wrong()),
+            Value::Array(values) => {
+                let all: Vec<Option<ChangeList>> = values.iter().map(one).collect::<Result<_, _>>()?;
+                let texts = all.iter().map(|list| list.as_ref().map_or("none".to_string(), ToString::to_string));
+                self.once("change", raw.span(), texts.collect())?;
+                Ok(all)
             }
             value => Ok(vec![one(value)?]),
         }

@@ -43,6 +43,42 @@ fn each_file_is_felt_where_it_matters() {
     assert!(!plain.cases[0].cleaning().contains("blake3:"));
 }
 
+/// An axis of changes makes a case of each: the log as it is, a larger machine, better limits, a
+/// maintenance that no job shows, and split jobs that arrive one behind the other.
+#[test]
+fn changes_are_an_axis() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let changes = ["none", "procs +32", "limits x1; load 1.5", "maintenance @100000/12h", "limit-max 1h split"];
+    let quoted: Vec<String> = changes.iter().map(|change| format!("\"{change}\"")).collect();
+    let policy = "[[policy]]\npolicy = \"easy\"\n";
+    let plain = plan(dir.path(), "", policy).expect("a plan");
+    let all = plan(dir.path(), &format!("change = [{}]\n", quoted.join(", ")), policy).expect("a plan");
+    let told: Vec<Option<&str>> = all.cases.iter().map(|case| case.change.as_deref()).collect();
+    assert_eq!(told, [None, Some(changes[1]), Some(changes[2]), Some("maintenance @100000/12h"), Some(changes[4])]);
+    assert_eq!(all.cases[1].workload.machine().procs, 64);
+    assert!(all.cases[1].label().ends_with("change=procs +32 seed=1"), "{}", all.cases[1].label());
+    let waits = waits(&all);
+    assert_eq!(waits[0], self::waits(&plain)[0], "`none` is the log as it is");
+    assert!(waits[1] < waits[0] && waits[2] > waits[0] && waits[3] > waits[0], "{waits:?}");
+    // The work stays the same, in more jobs.
+    let work = |case: usize| -> i64 {
+        let workload = &all.cases[case].workload;
+        workload.jobs().iter().zip(workload.truth()).map(|(job, truth)| i64::from(job.procs) * truth.run.0).sum()
+    };
+    assert!(all.cases[4].workload.len() > all.cases[0].workload.len());
+    assert_eq!(work(4), work(0));
+    for (change, part) in [
+        ("\"nods +1\"", "did you mean `nodes`?"),
+        ("\"nodes gpu:+1\"", "no partition or pool is called `gpu`"),
+        ("[\"procs +1\", \"procs +1\"]", "procs +1"),
+        ("\"short-queue 1h\"", "knows no partitions"),
+        ("3", "`change` is a change such as"),
+    ] {
+        let error = plan(dir.path(), &format!("change = {change}\n"), policy).expect_err(change).to_string();
+        assert!(error.contains("study.toml:3:") && error.contains(part), "{change}: {error}");
+    }
+}
+
 /// Mistakes are reported with their line.
 #[test]
 fn wrong_files_are_told() {

@@ -256,25 +256,7 @@ fn premises(args: &WhatifArgs, input: &Input, outages: &Outages, own_names: Opti
             qos.sort();
             qos.dedup();
         }
-        None => {
-            let mut numbers: Vec<i32> = workload.jobs().iter().map(|job| job.partition).collect();
-            numbers.sort_unstable();
-            numbers.dedup();
-            let name = |number: i32| if number >= 0 { number.to_string() } else { String::new() };
-            pools.push(PoolPremises {
-                name: workload.provenance.name.clone(),
-                procs: machine,
-                scale: 1,
-                per_node: f64::from(args.cpus.max(1)),
-                partitions: numbers
-                    .into_iter()
-                    .map(|number| PartitionPremises { name: name(number), number, own: number })
-                    .collect(),
-                outages: outages.list().to_vec(),
-                conf: None,
-                names: None,
-            });
-        }
+        None => return Ok(Premises::of_log(workload, outages.list().to_vec(), f64::from(args.cpus))),
     }
     Ok(Premises { workload, pools, users, accounts, qos, limits: None, is_slurm: false })
 }

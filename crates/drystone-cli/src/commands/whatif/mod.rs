@@ -107,7 +107,7 @@ fn answer(
     experiment.trim = selection.to_string();
     let outages = input.outages(&args.real, &mut experiment)?;
     let baseline = Baseline::of(args, input, &outages)?;
-    let clock = |text: &str| facts::moment(&input.workload.provenance, text);
+    let clock = |text: &str| drystone_advise::moment(&input.workload.provenance, text);
     let apply = |list: &ChangeList| apply(&baseline.premises, list, &clock, args.seed).map_err(Failure::because);
     let before = apply(&ChangeList::default())?;
     let after: Vec<Applied> = lists.iter().map(apply).collect::<Result<_, _>>()?;

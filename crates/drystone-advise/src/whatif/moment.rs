@@ -1,0 +1,49 @@
+//! Times of a site's clock.
+
+use drystone::model::{Provenance, Time};
+use jiff::civil::DateTime;
+use jiff::tz::{Offset, TimeZone};
+
+/// A time of the workload: `@86400`, or a local time of its clock.
+///
+/// # Errors
+/// No time of a calendar, or a log that does not say when its time 0 was.
+pub fn moment(provenance: &Provenance, text: &str) -> Result<Time, String> {
+    if let Some(second) = text.strip_prefix('@') {
+        return second.parse().map(Time).map_err(|_| format!("`{text}` is no second of the log"));
+    }
+    let Some(start) = provenance.unix_start else {
+        return Err(
+            "the log does not say when its time 0 was (UnixStartTime); give a second of the log, such as @86400"
+                .to_string(),
+        );
+    };
+    let zone = match (&provenance.time_zone, provenance.utc_offset) {
+        (Some(name), _) => TimeZone::get(name).unwrap_or(TimeZone::UTC),
+        (None, Some(seconds)) => Offset::from_seconds(seconds).map_or(TimeZone::UTC, TimeZone::fixed),
+        (None, None) => TimeZone::UTC,
+    };
+    let full = if text.contains('T') { text.to_string() } else { format!("{text}T00:00") };
+    let local: DateTime = full.parse().map_err(|_| format!("`{text}` is no date and time of a calendar"))?;
+    let zoned = local.to_zoned(zone).map_err(|error| format!("`{text}`: {error}"))?;
+    Ok(Time(zoned.timestamp().as_second() - start))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn local_times_are_those_of_the_zone() {
+        let provenance = Provenance {
+            unix_start: Some(843_480_031),
+            time_zone: Some("Europe/Stockholm".to_string()),
+            ..Provenance::default()
+        };
+        // Midnight of 1 October 1996 in Stockholm is Unix time 844120800.
+        assert_eq!(moment(&provenance, "1996-10-01"), Ok(Time(844_120_800 - 843_480_031)));
+        assert_eq!(moment(&provenance, "@7"), Ok(Time(7)));
+        assert!(moment(&provenance, "1996-02-30T08:00").is_err_and(|e| e.contains("calendar")));
+        assert!(moment(&Provenance::default(), "1996-10-01").is_err_and(|e| e.contains("UnixStartTime")));
+    }
+}
