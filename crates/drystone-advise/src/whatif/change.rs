@@ -1,7 +1,7 @@
 //! Changes of a site as values, and as texts.
 
-use super::settings;
 use super::scan::{Scan, SiteChangeError, quoted};
+use super::settings;
 use drystone::log::transform::Factor;
 use drystone::model::Span;
 use drystone::text::nearest;
@@ -620,7 +620,10 @@ mod tests {
             ("border long:limit>12h else short", "border long: limit>12h else short"),
             ("short-queue 1h", "short-queue 1h"),
             ("qos normal: maxjobspu=10 GrpTRES=cpu=64,node=2", "qos normal: MaxJobsPU=10 GrpTRES=cpu=64,node=2"),
-            ("set priorityweightage=1000  BF_window=2880 bf_continue", "set PriorityWeightAge=1000 bf_window=2880 bf_continue=yes"),
+            (
+                "set priorityweightage=1000  BF_window=2880 bf_continue",
+                "set PriorityWeightAge=1000 bf_window=2880 bf_continue=yes",
+            ),
             ("set bf_continue=NO PriorityMaxAge=7-0", "set bf_continue=no PriorityMaxAge=7-0"),
             ("maintenance 2026-12-03T08:00/10h", "maintenance 2026-12-03T08:00/10h"),
             ("maintenance @86400/2h of gpu", "maintenance @86400/2h of gpu"),

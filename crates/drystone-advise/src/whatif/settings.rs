@@ -45,9 +45,7 @@ impl Shape {
         let found = match self {
             Shape::Whole => text.parse::<u32>().ok().map(|number| number.to_string()),
             Shape::YesNo => one_of(["yes", "no"]).map(|word| word.to_uppercase()),
-            Shape::Length => {
-                text.chars().all(|c| c.is_ascii_digit() || ":-".contains(c)).then(|| text.to_string())
-            }
+            Shape::Length => text.chars().all(|c| c.is_ascii_digit() || ":-".contains(c)).then(|| text.to_string()),
             Shape::Priority => one_of(["priority/basic", "priority/multifactor"]),
             Shape::Scheduler => one_of(["sched/backfill", "sched/builtin"]),
             Shape::Any => Some(text.to_string()),
@@ -76,7 +74,9 @@ pub(super) fn read(scan: &mut Scan<'_>) -> Result<Vec<(String, String)>, SiteCha
             (None, None) => {
                 let known = LINES.iter().map(|(name, _)| *name).chain(KNOBS.iter().map(|knob| knob.name));
                 let near = nearest(&key, known).map_or(String::new(), |near| format!("; did you mean `{near}`?"));
-                let problem = format!("expected a setting that Slurm's scheduler heeds, such as PriorityWeightAge or bf_window{near}");
+                let problem = format!(
+                    "expected a setting that Slurm's scheduler heeds, such as PriorityWeightAge or bf_window{near}"
+                );
                 return Err(scan.error(from, problem));
             }
         };

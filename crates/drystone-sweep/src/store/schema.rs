@@ -237,7 +237,8 @@ pub(super) fn lay_out(transaction: &Transaction<'_>, head: &Head) -> rusqlite::R
         transaction.execute(
             "INSERT INTO workload VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             params![
-                w.label, w.name, w.load, w.month, w.slice, w.change, w.seed, w.hash, w.jobs, w.procs, w.trim, w.cleaning, w.given
+                w.label, w.name, w.load, w.month, w.slice, w.change, w.seed, w.hash, w.jobs, w.procs, w.trim,
+                w.cleaning, w.given
             ],
         )?;
     }

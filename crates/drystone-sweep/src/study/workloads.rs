@@ -224,9 +224,9 @@ impl Reader<'_> {
         };
         let one = |value: &Value| {
             let text = value.as_str().ok_or_else(wrong)?;
-            let list: ChangeList = text.parse().map_err(|e: drystone_advise::SiteChangeError| {
-                self.error(raw.span(), format!("`change`: {e}"))
-            })?;
+            let list: ChangeList = text
+                .parse()
+                .map_err(|e: drystone_advise::SiteChangeError| self.error(raw.span(), format!("`change`: {e}")))?;
             Ok((!list.0.is_empty()).then_some(list))
         };
         match raw.as_ref() {
