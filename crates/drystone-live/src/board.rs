@@ -15,12 +15,19 @@ use tokio::sync::watch;
 pub use crate::audit::differences;
 
 /// Published document and metrics.
-#[derive(Clone, Default, Debug)]
+#[derive(Clone, Debug)]
 pub struct Published {
     /// The document, as JSON.
     pub json: String,
     /// Metrics, in the Prometheus text format.
     pub metrics: String,
+}
+
+impl Default for Published {
+    /// Nothing was looked at yet: metrics say so, for a scrape that comes first.
+    fn default() -> Published {
+        Published { json: String::new(), metrics: metrics::before_the_first_look() }
+    }
 }
 
 /// Place of publication.

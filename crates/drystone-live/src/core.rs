@@ -172,8 +172,12 @@ impl Core {
     /// A core that has seen nothing yet.
     #[must_use]
     pub fn new(settings: Settings, layout: Layout, policy: &PolicySpec) -> Core {
-        let session = Session::new(Machine::new(layout.procs()), policy.scheduler());
-        Core { tracker: Tracker::new(settings, layout), session, policy: policy.clone(), last: Output::default() }
+        let mut session = Session::new(Machine::new(layout.procs()), policy.scheduler());
+        let tracker = Tracker::new(settings, layout);
+        if let Some(table) = tracker.resources() {
+            session.set_resources(table);
+        }
+        Core { tracker, session, policy: policy.clone(), last: Output::default() }
     }
 
     /// Checks that a policy can work on a cluster with these capabilities.
@@ -209,6 +213,15 @@ impl Core {
             return Err(Unsuitable::Clairvoyant(name()));
         }
         session.check_hears().map_err(|error| Unsuitable::Deaf(name(), error))
+    }
+
+    /// Returns whether a policy orders jobs by the priority that the site itself gives them.
+    #[must_use]
+    pub fn reads_priorities(policy: &PolicySpec) -> bool {
+        let words = |text: &str| {
+            text.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| matches!(word, "site" | "priority"))
+        };
+        policy.parameters().iter().any(|(_, value)| words(value))
     }
 
     /// The tracker, to look at.
@@ -357,6 +370,9 @@ impl Core {
     }
 
     fn tell(&mut self, now: Time, news: Vec<Named>) -> Result<(), CoreError> {
+        if let Some(table) = self.tracker.grown_resources() {
+            self.session.extend_demands(table);
+        }
         for (id, one) in news {
             self.tell_one(now, id, &one)?;
         }

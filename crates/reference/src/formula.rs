@@ -255,6 +255,8 @@ pub fn published(name: &str, job: &Known) -> f64 {
         "sexp" => (wait + at_least) / at_least,
         "lexp" => -((wait + at_least) / at_least),
         "lcfs" => -submit,
+        // Jobs of logs have no priority.
+        "site" => 0.0,
         other => panic!("no order `{other}`"),
     }
 }

@@ -280,9 +280,10 @@ pub(crate) struct LiveReportArgs {
     pub(crate) policy: Option<PolicySpec>,
 
     /// The model of the site's own scheduler: slurm:FILE simulates a slurm.conf, easy is a plain
-    /// backfilling scheduler, fcfs is Slurm's builtin scheduler.
-    #[arg(long, value_name = "POLICY", default_value = "easy", value_parser = values::policy)]
-    pub(crate) baseline: PolicySpec,
+    /// backfilling scheduler, fcfs is Slurm's builtin scheduler [default: the slurm.conf of the
+    /// cluster that the daemon saw].
+    #[arg(long, value_name = "POLICY", value_parser = values::policy)]
+    pub(crate) baseline: Option<PolicySpec>,
 
     /// Output format.
     #[arg(long, value_name = "FORMAT", default_value = "table", value_parser = values::format())]

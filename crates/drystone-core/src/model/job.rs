@@ -60,6 +60,9 @@ pub struct Job {
     /// Memory per processor in kilobytes, requested or else used; [`UNKNOWN`] where the log has
     /// neither.
     pub memory_kb: i64,
+    /// Priority that a live site gives it, the largest first; 0 where none is known, as in every
+    /// log.
+    pub priority: i64,
     /// Demand beyond processors, in the machine's [`ResourceTable`](super::ResourceTable).
     pub demand: DemandId,
 }
@@ -78,6 +81,7 @@ impl Job {
             queue: UNKNOWN,
             partition: UNKNOWN,
             memory_kb: i64::from(UNKNOWN),
+            priority: 0,
             demand: DemandId::NONE,
         }
     }

@@ -38,7 +38,7 @@ impl Order {
     pub const TAKES: Takes = Takes::Form(&Form {
         name: "order",
         shape: "fcfs|sjf|ljf|smallest|largest|narrowest|widest|lxf|wfp3|unicef|f1|f2|f3|f4|saf|laf|spf|lpf|sqf|lqf|\
-                srf|lrf|sexp|lexp|lcfs|multifactor(age=1000,size=100)|a formula",
+                srf|lrf|sexp|lexp|lcfs|site|multifactor(age=1000,size=100)|a formula",
         samples: &[
             "fcfs",
             "sjf",
@@ -65,6 +65,7 @@ impl Order {
             "sexp",
             "lexp",
             "lcfs",
+            "site",
             "multifactor(age=1000,size=100)",
             "wfp3@prediction",
             "log10(r)*n+870*log10(s)",

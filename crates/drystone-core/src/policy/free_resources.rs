@@ -42,6 +42,17 @@ impl FreeResources {
         FreeResources { table, levels }
     }
 
+    /// Takes a table of the same resources with the same demands and more behind them. Returns
+    /// whether it is one.
+    pub(crate) fn extend(&mut self, table: Arc<ResourceTable>) -> bool {
+        let known = self.table.demands();
+        let same = table.resources() == self.table.resources() && table.demands().starts_with(known);
+        if same {
+            self.table = table;
+        }
+        same
+    }
+
     /// The resources and demands.
     #[inline]
     #[must_use]

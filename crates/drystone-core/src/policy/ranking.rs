@@ -78,6 +78,7 @@ pub(super) fn facts(id: JobId, prediction: Span, view: &View<'_>) -> Facts {
         group: job.group,
         queue: job.queue,
         machine: f64::from(view.machine().procs),
+        priority: job.priority as f64,
         beyond: view.resources().map_or_else(Beyond::default, |resources| resources.facts(job.demand)),
     }
 }

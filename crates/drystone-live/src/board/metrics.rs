@@ -6,9 +6,22 @@ use std::fmt::Write;
 /// Prefix of every name.
 const PREFIX: &str = "drystone_live";
 
+/// The text before the first look.
+pub(super) fn before_the_first_look() -> String {
+    let mut page = Page::default();
+    ready(&mut page, false);
+    page.text
+}
+
+fn ready(page: &mut Page, is_ready: bool) {
+    page.family(Kind::Gauge, "ready", "1 once the cluster was looked at");
+    page.sample("ready", &[], f64::from(u8::from(is_ready)));
+}
+
 /// The text.
 pub(super) fn text(document: &Document) -> String {
     let mut page = Page::default();
+    ready(&mut page, true);
     gauges(document, &mut page);
     counters(document, &mut page);
     page.text

@@ -217,6 +217,34 @@ pub enum After {
     Success,
     /// To end badly.
     Failure,
+    /// To end well, the task of the same number: `aftercorr`.
+    SameTask,
+    /// That no other job of its user and name runs or came before it: `singleton`. Only the cluster
+    /// knows names.
+    Alone,
+    /// What will not happen any more.
+    Never,
+}
+
+/// One condition of a job's start.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub struct Condition {
+    /// Number of the other job; 0 for [`After::Alone`].
+    pub id: u64,
+    /// Task of the other job; `None` for a job, or for every task of an array.
+    pub task: Option<u32>,
+    /// Kind of the condition.
+    pub after: After,
+    /// Seconds that have to pass after it.
+    pub delay: i64,
+}
+
+impl Condition {
+    /// A condition that holds at once when it happens.
+    #[must_use]
+    pub fn new(id: u64, task: Option<u32>, after: After) -> Condition {
+        Condition { id, task, after, delay: 0 }
+    }
 }
 
 /// Dependencies of a job.
@@ -225,8 +253,10 @@ pub enum Depends {
     /// Nothing.
     #[default]
     No,
-    /// All of these jobs, by number and task; without a task, every one of the array.
-    On(Vec<(u64, Option<u32>, After)>),
+    /// All of these.
+    On(Vec<Condition>),
+    /// Any of these.
+    Any(Vec<Condition>),
     /// Something that only the cluster knows.
     Else,
 }
@@ -289,6 +319,14 @@ pub struct JobFact {
     pub user: String,
     /// Group of the user.
     pub group: String,
+    /// Account that it is charged to; empty without accounting.
+    pub account: String,
+    /// Priority that the cluster itself gives it while it waits, the largest first; 0 where that is
+    /// not read. See [`Cluster`](super::Cluster).
+    pub priority: i64,
+    /// Devices that it asks for in all, by name: `gpu`, `gpu:a100`. Empty without devices, and where
+    /// their number is not known.
+    pub devices: Vec<(String, u32)>,
     /// Partition.
     pub partition: String,
     /// Its class of service; empty without one.
@@ -359,6 +397,21 @@ pub struct NodeFact {
     pub busy: u32,
     /// Memory in MB that is not allocated; `None` where memory is not counted.
     pub memory: Option<u64>,
+    /// All of its memory in MB; `None` where memory is not counted.
+    pub whole_memory: Option<u64>,
+    /// Its devices: by type, and of any type together.
+    pub devices: Vec<NodeDevices>,
+}
+
+/// Devices of one kind on a node.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct NodeDevices {
+    /// Their name: `gpu`, or with a type `gpu:a100`.
+    pub name: String,
+    /// All of them.
+    pub all: u32,
+    /// Those that are allocated.
+    pub busy: u32,
 }
 
 /// All that was seen at one look.

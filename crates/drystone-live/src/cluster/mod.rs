@@ -6,7 +6,7 @@ pub mod recorded;
 pub mod slurm;
 
 pub use facts::{
-    After, Ask, Depends, Ending, JobFact, JobName, Key, Mark, NodeFact, NodeState, Place, Reason, RecordId, Slot,
+    After, Ask, Condition, Depends, Ending, JobFact, JobName, Key, Mark, NodeDevices, NodeFact, NodeState, Place, Reason, RecordId, Slot,
     Snapshot, State,
 };
 use serde::{Deserialize, Serialize};

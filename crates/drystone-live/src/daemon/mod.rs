@@ -32,6 +32,8 @@ use std::time::Duration;
 const NAP: Duration = Duration::from_millis(50);
 /// Delay of a look after a wake-up; its cause is carried out by then.
 const AFTER_WAKE: Duration = Duration::from_millis(50);
+/// Interval of heartbeats between two looks, the last of which was answered.
+const BEAT: Duration = Duration::from_secs(3);
 /// Backoff while the cluster does not answer.
 const BACKOFF: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(30));
 
@@ -130,8 +132,10 @@ pub struct Daemon<C, K> {
     /// Time of the last save, and the number of records by then.
     saved: (Duration, u64),
     /// Time of the last publication of status file and board.
-    told: Duration,
-    written: Duration,
+    told: Option<Duration>,
+    written: Option<Duration>,
+    /// Time of the last heartbeat.
+    beaten: Duration,
     /// True if the last look led to orders, so that the next comes soon.
     soon: bool,
     /// Messages of the hook while the cluster was silent.
@@ -170,14 +174,7 @@ impl<C: Cluster, K: Clock> Daemon<C, K> {
         };
         config.home.note_run().map_err(LiveError::io(config.home.state().display()))?;
         let seen = cluster.observe(&crate::cluster::Want::default())?;
-        let needs = config.policy.scheduler().policy.needs();
-        let settings = Settings {
-            mode: config.mode,
-            partitions: config.partitions.clone(),
-            adopt_old: config.adopt_old,
-            names: needs.name,
-            suspends: needs.suspend,
-        };
+        let settings = Settings::of(config.mode, config.partitions.clone(), config.adopt_old, &config.policy);
         let ledger = Ledger::open(config.home.ledger()).map_err(LiveError::io(config.home.ledger().display()))?;
         let layout = Layout::new(&seen.nodes);
         let wall = clock.wall();
@@ -208,8 +205,9 @@ impl<C: Cluster, K: Clock> Daemon<C, K> {
             due: steady,
             backoff: BACKOFF.0,
             saved: (steady, 0),
-            told: Duration::ZERO,
-            written: Duration::ZERO,
+            told: None,
+            written: None,
+            beaten: steady,
             soon: false,
             unheard: Vec::new(),
             proposed: BTreeSet::new(),
@@ -320,6 +318,7 @@ impl<C: Cluster, K: Clock> Daemon<C, K> {
                 woken = true;
                 self.due = self.due.min(now + AFTER_WAKE);
             }
+            self.beat_while_waiting(now);
             let left = self.due.saturating_sub(self.clock.steady());
             self.clock.sleep(NAP.min(left.max(Duration::from_millis(1))));
         }

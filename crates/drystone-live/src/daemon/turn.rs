@@ -1,6 +1,6 @@
 //! One turn: look, journal, decide, journal, order, journal.
 
-use super::{BACKOFF, Clock, Daemon, End, LiveError};
+use super::{BACKOFF, BEAT, Clock, Daemon, End, LiveError};
 use crate::cluster::{Cluster, ClusterError, Order, Outcome, Snapshot};
 use crate::core::{CoreError, Input, Output};
 use crate::hand_back::Options;
@@ -282,9 +282,23 @@ impl<C: Cluster, K: Clock> Daemon<C, K> {
         self.stats.order(verb, word);
     }
 
+    /// Beats between two looks that are far apart, as long as the cluster answers: the daemon is
+    /// there. A beat that fails is seen at the next look.
+    pub(super) fn beat_while_waiting(&mut self, now: Duration) {
+        if self.stats.silent || self.heard.is_none() || now.saturating_sub(self.beaten) < BEAT {
+            return;
+        }
+        self.beaten = now;
+        let wall = self.clock.wall();
+        if let Some(heartbeat) = &self.heartbeat {
+            let _ = heartbeat.beat(wall);
+        }
+    }
+
     /// Beats, once a look was answered and a decision came. Returns whether this daemon still
     /// drives.
     fn beat(&mut self) -> Result<bool, LiveError> {
+        self.beaten = self.clock.steady();
         let wall = self.clock.wall();
         let Some(heartbeat) = &self.heartbeat else { return Ok(true) };
         let mine = heartbeat.beat(wall).map_err(LiveError::io(self.config.home.heartbeat().display()))?;
@@ -382,10 +396,10 @@ impl<C: Cluster, K: Clock> Daemon<C, K> {
     /// Tells people, now and then.
     fn publish(&mut self, now: Duration) -> Result<(), LiveError> {
         let every = if self.board.is_watched() { TELL } else { TELL_NOBODY };
-        if now.saturating_sub(self.told) < every {
+        if self.told.is_some_and(|told| now.saturating_sub(told) < every) {
             return Ok(());
         }
-        self.told = now;
+        self.told = Some(now);
         let wrong = crate::board::differences(&self.core);
         self.stats.differences = wrong.len() as u64;
         // Looks are not charged with it.
@@ -399,8 +413,8 @@ impl<C: Cluster, K: Clock> Daemon<C, K> {
             wall: self.clock.wall(),
             now: self.stamp().time(),
         });
-        if now.saturating_sub(self.written) >= TELL_NOBODY {
-            self.written = now;
+        if self.written.is_none_or(|written| now.saturating_sub(written) >= TELL_NOBODY) {
+            self.written = Some(now);
             let path = self.config.home.status();
             write_whole(&path, text.as_bytes(), false).map_err(LiveError::io(path.display()))?;
         }

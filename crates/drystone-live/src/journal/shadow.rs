@@ -39,9 +39,8 @@ pub fn shadow(folder: &Path, policy: &PolicySpec) -> Result<Shadowed, JournalErr
             }
         }
     }
-    let needs = policy.scheduler().policy.needs();
     let settings =
-        Settings { mode: Mode::Shadow, partitions, adopt_old: true, names: needs.name, suspends: needs.suspend };
+        Settings::of(Mode::Shadow, partitions, true, policy);
     let mut core = Core::new(settings, layout, policy);
     let mut cluster = ReplayCluster::new(looks);
     let mut found = Shadowed::default();

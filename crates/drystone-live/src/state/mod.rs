@@ -95,6 +95,22 @@ impl Home {
         (!text.is_empty()).then(|| PathBuf::from(text))
     }
 
+    /// Notes the path of the cluster's own configuration, for reports.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn note_conf(&self, conf: &Path) -> io::Result<()> {
+        write_whole(&self.state.join("cluster-conf"), conf.as_os_str().as_encoded_bytes(), true)
+    }
+
+    /// Returns the cluster's own configuration that a daemon of this state folder has noted, if it
+    /// is still there.
+    #[must_use]
+    pub fn noted_conf(state: &Path) -> Option<PathBuf> {
+        let text = std::fs::read_to_string(state.join("cluster-conf")).ok()?;
+        Some(PathBuf::from(text)).filter(|path| path.is_file())
+    }
+
     /// Returns the file that `status` reads.
     #[must_use]
     pub fn status(&self) -> PathBuf {

@@ -129,13 +129,13 @@ impl Tracker {
                 .enumerate()
                 .map(|(at, (_, range))| (at, set.intersection(&ProcSet::range(range.clone())).len()))
                 .collect();
-            let fits = room.fits_on(&on) && room.has_memory(self.need(fact, false), &on);
+            let fits = room.fits_on(&on) && room.has_memory(&self.need(fact, false), &on);
             if fits {
                 room.take_on(&on);
             }
             return fits;
         }
-        room.take(self.need(fact, t.narrow))
+        room.take(&self.need(fact, t.narrow))
     }
 
     /// Holds a job back that no node has room for: the policy, which counts processors only, would

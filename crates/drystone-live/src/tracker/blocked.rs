@@ -26,6 +26,7 @@ pub(super) struct JobShape {
     size: (u32, u32, u32),
     limit: Option<i64>,
     memory: Option<u64>,
+    devices: Vec<(String, u32)>,
     /// The job or array itself, where its user named nodes: which ones is not known here.
     bound: Option<u64>,
 }
@@ -48,6 +49,7 @@ fn shape(t: &Tracked, fact: &JobFact) -> JobShape {
         size: (fact.procs, fact.nodes, fact.together),
         limit: fact.limit,
         memory: fact.memory,
+        devices: fact.devices.clone(),
         bound: t.user_nodes.then_some(fact.id),
     }
 }
@@ -135,7 +137,7 @@ impl Tracker {
         let fits = self.jobs.values().any(|t| {
             let kept = matches!(t.why, Some(Why::Retry)) || t.why.is_none();
             let pending = matches!(t.place, Place::Waiting | Place::Held) && kept;
-            pending && self.mirror.fact(t.key).is_some_and(|fact| room.take(self.need(fact, false)))
+            pending && self.mirror.fact(t.key).is_some_and(|fact| room.take(&self.need(fact, false)))
         });
         fits.then(|| self.stamp.steady.saturating_sub(since))
     }

@@ -10,8 +10,9 @@ use drystone::model::Time;
 const LATE: i64 = 5;
 /// Longest wait of a job that a limit stopped before it is tried again, in seconds.
 const LIMITED: i64 = 600;
-/// Wait of a job that was released and still depends on another, in seconds.
-const DEPENDS: i64 = 10;
+/// Waits of a job that was released and still depends on another, in seconds: the first and the
+/// longest. The end of a job of its user ends them.
+const DEPENDS: (i64, i64) = (2, 60);
 /// Time for which a released job may wait for room, in milliseconds: the controller has considered
 /// it by then, and nothing behind it starts.
 const ROOM_PATIENCE: u64 = 3_000;
@@ -51,6 +52,7 @@ impl Tracker {
         match fact.state {
             State::Running => {
                 self.did_start(t, fact);
+                t.vain = 0;
                 let since = fact.start.map(|start| Time(start + self.offset));
                 if let (Some(decided), Some(since)) = (t.story.decided, since)
                     && (since.0 - decided.0).abs() > LATE
@@ -106,7 +108,10 @@ impl Tracker {
             Reason::Limit => t.retry = Some(Retry::OnEnd(Time(self.stamp.now + LIMITED))),
             // The cluster knows better.
             Reason::Dependency | Reason::Begin | Reason::Throttle => {
-                t.retry = Some(Retry::At(Time(self.stamp.now + DEPENDS)));
+                let pause = (DEPENDS.0 << t.vain.min(6)).min(DEPENDS.1);
+                t.retry = Some(Retry::At(Time(self.stamp.now + pause)));
+                t.vain = t.vain.saturating_add(1);
+                self.vain.insert(t.key);
             }
             _ => {
                 // There was room, but in too many pieces.
@@ -240,7 +245,7 @@ impl Tracker {
         for key in planned {
             let Some(mut t) = self.jobs.remove(&key) else { continue };
             if t.flies(Flying::Planned) {
-                if self.mirror.fact(key).is_some_and(|fact| room.take(self.need(fact, t.narrow))) {
+                if self.mirror.fact(key).is_some_and(|fact| room.take(&self.need(fact, t.narrow))) {
                     self.order(&mut t, Flying::Launching, Order::Release(key), turn);
                 } else {
                     // What was to leave its processors has not.

@@ -11,6 +11,10 @@ use std::ops::Range;
 pub struct Layout {
     nodes: Vec<(String, Range<u32>)>,
     at: BTreeMap<String, usize>,
+    /// Memory of all nodes in MB, where memory is counted.
+    memory: Option<u64>,
+    /// Devices of all nodes, by name.
+    devices: BTreeMap<String, u64>,
 }
 
 impl Layout {
@@ -23,9 +27,25 @@ impl Layout {
             if !layout.at.contains_key(&node.name) {
                 layout.at.insert(node.name.clone(), layout.nodes.len());
                 layout.nodes.push((node.name.clone(), from..from + node.procs));
+                for devices in &node.devices {
+                    *layout.devices.entry(devices.name.clone()).or_default() += u64::from(devices.all);
+                }
             }
         }
+        layout.memory = nodes.iter().map(|node| node.whole_memory).sum();
         layout
+    }
+
+    /// Memory of all nodes in MB; `None` where memory is not counted.
+    #[must_use]
+    pub fn memory(&self) -> Option<u64> {
+        self.memory
+    }
+
+    /// Devices of all nodes, by name: `gpu`, `gpu:a100`.
+    #[must_use]
+    pub fn devices(&self) -> &BTreeMap<String, u64> {
+        &self.devices
     }
 
     /// All processors.
@@ -134,8 +154,15 @@ mod tests {
     use crate::cluster::NodeState;
 
     fn layout() -> Layout {
-        let node =
-            |name: &str, procs| NodeFact { name: name.into(), state: NodeState::Up, procs, busy: 0, memory: None };
+        let node = |name: &str, procs| NodeFact {
+            name: name.into(),
+            state: NodeState::Up,
+            procs,
+            busy: 0,
+            memory: None,
+            whole_memory: None,
+            devices: Vec::new(),
+        };
         Layout::new(&[node("n1", 4), node("n2", 4), node("n3", 8)])
     }
 

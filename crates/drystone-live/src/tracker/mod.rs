@@ -4,6 +4,7 @@
 
 mod actions;
 mod blocked;
+mod demands;
 mod eligible;
 mod flight;
 mod layout;
@@ -24,12 +25,14 @@ pub use tracked::{Flight, Flying, Place, Promise, Retry, Story, Tracked, Why};
 
 use crate::cluster::{JobFact, JobName, Key, Mark, Order, Outcome, Reason, Want};
 use drystone::model::{JobId, Time};
-use drystone::policy::Loss;
+use drystone::policy::{Loss, PolicySpec};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Time for which an order may stay unseen, in milliseconds in which the cluster answers.
 pub const PATIENCE: u64 = 10_000;
+/// Number of jobs whose dependency is tried again when one of their user's jobs ends.
+const TRIED_PER_END: usize = 4;
 /// Number of ended jobs kept for display.
 const RECENT: usize = 500;
 
@@ -57,6 +60,19 @@ pub struct Settings {
     pub names: bool,
     /// True if the policy suspends jobs.
     pub suspends: bool,
+    /// True if the policy counts memory and devices.
+    pub counts: bool,
+}
+
+impl Settings {
+    /// Settings for a policy.
+    #[must_use]
+    pub fn of(mode: Mode, partitions: Vec<String>, adopt_old: bool, policy: &PolicySpec) -> Settings {
+        let policy = policy.scheduler().policy;
+        let needs = policy.needs();
+        let (names, suspends, counts) = (needs.name, needs.suspend, policy.counts_resources());
+        Settings { mode, partitions, adopt_old, names, suspends, counts }
+    }
 }
 
 /// Message of the hook in the controller about a job.
@@ -117,6 +133,8 @@ pub struct Tracker {
     limited: BTreeSet<Key>,
     /// Jobs that wait for others.
     depending: BTreeSet<Key>,
+    /// Jobs that were released and depended on another still.
+    vain: BTreeSet<Key>,
     /// Shapes of jobs that could not start.
     blocks: BTreeMap<blocked::JobShape, blocked::ShapeBlock>,
     /// Jobs to look at in this turn whether anything of them was seen or not.
@@ -140,6 +158,7 @@ pub struct Tracker {
     users: Names,
     groups: Names,
     queues: Names,
+    demands: demands::Demands,
     /// Offset between the cluster's time and the session's.
     offset: i64,
     stamp: Stamp,
@@ -160,7 +179,9 @@ impl Tracker {
     #[must_use]
     pub fn new(settings: Settings, layout: Layout) -> Tracker {
         let named = settings.names;
+        let demands = demands::Demands::new(&layout, settings.counts);
         Tracker {
+            demands,
             settings,
             layout,
             mirror: Mirror::default(),
@@ -171,6 +192,7 @@ impl Tracker {
             timers: BTreeSet::new(),
             limited: BTreeSet::new(),
             depending: BTreeSet::new(),
+            vain: BTreeSet::new(),
             blocks: BTreeMap::new(),
             recheck: BTreeSet::new(),
             vain_since: None,
@@ -243,7 +265,8 @@ impl Tracker {
                 self.advance(key, &mut turn, &mut arrays);
             }
         }
-        for key in self.freed_of_limits(&turn) {
+        let freed: Vec<Key> = self.freed_of_limits(&turn).into_iter().chain(self.freed_of_others(&turn)).collect();
+        for key in freed {
             self.advance(key, &mut turn, &mut arrays);
         }
         if turn.news.iter().any(|(_, news)| matches!(news, News::Ended { .. })) {
@@ -555,6 +578,37 @@ impl Tracker {
         freed
     }
 
+    /// Jobs that were released in vain because of other jobs, where a job of their user has just
+    /// ended: those tried least often first, a few for each end.
+    fn freed_of_others(&mut self, turn: &Turn) -> Vec<Key> {
+        if self.vain.is_empty() {
+            return Vec::new();
+        }
+        let ended =
+            turn.news.iter().filter_map(|(_, news)| if let News::Ended { key, .. } = news { Some(*key) } else { None });
+        let mut room: BTreeMap<String, usize> = BTreeMap::new();
+        for fact in ended.filter_map(|key| self.mirror.fact(key)) {
+            *room.entry(fact.user.clone()).or_default() += TRIED_PER_END;
+        }
+        let jobs = &self.jobs;
+        self.vain.retain(|key| jobs.get(key).is_some_and(|t| matches!(t.place, Place::Waiting | Place::Held)));
+        let mut all: Vec<Key> = self.vain.iter().copied().collect();
+        all.sort_by_key(|key| (self.jobs.get(key).map_or(0, |t| t.vain), *key));
+        all.retain(|key| {
+            let user = self.mirror.fact(*key).map(|fact| fact.user.as_str());
+            let Some(left) = user.and_then(|user| room.get_mut(user)).filter(|left| **left > 0) else { return false };
+            *left -= 1;
+            true
+        });
+        for key in &all {
+            self.vain.remove(key);
+            if let Some(tracked) = self.jobs.get_mut(key) {
+                tracked.retry = None;
+            }
+        }
+        all
+    }
+
     /// Brings one job up to date.
     fn advance(&mut self, key: Key, turn: &mut Turn, arrays: &mut BTreeSet<u64>) {
         let fact = self.mirror.fact(key).cloned();
@@ -637,6 +691,7 @@ impl Tracker {
             }
             self.limited.remove(&key);
             self.depending.remove(&key);
+            self.vain.remove(&key);
             if let Some(id) = tracked.id {
                 self.ids.remove(&id);
             }

@@ -2,6 +2,7 @@
 
 use super::{Flying, Tracker};
 use crate::cluster::{JobFact, NodeState};
+use std::collections::BTreeMap;
 
 /// Idle processors of each node, those of jobs in flight taken off.
 #[derive(Clone, Debug)]
@@ -9,12 +10,14 @@ pub(super) struct Room {
     idle: Vec<u32>,
     /// Memory in MB of each node that is free; `u64::MAX` where it is not counted.
     memory: Vec<u64>,
+    /// Free devices of each node, by name.
+    devices: Vec<BTreeMap<String, u32>>,
     /// Needed by jobs in flight that no node was found for.
     owed: u32,
 }
 
 /// Needs of a job on nodes.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Need {
     procs: u32,
     /// Memory in MB that these take in all.
@@ -24,6 +27,8 @@ pub(super) struct Need {
     /// All of them, if it could not start in pieces.
     narrow: bool,
     nodes: u32,
+    /// Devices on each of its nodes.
+    devices: Vec<(String, u32)>,
 }
 
 impl Tracker {
@@ -44,13 +49,14 @@ impl Tracker {
             }
             nodes = nodes.max(least);
         }
-        Need { procs: fact.procs, memory: fact.memory.unwrap_or(0), together: fact.together.max(1), narrow, nodes }
+        let devices = fact.devices.iter().map(|(name, count)| (name.clone(), count.div_ceil(nodes))).collect();
+        Need { devices, procs: fact.procs, memory: fact.memory.unwrap_or(0), together: fact.together.max(1), narrow, nodes }
     }
 }
 
 impl Need {
     /// Returns the number of its processors whose memory fits into this much.
-    fn fit(self, free: u64) -> u32 {
+    fn fit(&self, free: u64) -> u32 {
         if self.memory == 0 || free == u64::MAX {
             return u32::MAX;
         }
@@ -59,27 +65,27 @@ impl Need {
     }
 
     /// Memory of so many of its processors, rounded up.
-    fn memory_of(self, procs: u32) -> u64 {
+    fn memory_of(&self, procs: u32) -> u64 {
         let share = u128::from(self.memory) * u128::from(procs);
         u64::try_from(share.div_ceil(u128::from(self.procs.max(1)))).unwrap_or(u64::MAX)
     }
 }
 
 /// Returns whether a piece fits on as many nodes as the job wants.
-fn spreads(fit: &[u32], need: Need) -> bool {
+fn spreads(fit: &[u32], need: &Need) -> bool {
     fit.iter().filter(|&&procs| procs >= need.together).count() >= need.nodes as usize
 }
 
 impl Room {
     /// Takes what a job needs, if it fits. A job fits where its pieces do, the fullest nodes last.
-    pub(super) fn take(&mut self, need: Need) -> bool {
+    pub(super) fn take(&mut self, need: &Need) -> bool {
         let total: u32 = self.idle.iter().sum();
         if total < need.procs + self.owed {
             return false;
         }
         let piece = need.together;
         // What fits on each node, by processors and by memory.
-        let fit: Vec<u32> = (0..self.idle.len()).map(|at| self.idle[at].min(need.fit(self.memory[at]))).collect();
+        let fit: Vec<u32> = (0..self.idle.len()).map(|at| self.fit(at, need)).collect();
         let mut order: Vec<usize> = (0..fit.len()).filter(|&at| fit[at] >= piece).collect();
         // Few nodes: the emptiest first; where one alone is enough, the fullest that is.
         order.sort_by_key(|&at| (std::cmp::Reverse(fit[at]), at));
@@ -104,12 +110,23 @@ impl Room {
         for (at, procs) in taken {
             self.idle[at] -= procs;
             self.memory[at] = self.memory[at].saturating_sub(need.memory_of(procs));
+            for (name, count) in &need.devices {
+                if let Some(free) = self.devices[at].get_mut(name) {
+                    *free = free.saturating_sub(*count);
+                }
+            }
         }
         true
     }
 
+    /// Returns the number of a job's processors that a node has room for.
+    fn fit(&self, at: usize, need: &Need) -> u32 {
+        let has = |(name, count): &(String, u32)| self.devices[at].get(name).is_some_and(|free| free >= count);
+        if need.devices.iter().all(has) { self.idle[at].min(need.fit(self.memory[at])) } else { 0 }
+    }
+
     /// Takes what is left of a job in flight, wherever that is.
-    fn owe(&mut self, need: Need) {
+    fn owe(&mut self, need: &Need) {
         if !self.take(need) {
             self.owed += need.procs;
         }
@@ -126,7 +143,7 @@ impl Room {
     }
 
     /// Returns whether each of these nodes has the memory for this many of a job's processors.
-    pub(super) fn has_memory(&self, need: Need, counts: &[(usize, u32)]) -> bool {
+    pub(super) fn has_memory(&self, need: &Need, counts: &[(usize, u32)]) -> bool {
         counts.iter().all(|&(at, procs)| procs == 0 || need.fit(self.memory[at]) >= procs)
     }
 
@@ -149,11 +166,15 @@ impl Tracker {
             .layout
             .nodes()
             .map(|(name, _)| self.mirror.node(name).and_then(|node| node.memory).unwrap_or(u64::MAX));
-        let mut room = Room { idle: idle.collect(), memory: free.collect(), owed: 0 };
+        let devices = self.layout.nodes().map(|(name, _)| {
+            let all = self.mirror.node(name).into_iter().flat_map(|node| &node.devices);
+            all.map(|one| (one.name.clone(), one.all.saturating_sub(one.busy))).collect()
+        });
+        let mut room = Room { idle: idle.collect(), memory: free.collect(), devices: devices.collect(), owed: 0 };
         for key in &self.flying {
             let (Some(t), Some(fact)) = (self.jobs.get(key), self.mirror.fact(*key)) else { continue };
             if t.flies(Flying::Launching) || t.flies(Flying::Holding) {
-                room.owe(self.need(fact, t.narrow));
+                room.owe(&self.need(fact, t.narrow));
             } else if t.flies(Flying::Resuming) {
                 room.take_on(&self.layout.counts(&fact.places, fact.procs));
             }

@@ -190,6 +190,8 @@ pub struct Tracked {
     pub slipped: bool,
     /// True if it could not start where there was room in several pieces: it needs one.
     pub narrow: bool,
+    /// Number of releases that found it dependent still, since it last ran.
+    pub vain: u32,
     /// Number of requeues by the cluster.
     pub restarts: u32,
     /// Time of the next try.
@@ -217,6 +219,7 @@ impl Tracked {
             slipped: false,
             freed: false,
             narrow: false,
+            vain: 0,
             restarts: 0,
             retry: None,
             story: Story::default(),

@@ -96,6 +96,9 @@ impl Site {
             "/" => text(StatusCode::OK, "text/html; charset=utf-8", PAGE),
             "/page.js" => text(StatusCode::OK, "text/javascript; charset=utf-8", SCRIPT),
             "/page.css" => text(StatusCode::OK, "text/css; charset=utf-8", STYLE),
+            "/live.json" if published.json.is_empty() => {
+                text(StatusCode::SERVICE_UNAVAILABLE, "text/plain", "the cluster was not looked at yet: try again\n")
+            }
             "/live.json" => text(StatusCode::OK, "application/json", published.json.clone()),
             "/metrics" => text(StatusCode::OK, "text/plain; version=0.0.4; charset=utf-8", published.metrics.clone()),
             "/events" if request.method() == Method::GET => {

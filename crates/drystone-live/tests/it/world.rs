@@ -24,9 +24,8 @@ pub(crate) struct World {
 }
 
 pub(crate) fn settings(policy: &PolicySpec, mode: Mode) -> Settings {
-    let needs = policy.scheduler().policy.needs();
     let partitions = vec!["main".to_string()];
-    Settings { mode, partitions, adopt_old: true, names: needs.name, suspends: needs.suspend }
+    Settings::of(mode, partitions, true, policy)
 }
 
 impl World {

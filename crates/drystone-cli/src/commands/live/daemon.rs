@@ -75,17 +75,27 @@ fn serve(args: &DaemonArgs, board: &Board) -> Result<(), Failure> {
 }
 
 /// Begins a daemon, says what it found, and lets it work until it ends.
-pub(super) fn work(args: &DaemonArgs, config: Config, cluster: SlurmCli) -> (Option<SlurmDaemon>, Outcome) {
+pub(super) fn work(
+    args: &DaemonArgs,
+    config: Config,
+    cluster: SlurmCli,
+    conf: &std::path::Path,
+) -> (Option<SlurmDaemon>, Outcome) {
     let stop = interrupt::stop_in_order();
     let board = Arc::new(Board::default());
     // What cannot be had is said before anything is taken over.
     if let Err(failure) = serve(args, &board) {
         return (None, Err(failure));
     }
+    let home = config.home.clone();
     let mut daemon = match Daemon::begin(config, cluster, MachineClock::new(), Faults::from_environment(), board) {
         Ok(daemon) => daemon,
         Err(error) => return (None, Err(error.into())),
     };
+    // Reports simulate the site's own scheduler by it.
+    if let Err(error) = home.note_conf(conf) {
+        message::warning(&format!("{}: {error}; `live report` will not know the cluster's configuration", home.state().display()));
+    }
     let outcome = run(&mut daemon, stop);
     (Some(daemon), outcome)
 }
@@ -131,10 +141,19 @@ fn say(daemon: &SlurmDaemon) {
     for (why, count) in tracker.left_out() {
         message::note(&format!("left to the cluster: {count} {why}"));
     }
-    message::note(
-        "left to the cluster whenever they come: jobs that ask for licences, GPUs, node features or a reservation, of several components \
-         or partitions; limits of QOS and accounts are met by trying, holding again and trying later",
-    );
+    let devices = if tracker.settings().counts { "devices that are not counted" } else { "GPUs" };
+    message::note(&format!(
+        "left to the cluster whenever they come: jobs that ask for licences, {devices}, node features or a reservation, of several \
+         components or partitions; limits of QOS and accounts are met by trying, holding again and trying later"
+    ));
+    match (tracker.layout().memory(), tracker.settings().counts) {
+        (Some(mb), true) => message::note(&format!("the policy counts {mb} MB of memory in all, and devices of nodes")),
+        (Some(_), false) => message::warning(
+            "nodes run out of memory here, and this policy counts processors only: jobs that find no memory are held back and tried \
+             again; `easy` and `conservative` count memory",
+        ),
+        (None, _) => {}
+    }
 }
 
 /// Works with something that may panic: whatever that was, it must not keep a cluster.

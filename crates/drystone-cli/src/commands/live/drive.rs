@@ -20,13 +20,14 @@ pub(super) fn drive(args: &DriveArgs) -> Outcome {
     let common = &args.daemon;
     log(common.log);
     let home = home(&common.home);
-    let mut cluster = slurm(&common.cluster).map_err(Failure::usage)?;
+    let ranks = Core::reads_priorities(&common.policy);
+    let mut cluster = slurm(&common.cluster, ranks).map_err(Failure::usage)?;
     let site = cluster.site().map_err(Failure::usage)?;
     let partitions = cluster.partitions().to_vec();
     Core::suits(&common.policy, cluster.can()).map_err(Failure::usage)?;
     let hook = std::fs::read_to_string(site.hook()).ok();
     let suspends = common.policy.scheduler().policy.needs().suspend;
-    let mut remarks = site.for_drive(&partitions, hook.as_deref(), &home.heartbeat(), suspends);
+    let mut remarks = site.for_drive(&partitions, hook.as_deref(), &home.heartbeat(), suspends, ranks);
     remarks.extend(site.about_wake_file(&home.wake()));
     judge(&remarks, args.force)?;
     check_clock(cluster.clock_ahead().map_err(Failure::usage)?)?;
@@ -35,9 +36,10 @@ pub(super) fn drive(args: &DriveArgs) -> Outcome {
         return Ok(DONE);
     }
     let config = config(common, &site, &partitions, Mode::Drive, args.adopt == Adopt::All);
+    let conf = site.conf();
     let mut daemon = None;
     let outcome = guarded(|| {
-        let (worked, outcome) = work(common, config, cluster);
+        let (worked, outcome) = work(common, config, cluster, &conf);
         daemon = worked;
         outcome
     });
@@ -58,7 +60,7 @@ pub(super) fn drive(args: &DriveArgs) -> Outcome {
 /// Gives back without the daemon.
 fn give_back(args: &DriveArgs, home: &drystone_live::state::Home) {
     let options = Options { patience: Duration::from_secs(10), ..Options::default() };
-    let given = slurm(&args.daemon.cluster)
+    let given = slurm(&args.daemon.cluster, false)
         .and_then(|mut cluster| cluster.site().map_err(|e| e.to_string()).map(|_| cluster))
         .and_then(|mut cluster| {
             hand_back(&mut cluster, home, &options, &mut std::thread::sleep).map_err(|e| e.to_string())

@@ -15,7 +15,7 @@ use std::path::Path;
 
 pub(super) fn hand_back(args: &HandBackArgs) -> Outcome {
     let mut home = home(&args.home);
-    let mut cluster = slurm(&args.cluster).map_err(Failure::usage)?;
+    let mut cluster = slurm(&args.cluster, false).map_err(Failure::usage)?;
     let options = Options { if_silent: args.if_silent, requeue: args.requeue, patience: args.patience };
     // Whichever partitions were driven: all are looked at, for nodes and jobs.
     let site = cluster.site().map_err(Failure::usage)?;

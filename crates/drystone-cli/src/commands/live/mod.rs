@@ -38,10 +38,12 @@ fn home(args: &HomeArgs) -> Home {
     Home::new(&args.state, args.run.clone().or_else(noted).unwrap_or_else(|| args.state.join("run")))
 }
 
+/// Reaches the cluster. `ranks`: the policy reads the site's priorities.
+///
 /// # Errors
 /// The configuration that was named is not there: Slurm's commands would look for it for ten
 /// seconds.
-fn slurm(args: &ClusterArgs) -> Result<SlurmCli, String> {
+fn slurm(args: &ClusterArgs, ranks: bool) -> Result<SlurmCli, String> {
     let named = args.conf.clone().or_else(|| std::env::var_os("SLURM_CONF").map(Into::into));
     if let Some(conf) = named.filter(|conf| !conf.exists()) {
         return Err(format!(
@@ -49,7 +51,7 @@ fn slurm(args: &ClusterArgs) -> Result<SlurmCli, String> {
             conf.display()
         ));
     }
-    Ok(SlurmCli::new(args.conf.clone(), args.partition.clone(), wall))
+    Ok(SlurmCli::new(args.conf.clone(), args.partition.clone(), wall).with_priorities(ranks))
 }
 
 impl From<LiveError> for Failure {

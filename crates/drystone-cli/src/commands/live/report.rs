@@ -6,9 +6,10 @@ use crate::exit::{DONE, Failure, Outcome};
 use crate::output::document::{Document, Table};
 use crate::output::flat::{Row, Rows};
 use crate::output::number::{count, duration, percent};
-use crate::output::{self, Printable};
+use crate::output::{self, Printable, message};
 use drystone::policy::PolicySpec;
 use drystone_live::journal::{self, Record};
+use drystone_live::state::Home;
 use drystone_live::report::{Compared, Report, Waited, report as make};
 use std::path::Path;
 
@@ -18,9 +19,30 @@ pub(super) fn report(args: &LiveReportArgs) -> Outcome {
         Some(policy) => policy.clone(),
         None => last_policy(&folder)?,
     };
-    let report = make(&folder, &policy, &args.baseline).map_err(Failure::usage)?;
+    let baseline = match &args.baseline {
+        Some(baseline) => baseline.clone(),
+        None => own_scheduler(&args.home.state),
+    };
+    let report = make(&folder, &policy, &baseline).map_err(Failure::usage)?;
     output::print(&report, args.format)?;
     Ok(DONE)
+}
+
+/// The site's own scheduler, by the configuration that the daemon noted; plain backfilling where
+/// that is gone or cannot be simulated.
+fn own_scheduler(state: &Path) -> PolicySpec {
+    let plain = || "easy".parse().unwrap_or_else(|e| unreachable!("easy is a policy: {e}"));
+    let Some(conf) = Home::noted_conf(state) else {
+        message::note("the cluster's slurm.conf is not known here, so that the baseline is easy; --baseline slurm:FILE names it");
+        return plain();
+    };
+    match format!("slurm:{}", conf.display()).parse() {
+        Ok(policy) => policy,
+        Err(error) => {
+            message::warning(&format!("{} cannot be simulated, so that the baseline is easy: {error}", conf.display()));
+            plain()
+        }
+    }
 }
 
 /// The policy of the last segment.

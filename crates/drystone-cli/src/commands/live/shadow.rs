@@ -17,14 +17,14 @@ pub(super) fn shadow(args: &ShadowArgs) -> Outcome {
     if let Some(from) = &args.from {
         return recorded(args, &Home::new(from, from.join("run")));
     }
-    let mut cluster = slurm(&common.cluster).map_err(Failure::usage)?;
+    let mut cluster = slurm(&common.cluster, Core::reads_priorities(&common.policy)).map_err(Failure::usage)?;
     let site = cluster.site().map_err(Failure::usage)?;
     let partitions = cluster.partitions().to_vec();
     Core::suits(&common.policy, cluster.can()).map_err(Failure::usage)?;
     judge(&site.for_shadow(&partitions), false)?;
     let config = config(common, &site, &partitions, Mode::Shadow, true);
     message::note(&format!("the shadow touches nothing; its journal is in {}", home(&common.home).journal().display()));
-    let (_daemon, outcome) = work(common, config, cluster);
+    let (_daemon, outcome) = work(common, config, cluster, &site.conf());
     outcome
 }
 

@@ -16,6 +16,13 @@ impl Session {
         self.s.world.resources = Some(Box::new(FreeResources::new(table)));
     }
 
+    /// Gives a machine that counts resources a table with further demands: its resources stay those
+    /// of [`Session::set_resources`], and each demand keeps its number. Returns whether the table
+    /// was taken.
+    pub fn extend_demands(&mut self, table: Arc<ResourceTable>) -> bool {
+        self.s.world.resources.as_mut().is_some_and(|resources| resources.extend(table))
+    }
+
     /// Returns the reason why a job is impossible on this machine; `None` if it is possible.
     #[inline]
     pub(crate) fn problem_of(&self, job: &Job) -> Option<String> {

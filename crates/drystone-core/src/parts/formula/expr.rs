@@ -36,6 +36,8 @@ pub enum Variable {
     /// Dominant share: the largest part that the job asks for of any resource of the machine,
     /// processors among them.
     Share,
+    /// Priority that a live site gives the job.
+    Priority,
 }
 
 /// A variable for people.
@@ -77,6 +79,7 @@ variables! {
     Gpus "gpus" "GPUs" "GPUs that the job asks for; 0 where GPUs are not counted"
     Memory "mem" "GB" "memory that the job asks for in all; 0 where memory is not counted"
     Share "share" "1" "dominant share: the largest part that the job asks for of any resource"
+    Priority "priority" "points" "priority that a live site gives the job; 0 in logs"
 }
 
 impl Variable {

@@ -34,6 +34,7 @@ pub struct NamedVariant {
 const TANG: &str = "Tang, Lan, Desai & Buettner 2009 (Cluster): requested wall time, seconds";
 const CARASTAN: &str = "Carastan-Santos & de Camargo 2017 (SC), table 3: seconds; true run times there, estimates in \
                         a second series";
+const SITE: &str = "the site's own priority, as `drystone live` reads it";
 const LELONG: &str = "Lelong, Reis & Trystram 2017 (JSSPP): estimates, seconds";
 
 macro_rules! named {
@@ -70,6 +71,8 @@ named! {
     "sexp" 'r' "(w+max(1,R))/max(1,R)" LELONG "smallest expansion factor first"
     "lexp" 'r' "-((w+max(1,R))/max(1,R))" LELONG "largest expansion factor first"
     "lcfs" 'r' "-s" LELONG "last come, first served"
+    "site" 'r' "-priority" SITE
+        "largest priority of a live site first: Slurm's fair share, age, QOS; jobs of logs have none, and keep their arrival"
 }
 
 /// The variants of every named order.

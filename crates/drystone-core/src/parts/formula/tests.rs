@@ -17,6 +17,7 @@ const JOB: Facts = Facts {
     group: 2,
     queue: 1,
     machine: 16.0,
+    priority: 40.0,
     beyond: BEYOND,
 };
 const BEYOND: Beyond = Beyond { gpus: 2.0, memory: 8.0, share: 0.5 };
@@ -36,6 +37,8 @@ fn values_are_those_computed_by_hand() {
         ("x", 3.5),
         ("user + 10*group + 100*queue", 123.0),
         ("load + waiting + machine", 23.5),
+        ("priority * 2", 80.0),
+        ("site", -40.0),
         // Two GPUs, 8 GB; half of some resource is more than 4 of 16 processors.
         ("gpus * 100 + mem + share", 208.5),
         ("log10(r)*n", 8.0),

@@ -23,6 +23,8 @@ pub struct Facts {
     pub queue: i32,
     /// Processors of the machine.
     pub machine: f64,
+    /// Priority that a live site gives it; 0 where none is known.
+    pub priority: f64,
     /// Demand beyond processors; 0 where nothing else is counted.
     pub beyond: Beyond,
 }
@@ -111,6 +113,7 @@ fn of_variable(variable: Variable, facts: &Facts, moment: &Moment<'_>) -> f64 {
         Variable::Machine => facts.machine,
         Variable::Gpus => facts.beyond.gpus,
         Variable::Memory => facts.beyond.memory,
+        Variable::Priority => facts.priority,
         Variable::Share => max(facts.procs / facts.machine, facts.beyond.share),
     }
 }

@@ -258,6 +258,9 @@ impl FakeCluster {
             throttle: None,
             user: job.asked.user.clone(),
             group: "users".into(),
+            account: String::new(),
+            priority: 0,
+            devices: Vec::new(),
             partition: "main".into(),
             class: String::new(),
             asks: BTreeSet::new(),
@@ -269,7 +272,7 @@ impl FakeCluster {
 
     fn node(&self, at: usize) -> NodeFact {
         let (name, procs, state) = self.nodes[at].clone();
-        NodeFact { name, state, procs, busy: procs - self.idle_on(at).min(procs), memory: None }
+        NodeFact { name, state, procs, busy: procs - self.idle_on(at).min(procs), memory: None, whole_memory: None, devices: Vec::new() }
     }
 
     fn key(&self, number: u64) -> Key {

@@ -13,7 +13,7 @@ const USER: &str = "drystone:user";
 /// Between fields.
 const SEPARATOR: char = '\x1f';
 /// Fields requested, by place, with their widths.
-const FIELDS: [(&str, u32); 12] = [
+const FIELDS: [(&str, u32); 14] = [
     ("ArrayJobID", 20),
     ("ArrayTaskID", 20),
     ("SubmitTime", 30),
@@ -26,6 +26,8 @@ const FIELDS: [(&str, u32); 12] = [
     ("tres-per-task", 64),
     ("tres-per-socket", 64),
     ("tres-alloc", 96),
+    ("tres-per-node", 64),
+    ("NumTasks", 12),
 ];
 
 /// Facts that do not change while a record keeps its name.
@@ -37,6 +39,9 @@ pub(super) struct Details {
     together: u32,
     devices: bool,
     memory: Option<u64>,
+    /// Devices, by name: of the job, of each node.
+    job_devices: Vec<(String, u32)>,
+    node_devices: Vec<(String, u32)>,
 }
 
 impl Details {
@@ -48,6 +53,8 @@ impl Details {
         if self.devices {
             fact.asks.insert(Ask::Devices);
         }
+        let each = self.node_devices.iter().map(|(name, count)| (name.clone(), count.saturating_mul(fact.nodes.max(1))));
+        fact.devices = self.job_devices.iter().cloned().chain(each).collect();
     }
 }
 
@@ -69,7 +76,7 @@ pub(super) fn read(run: &Runner, only: Option<u64>) -> Result<Vec<(RecordId, Det
 fn line(line: &str) -> Result<(RecordId, Details), ClusterError> {
     let garbled = || ClusterError::Garbled(format!("squeue -O: `{}`", line.escape_debug()));
     let fields: Vec<&str> = line.split(SEPARATOR).map(str::trim).collect();
-    let [id, tasks, submit, mark, restarts, nodes, per_task, least, per_job, each_task, per_socket, tres, ""] =
+    let [id, tasks, submit, mark, restarts, nodes, per_task, least, per_job, each_task, per_socket, tres, per_node, each, ""] =
         fields[..]
     else {
         return Err(garbled());
@@ -91,6 +98,12 @@ fn line(line: &str) -> Result<(RecordId, Details), ClusterError> {
         together: number(per_task).max(number(least)),
         devices: [per_job, each_task, per_socket].iter().any(|text| texts::names_devices(text)),
         memory: texts::memory(tres),
+        job_devices: {
+            let tasks = number(each);
+            let of_tasks = texts::devices(each_task).into_iter().map(|(name, count)| (name, count.saturating_mul(tasks)));
+            texts::devices(per_job).into_iter().chain(of_tasks).collect()
+        },
+        node_devices: texts::devices(per_node),
     };
     Ok((record, details))
 }
@@ -152,11 +165,14 @@ mod tests {
 
     #[test]
     fn details_are_read() {
-        let said = "2    \x1f2,4%2  \x1f1795571603   \x1fdrystone:held     \x1f1 \x1f \x1f2  \x1f1 \x1fN/A \x1fN/A \x1fN/A \x1fcpu=2,mem=3G,node=1 \x1f";
+        let said = "2    \x1f2,4%2  \x1f1795571603   \x1fdrystone:held     \x1f1 \x1f \x1f2  \x1f1 \x1fN/A \x1fN/A \x1fN/A \x1fcpu=2,mem=3G,node=1 \x1fgres:gpu:2 \x1f2 \x1f";
         let (record, details) = line(said).expect("sound");
         assert_eq!(record, RecordId { id: 2, task: None, submit: 1_795_571_603 });
         assert_eq!((details.mark, details.restarts, details.together, details.pinned), (Mark::Held, 1, 2, false));
         assert_eq!((details.memory, details.devices), (Some(3_072), false));
+        let mut fact = super::super::jobs::sample();
+        details.add_to(&mut fact);
+        assert_eq!(fact.devices, [("gpu".to_string(), 4)], "two on each of two nodes");
         assert!(line("2\x1f3").is_err());
     }
 
@@ -170,7 +186,7 @@ mod tests {
             "{}\n",
             [
                 "9", "9", "N/A", "9", "R", "None", "8", "3", "5:00", "0:07", "1", "2", "3", "9", "n[1-3]", "eve",
-                "users", "main", "(null)", "(null)", "(null)", "N/A", "(null)", "(null)", "OK"
+                "users", "main", "(null)", "(null)", "(null)", "N/A", "(null)", "(null)", "OK", "phys"
             ]
             .join("\x1f")
         ))

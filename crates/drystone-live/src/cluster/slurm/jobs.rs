@@ -8,9 +8,9 @@ use std::collections::BTreeSet;
 /// Between fields: no value has it.
 const SEPARATOR: char = '\x1f';
 /// Fields requested, by place. Names and comments are left out, because they may contain anything.
-const FORMAT: [&str; 25] = [
+const FORMAT: [&str; 26] = [
     "%A", "%F", "%K", "%i", "%t", "%r", "%C", "%D", "%l", "%M", "%V", "%S", "%e", "%Q", "%N", "%u", "%g", "%P", "%q",
-    "%E", "%f", "%b", "%W", "%v", "%h",
+    "%E", "%f", "%b", "%W", "%v", "%h", "%a",
 ];
 
 /// Reads all of them. `--array-unique`: without it the waiting tasks of an array are one line,
@@ -59,6 +59,7 @@ fn line(line: &str) -> Result<JobFact, ClusterError> {
         licences,
         reservation,
         shares,
+        account,
     ] = fields[..]
     else {
         return Err(garbled(&format!("{} fields instead of {}", fields.len(), FORMAT.len())));
@@ -116,6 +117,9 @@ fn line(line: &str) -> Result<JobFact, ClusterError> {
         throttle,
         user: user.into(),
         group: group.into(),
+        account: if texts::is_nothing(account) { String::new() } else { account.into() },
+        priority: 0,
+        devices: Vec::new(),
         partition: partition.into(),
         class: if texts::is_nothing(class) { String::new() } else { class.into() },
         asks,
@@ -196,16 +200,22 @@ fn reason(text: &str) -> Reason {
     }
 }
 
+/// A record for tests: a held job.
+#[cfg(test)]
+pub(super) fn sample() -> JobFact {
+    parse(&tests::record(&tests::HELD)).expect("sound").remove(0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cluster::{After, Depends};
+    use crate::cluster::{After, Condition, Depends};
 
-    fn record(fields: &[&str]) -> String {
+    pub(in crate::cluster::slurm) fn record(fields: &[&str]) -> String {
         format!("{}\n", fields.join("\x1f"))
     }
 
-    const HELD: [&str; 25] = [
+    pub(in crate::cluster::slurm) const HELD: [&str; 26] = [
         "7",
         "7",
         "N/A",
@@ -231,6 +241,7 @@ mod tests {
         "(null)",
         "(null)",
         "OK",
+        "phys",
     ];
 
     #[test]
@@ -238,7 +249,7 @@ mod tests {
         let facts = parse(&record(&HELD)).expect("sound");
         let fact = &facts[0];
         assert_eq!((fact.state, fact.reason, fact.held), (State::Pending, Reason::UserHold, true));
-        assert_eq!(fact.depends, Depends::On(vec![(1, None, After::Success)]));
+        assert_eq!(fact.depends, Depends::On(vec![Condition::new(1, None, After::Success)]));
         assert_eq!((fact.start, fact.limit, fact.procs, fact.end), (Some(1_795_575_246), Some(300), 4, None));
         assert_eq!((fact.class.as_str(), fact.asks.len()), ("normal", 0));
     }

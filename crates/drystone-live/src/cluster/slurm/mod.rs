@@ -9,6 +9,7 @@ pub mod hook;
 mod jobs;
 mod nodes;
 mod orders;
+mod priority;
 mod run;
 mod site;
 mod texts;
@@ -44,6 +45,10 @@ pub struct SlurmCli {
     whole: Option<u32>,
     /// True if memory is counted.
     memory: bool,
+    /// True if the policy reads the site's priorities.
+    ranks: bool,
+    /// These priorities, where the site has any.
+    priorities: Option<priority::Priorities>,
     /// The clock of this machine, in seconds since 1970.
     clock: fn() -> i64,
 }
@@ -62,6 +67,8 @@ impl SlurmCli {
             unit: 1,
             whole: None,
             memory: false,
+            ranks: false,
+            priorities: None,
             clock,
         }
     }
@@ -78,7 +85,16 @@ impl SlurmCli {
         self.unit = site.unit(&self.partitions);
         self.whole = site.whole_nodes(&self.partitions);
         self.memory = site.counts_memory();
+        self.priorities = if self.ranks { priority::Priorities::of(&site) } else { None };
         Ok(site)
+    }
+
+    /// Reads the site's own priorities of jobs as well, for a policy that asks for them. Call it
+    /// before [`SlurmCli::site`].
+    #[must_use]
+    pub fn with_priorities(mut self, ranks: bool) -> SlurmCli {
+        self.ranks = ranks;
+        self
     }
 
     /// The partitions that are driven: the default one where none were named, once
@@ -189,7 +205,10 @@ impl Cluster for SlurmCli {
         let mut nodes = nodes::read(&self.run, &self.partitions)?;
         if !self.memory {
             jobs.iter_mut().for_each(|fact| fact.memory = None);
-            nodes.iter_mut().for_each(|node| node.memory = None);
+            nodes.iter_mut().for_each(|node| (node.memory, node.whole_memory) = (None, None));
+        }
+        if let Some(priorities) = &mut self.priorities {
+            priorities.add_to(&self.run, &mut jobs, time)?;
         }
         Ok(Snapshot { time, jobs, nodes })
     }

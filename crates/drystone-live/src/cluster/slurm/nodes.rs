@@ -1,12 +1,20 @@
 //! `sinfo`: the nodes of the driven partitions.
 
 use super::run::Runner;
-use crate::cluster::{ClusterError, NodeFact, NodeState};
+use super::texts;
+use crate::cluster::{ClusterError, NodeDevices, NodeFact, NodeState};
 use std::collections::BTreeSet;
 
 /// Fields requested, by place, with their widths.
-const FIELDS: [(&str, u32); 5] =
-    [("NodeList", 120), ("StateCompact", 20), ("CPUsState", 40), ("Memory", 20), ("AllocMem", 20)];
+const FIELDS: [(&str, u32); 7] = [
+    ("NodeList", 120),
+    ("StateCompact", 20),
+    ("CPUsState", 40),
+    ("Memory", 20),
+    ("AllocMem", 20),
+    ("Gres", 200),
+    ("GresUsed", 200),
+];
 
 /// Reads them, in Slurm's order.
 pub(super) fn read(run: &Runner, partitions: &[String]) -> Result<Vec<NodeFact>, ClusterError> {
@@ -21,20 +29,36 @@ fn parse(said: &str) -> Result<Vec<NodeFact>, ClusterError> {
     for line in said.lines() {
         let garbled = || ClusterError::Garbled(format!("sinfo: `{}`", line.escape_debug()));
         let fields: Vec<&str> = line.split('|').map(str::trim).collect();
-        let [name, state, procs, memory, used, ""] = fields[..] else { return Err(garbled()) };
+        let [name, state, procs, memory, used, gres, gres_used, ""] = fields[..] else { return Err(garbled()) };
         let counts: Vec<u32> = procs.split('/').map(str::parse).collect::<Result<_, _>>().map_err(|_| garbled())?;
         let [busy, _idle, _other, all] = counts[..] else { return Err(garbled()) };
         // A node of several partitions is listed for each.
         if seen.insert(name.to_string()) {
             let memory = memory.trim_end_matches('+').parse::<u64>().map_err(|_| garbled())?;
             let free = memory.saturating_sub(used.parse().map_err(|_| garbled())?);
-            nodes.push(NodeFact { name: name.into(), state: self::state(state), procs: all, busy, memory: Some(free) });
+            nodes.push(NodeFact {
+                name: name.into(),
+                state: self::state(state),
+                procs: all,
+                busy,
+                memory: Some(free),
+                whole_memory: Some(memory),
+                devices: devices(gres, gres_used),
+            });
         }
     }
     if nodes.is_empty() {
         return Err(ClusterError::Garbled("sinfo lists no node of these partitions: they are gone, or PrivateData=nodes hides them from this user, who is no operator".into()));
     }
     Ok(nodes)
+}
+
+/// Devices of a node, of each type and of any: `gpu:a100:4(S:0-1),fs:1`, and those in use,
+/// `gpu:a100:2(IDX:0-1)`.
+fn devices(all: &str, used: &str) -> Vec<NodeDevices> {
+    let (all, used) = (texts::devices(all), texts::devices(used));
+    let busy = |name: &str| used.iter().find(|(own, _)| own == name).map_or(0, |&(_, count)| count);
+    all.iter().map(|(name, count)| NodeDevices { name: name.clone(), all: *count, busy: busy(name) }).collect()
 }
 
 /// Returns whether jobs start on such a node. The sign behind a state says more: `*` does not
@@ -56,7 +80,7 @@ mod tests {
 
     #[test]
     fn nodes_are_read() {
-        let nodes = parse("n1 |mix |3/1/0/4 |8000 |3000 |\nn2|drng|2/0/2/4|8000|8000|\nn1|mix|3/1/0/4|8000|3000|\n")
+        let nodes = parse("n1 |mix |3/1/0/4 |8000 |3000 |(null)|gpu:0|\nn2|drng|2/0/2/4|8000|8000|||\nn1|mix|3/1/0/4|8000|3000|||\n")
             .expect("sound");
         let node = |name: &str, state, busy, memory| NodeFact {
             name: name.into(),
@@ -64,9 +88,11 @@ mod tests {
             procs: 4,
             busy,
             memory: Some(memory),
+            whole_memory: Some(8_000),
+            devices: Vec::new(),
         };
         assert_eq!(nodes, [node("n1", NodeState::Up, 3, 5_000), node("n2", NodeState::Out, 2, 0)]);
-        for bad in ["n1|mix\n", "n1|mix|3/1/4|1|0|\n", "n1|mix|a/b/c/d|1|0|\n", "n1|mix|3/1/0/4|x|0|\n", ""] {
+        for bad in ["n1|mix\n", "n1|mix|3/1/4|1|0|||\n", "n1|mix|a/b/c/d|1|0|||\n", "n1|mix|3/1/0/4|x|0|||\n", ""] {
             assert!(parse(bad).is_err(), "{bad}");
         }
     }

@@ -17,6 +17,8 @@ pub struct Partition {
     pub nodes: String,
     /// Sharing of nodes, `OverSubscribe`: jobs share processors or get whole nodes.
     pub sharing: String,
+    /// Factor of its jobs' priorities, `PriorityJobFactor`.
+    pub factor: u32,
 }
 
 /// Rights of the daemon in Slurm.
@@ -88,7 +90,8 @@ impl Site {
         if field("Default") == "YES" {
             self.default_partition = Some(name.clone());
         }
-        self.partitions.push(Partition { name, nodes: field("Nodes"), sharing: field("OverSubscribe") });
+        let factor = field("PriorityJobFactor").parse().unwrap_or(1);
+        self.partitions.push(Partition { name, nodes: field("Nodes"), sharing: field("OverSubscribe"), factor });
     }
 
     fn find_rights(&self, run: &Runner) -> Rights {
@@ -143,6 +146,17 @@ impl Site {
     #[must_use]
     pub fn get(&self, name: &str) -> &str {
         self.settings.get(name).map_or("", String::as_str)
+    }
+
+    /// Every setting.
+    pub(super) fn settings(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.settings.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
+    /// Processors and nodes of the cluster.
+    pub(super) fn size(&self) -> (f64, f64) {
+        let procs: u32 = self.nodes.values().map(|&(_, procs)| procs).sum();
+        (f64::from(procs.max(1)), self.nodes.len().max(1) as f64)
     }
 
     /// The cluster's name.
@@ -229,7 +243,7 @@ impl Site {
 
     /// Returns remarks on driving, and obstacles to it. `hook`: text of the installed
     /// `job_submit.lua`; `heartbeat`: file that it must read; `suspends`: true if the policy
-    /// suspends jobs.
+    /// suspends jobs; `ranks`: true if it reads the site's priorities (`order=site`).
     #[must_use]
     pub fn for_drive(
         &self,
@@ -237,12 +251,13 @@ impl Site {
         hook: Option<&str>,
         heartbeat: &Path,
         suspends: bool,
+        ranks: bool,
     ) -> Vec<Remark> {
         let mut remarks = self.about_partitions(partitions);
         remarks.extend(self.about_release(partitions));
         remarks.extend(self.about_rights());
         remarks.extend(self.about_hook(hook, heartbeat));
-        remarks.extend(self.about_scheduling());
+        remarks.extend(self.about_scheduling(ranks));
         if suspends && self.get("SelectTypeParameters").to_ascii_uppercase().contains("MEMORY") {
             remarks.push(forbids(
                 format!(
@@ -387,7 +402,7 @@ impl Site {
         remarks
     }
 
-    fn about_scheduling(&self) -> Vec<Remark> {
+    fn about_scheduling(&self, ranks: bool) -> Vec<Remark> {
         let mut remarks = Vec::new();
         let mut must = |name: &str, good: &[&str], line: &str, why: &str| {
             let value = self.get(name);
@@ -402,13 +417,16 @@ impl Site {
             "its effect on released jobs is not known",
         );
         must("PreemptMode", &["OFF"], "PreemptMode=OFF", "Slurm would suspend or end jobs by itself");
-        must(
-            "PriorityType",
-            &["priority/basic"],
-            "PriorityType=priority/basic",
-            "Slurm would start released jobs in its own order (with priority/basic fair share, age and QOS priorities do not count: \
-             the policy alone orders jobs)",
-        );
+        if !ranks {
+            must(
+                "PriorityType",
+                &["priority/basic"],
+                "PriorityType=priority/basic, or --policy 'easy(order=site)', which keeps the site's priorities",
+                "Slurm would start released jobs in its own order (with priority/basic fair share, age and QOS priorities do not \
+                 count: the policy alone orders jobs)",
+            );
+        }
+        remarks.extend(ranks.then(|| self.about_priorities()).flatten());
         if self.keeps_ended() < 60 {
             remarks.push(forbids(
                 format!("MinJobAge={}: jobs that have ended are forgotten before they are seen", self.get("MinJobAge")),
@@ -434,6 +452,27 @@ impl Site {
             ));
         }
         remarks
+    }
+
+    /// Priorities for `order=site`: where they come from, and what of them is not counted.
+    fn about_priorities(&self) -> Option<Remark> {
+        if !self.get("PriorityType").eq_ignore_ascii_case("priority/multifactor") {
+            return Some(forbids(
+                format!("PriorityType={}: there are no priorities for order=site to read", self.get("PriorityType")),
+                "in slurm.conf: PriorityType=priority/multifactor and its weights, or a policy with another order",
+            ));
+        }
+        let weights = |name: &str| !matches!(self.get(name), "" | "0" | "(null)");
+        let left: Vec<&str> =
+            ["PriorityWeightTRES", "PriorityWeightAssoc"].into_iter().filter(|name| weights(name)).collect();
+        let site = ["PrioritySiteFactorPlugin"].into_iter().filter(|name| weights(name));
+        let left: Vec<&str> = left.into_iter().chain(site).collect();
+        (!left.is_empty()).then(|| {
+            advises(
+                format!("order=site leaves out {} and users' nice values", left.join(", ")),
+                "weights of age, fair share, QOS, partition and size alone",
+            )
+        })
     }
 }
 
@@ -475,7 +514,7 @@ mod tests {
         .collect();
         settings.extend(changes.iter().map(|(name, value)| ((*name).to_string(), (*value).to_string())));
         let partition =
-            |name: &str, nodes: &str| Partition { name: name.into(), nodes: nodes.into(), sharing: "NO".into() };
+            |name: &str, nodes: &str| Partition { name: name.into(), nodes: nodes.into(), sharing: "NO".into(), factor: 1 };
         Site {
             release: settings["SLURM_VERSION"].clone(),
             settings,
@@ -499,7 +538,7 @@ mod tests {
 
     fn refused(site: &Site, partitions: &[&str], hook: Option<&str>, suspends: bool) -> Vec<String> {
         let partitions: Vec<String> = partitions.iter().map(ToString::to_string).collect();
-        let all = site.for_drive(&partitions, hook, Path::new("/run/drystone/heartbeat"), suspends);
+        let all = site.for_drive(&partitions, hook, Path::new("/run/drystone/heartbeat"), suspends, false);
         all.into_iter().filter(|remark| remark.forbids).map(|remark| remark.to_string()).collect()
     }
 

@@ -1,6 +1,6 @@
 //! Slurm's notation of numbers, times and sets.
 
-use crate::cluster::{After, Depends};
+use crate::cluster::{After, Condition, Depends};
 
 /// Lengths of time: `5:00`, `1:00:00`, `1-00:00:00`; `None` for those that are none (`UNLIMITED`,
 /// `INVALID`, `N/A`).
@@ -36,6 +36,41 @@ pub(super) fn names_devices(text: &str) -> bool {
             let name = item.split([':', '=']).next().unwrap_or(item);
             !matches!(name, "cpu" | "mem" | "node" | "billing" | "energy" | "pages" | "vmem" | "")
         })
+}
+
+/// Devices of a list, in all and by type: `gres:gpu:a100:2`, `gres/gpu=2`, `gpu:a100:4(S:0-1),gpu:2`.
+/// Sorted by name; entries without a device are left out.
+pub(super) fn devices(text: &str) -> Vec<(String, u32)> {
+    let mut sums: std::collections::BTreeMap<String, u32> = std::collections::BTreeMap::new();
+    let mut depth = 0_u32;
+    // Places such as `(IDX:0-1,3)` have commas of their own.
+    let plain: String = text
+        .chars()
+        .filter(|&c| {
+            depth += u32::from(c == '(');
+            let keep = depth == 0;
+            depth = depth.saturating_sub(u32::from(c == ')'));
+            keep
+        })
+        .collect();
+    for item in plain.split(',').filter(|item| names_devices(item)) {
+        let item = item.strip_prefix("gres:").or_else(|| item.strip_prefix("gres/")).unwrap_or(item);
+        let parts: Vec<&str> = item.split([':', '=']).collect();
+        let (name, kind, count) = match parts[..] {
+            [name] => (name, None, 1),
+            [name, last] => match last.parse() {
+                Ok(count) => (name, None, count),
+                Err(_) => (name, Some(last), 1),
+            },
+            [name, kind, count, ..] => (name, Some(kind), count.parse().unwrap_or(1)),
+            [] => continue,
+        };
+        for name in std::iter::once(name.to_string()).chain(kind.map(|kind| format!("{name}:{kind}"))) {
+            let sum = sums.entry(name).or_default();
+            *sum = sum.saturating_add(count);
+        }
+    }
+    sums.into_iter().filter(|&(_, count)| count > 0).collect()
 }
 
 /// Memory in MB of a list of trackable resources: `cpu=1,mem=60G,node=1,billing=1`.
@@ -82,31 +117,55 @@ pub(super) fn tasks(text: &str) -> Option<Tasks> {
 }
 
 /// Dependencies: `afterok:1(unfulfilled),afterany:5_*(unfulfilled)`. What is not fulfilled is
-/// listed; what is anything else than all of several jobs is left to Slurm.
+/// listed; of conditions separated by `?` any one is enough. What is not known is left to Slurm.
 pub(super) fn depends(text: &str) -> Depends {
     if is_nothing(text) {
         return Depends::No;
     }
-    let one = |clause: &str| {
-        let clause = clause.strip_suffix("(unfulfilled)").unwrap_or(clause);
-        let (kind, job) = clause.split_once(':')?;
-        let after = match kind {
-            "after" => After::Start,
-            "afterany" => After::End,
-            "afterok" => After::Success,
-            "afternotok" => After::Failure,
-            _ => return None,
-        };
-        let (id, task) = match job.split_once('_') {
-            Some((id, "*")) => (id, None),
-            Some((id, task)) => (id, Some(task.parse().ok()?)),
-            None => (job, None),
-        };
-        Some((id.parse().ok()?, task, after))
+    let any = text.contains('?');
+    let all: Option<Vec<Condition>> = text.split(if any { '?' } else { ',' }).map(condition).collect();
+    match all {
+        Some(all) if any => Depends::Any(all),
+        Some(all) => Depends::On(all),
+        None => Depends::Else,
+    }
+}
+
+/// One of them: `afterok:1`, `after:5_3+10`, `singleton`, with its state behind it.
+fn condition(clause: &str) -> Option<Condition> {
+    let (clause, state) = match clause.split_once('(') {
+        Some((clause, state)) => (clause, state.strip_suffix(')')?),
+        None => (clause, "unfulfilled"),
     };
-    // Any of several is separated by `?`.
-    let all: Option<Vec<_>> = text.split(',').map(one).collect();
-    all.map_or(Depends::Else, Depends::On)
+    let never = match state {
+        "unfulfilled" => false,
+        "failed" => true,
+        _ => return None,
+    };
+    if clause == "singleton" {
+        return (!never).then_some(Condition::new(0, None, After::Alone));
+    }
+    let (kind, job) = clause.split_once(':')?;
+    let after = match kind {
+        _ if never => After::Never,
+        "after" => After::Start,
+        "afterany" => After::End,
+        "afterok" => After::Success,
+        "afternotok" => After::Failure,
+        "aftercorr" => After::SameTask,
+        _ => return None,
+    };
+    // `after:1+5` is five minutes after the start.
+    let (job, minutes) = match job.split_once('+') {
+        Some((job, minutes)) => (job, minutes.parse::<u32>().ok()?),
+        None => (job, 0),
+    };
+    let (id, task) = match job.split_once('_') {
+        Some((id, "*")) => (id, None),
+        Some((id, task)) => (id, Some(task.parse().ok()?)),
+        None => (job, None),
+    };
+    Some(Condition { id: id.parse().ok()?, task, after, delay: i64::from(minutes) * 60 })
 }
 
 /// Names of jobs, tasks that follow each other put together: `21_[3-5],22`.
@@ -174,6 +233,21 @@ mod tests {
     }
 
     #[test]
+    fn numbers_of_devices() {
+        let found = |text: &str| -> Vec<String> {
+            devices(text).iter().map(|(name, count)| format!("{name}={count}")).collect()
+        };
+        assert_eq!(found("gres:gpu:2"), ["gpu=2"]);
+        assert_eq!(found("gres:gpu:a100:2"), ["gpu=2", "gpu:a100=2"]);
+        assert_eq!(found("gres/gpu=3,cpu=4,mem=5G"), ["gpu=3"]);
+        assert_eq!(found("gpu:a100:4(S:0-1),gpu:v100:2(S:0,2)"), ["gpu=6", "gpu:a100=4", "gpu:v100=2"]);
+        assert_eq!(found("gpu:a100:1(IDX:0,3),fs:1"), ["fs=1", "gpu=1", "gpu:a100=1"]);
+        assert_eq!(found("gres:gpu"), ["gpu=1"]);
+        assert_eq!(found("gpu:0"), [] as [&str; 0]);
+        assert_eq!(found("(null)"), [] as [&str; 0]);
+    }
+
+    #[test]
     fn tasks_of_arrays() {
         assert_eq!(tasks("3"), Some((vec![(3, 3)], None)));
         assert_eq!(tasks("1-4%2"), Some((vec![(1, 4)], Some(2))));
@@ -187,18 +261,19 @@ mod tests {
     #[test]
     fn dependencies() {
         assert_eq!(depends("(null)"), Depends::No);
-        let all = vec![(1, None, After::Success), (5, None, After::End), (7, Some(3), After::Start)];
+        let one = Condition::new;
+        let all = vec![one(1, None, After::Success), one(5, None, After::End), one(7, Some(3), After::Start)];
         assert_eq!(
             depends("afterok:1(unfulfilled),afterany:5_*(unfulfilled),after:7_3(unfulfilled)"),
             Depends::On(all)
         );
-        for other in [
-            "singleton",
-            "afterok:1(failed)",
-            "afterok:1(unfulfilled)?afterok:2(unfulfilled)",
-            "after:1+5(unfulfilled)",
-            "expand:1",
-        ] {
+        let any = vec![one(1, None, After::Success), one(2, None, After::Never)];
+        assert_eq!(depends("afterok:1(unfulfilled)?afterok:2(failed)"), Depends::Any(any));
+        let later = Condition { delay: 300, ..one(1, None, After::Start) };
+        assert_eq!(depends("after:1+5(unfulfilled)"), Depends::On(vec![later]));
+        assert_eq!(depends("singleton(unfulfilled)"), Depends::On(vec![one(0, None, After::Alone)]));
+        assert_eq!(depends("aftercorr:3_*(unfulfilled)"), Depends::On(vec![one(3, None, After::SameTask)]));
+        for other in ["expand:1", "afterok:x", "afterburstbuffer:1(unfulfilled)", "afterok:1(strange)", "after:1+x"] {
             assert_eq!(depends(other), Depends::Else, "{other}");
         }
     }
