@@ -77,6 +77,9 @@ impl Cluster {
         if let Some(text) = &options.job_submit {
             std::fs::write(root.join("etc/job_submit.lua"), text).map_err(told)?;
         }
+        if let Some(gres) = &options.gres {
+            std::fs::write(root.join("etc/gres.conf"), gres_conf(gres)).map_err(told)?;
+        }
         cluster.add_accounts()?;
         cluster.start_controller();
         for node in 1..=options.nodes {
@@ -98,6 +101,15 @@ impl Cluster {
             }
         }
         Ok(())
+    }
+
+    /// Ends slurmdbd as `kill -9` does: the accounting does not answer any more.
+    pub fn kill_accounting(&self) {
+        let pids: Vec<u32> = daemons::working_below(&self.root)
+            .into_iter()
+            .filter(|&pid| daemons::command_line(pid).contains("slurmdbd"))
+            .collect();
+        kill(&pids);
     }
 
     /// The folder of its files: `etc`, `log`, `state`, and a spool of each node.
@@ -230,6 +242,17 @@ impl Drop for Cluster {
         let daemons = self.controller.take().into_iter().chain(std::mem::take(&mut self.nodes).into_values());
         daemons.chain(self.database.take().into_iter().flat_map(Database::into_children)).for_each(end);
     }
+}
+
+/// `gres.conf` for resources such as `gpu:a100:2`: they are counted, and no device file belongs to
+/// them.
+fn gres_conf(gres: &str) -> String {
+    let line = |one: &str| match one.split(':').collect::<Vec<_>>()[..] {
+        [name, kind, count] => format!("Name={name} Type={kind} Count={count}\n"),
+        [name, count] => format!("Name={name} Count={count}\n"),
+        _ => format!("Name={one}\n"),
+    };
+    gres.split(',').map(line).collect()
 }
 
 /// Ends a child and reaps it.

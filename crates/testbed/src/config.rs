@@ -14,6 +14,8 @@ pub struct Options {
     pub node_cpus: Vec<u32>,
     /// Memory that each node claims, in MB.
     pub memory: u32,
+    /// Generic resources of each node, as `gpu:a100:2`; with some, GPUs are known to the cluster.
+    pub gres: Option<String>,
     /// `SchedulerType` without `sched/`: `builtin` or `backfill`.
     pub scheduler: String,
     /// `SchedulerParameters`. The default starts jobs within a second.
@@ -37,6 +39,7 @@ impl Default for Options {
             cpus: 4,
             node_cpus: Vec::new(),
             memory: 64_000,
+            gres: None,
             scheduler: "builtin".to_string(),
             parameters: "sched_interval=1,sched_min_interval=20000,batch_sched_delay=0,bf_interval=1".to_string(),
             partitions: Vec::new(),
@@ -109,6 +112,9 @@ pub(crate) fn slurm_conf(options: &Options, host: &Host, root: &Path, storage: &
     line("SlurmdLogFile", &format_args!("{root}/log/slurmd.%n.log"));
     line("SchedulerType", &format_args!("sched/{}", options.scheduler));
     line("SchedulerParameters", &options.parameters);
+    if options.gres.is_some() {
+        line("GresTypes", &"gpu");
+    }
     if options.job_submit.is_some() {
         line("JobSubmitPlugins", &"lua");
     }
@@ -121,10 +127,11 @@ pub(crate) fn slurm_conf(options: &Options, host: &Host, root: &Path, storage: &
         let (name, memory) = (&host.name, options.memory);
         let cpus = options.node_cpus.get(node as usize - 1).unwrap_or(&options.cpus);
         let port = host.ports[1 + node as usize];
+        let gres = options.gres.as_ref().map_or(String::new(), |gres| format!(" Gres={gres}"));
         let _ = writeln!(
             text,
             "NodeName=n{node} NodeHostname={name} NodeAddr=127.0.0.1 Port={port} CPUs={cpus} Sockets=1 \
-             CoresPerSocket={cpus} ThreadsPerCore=1 RealMemory={memory} State=UNKNOWN"
+             CoresPerSocket={cpus} ThreadsPerCore=1 RealMemory={memory}{gres} State=UNKNOWN"
         );
     }
     if options.partitions.is_empty() {

@@ -11,11 +11,17 @@ mod back;
 #[cfg(unix)]
 mod crowds;
 #[cfg(unix)]
+mod depends;
+#[cfg(unix)]
 mod faults;
 #[cfg(unix)]
 mod fidelity;
 #[cfg(unix)]
 mod holds;
+#[cfg(unix)]
+mod limits;
+#[cfg(unix)]
+mod messages;
 #[cfg(unix)]
 mod model;
 #[cfg(unix)]
@@ -48,6 +54,8 @@ fn main() {
     // The longest first, which wait most: the others fit beside them.
     let all = [
         shadow::tests(),
+        depends::tests(),
+        limits::tests(),
         back::tests(),
         arrays::tests(),
         tutorial::tests(),
@@ -57,6 +65,7 @@ fn main() {
         crowds::tests(),
         users::tests(),
         holds::tests(),
+        messages::tests(),
         fidelity::tests(),
         when::tests(),
     ];

@@ -1,0 +1,90 @@
+//! Dependencies of every kind: promptly once they are fulfilled, also where the other job has left
+//! the records.
+
+use super::site::{Site, Tests, until, within};
+use drystone_live::cluster::Order;
+use drystone_testbed::Options;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+pub(crate) fn tests() -> Tests {
+    vec![
+        ("dependencies_of_every_kind_start_promptly", every_kind),
+        ("a_dependency_on_a_job_that_left_the_records", forgotten),
+    ]
+}
+
+/// A job that depends starts so many seconds after it may, at most. Slurm alone needs one or two.
+const PROMPT: i64 = 8;
+
+/// Start and end of every job, by name, in seconds since 1970.
+pub(super) fn times(site: &Site) -> BTreeMap<String, (i64, i64)> {
+    let mut command = site.cluster.command("squeue");
+    command.env("SLURM_TIME_FORMAT", "%s").args(["-h", "-a", "-r", "-t", "all", "-o", "%i %S %e"]);
+    let output = command.output().expect("squeue runs");
+    let said = String::from_utf8_lossy(&output.stdout);
+    let number = |text: &str| text.parse().unwrap_or(0);
+    let line = |line: &str| {
+        let [name, start, end] = line.split(' ').collect::<Vec<_>>()[..] else { return None };
+        Some((name.to_string(), (number(start), number(end))))
+    };
+    said.lines().filter_map(line).collect()
+}
+
+/// Submits tasks that sleep for their number times so many seconds.
+fn submit_tasks(site: &Site, tasks: u32, seconds: u32, more: &[&str]) -> u64 {
+    let (array, wrap) = (format!("--array=1-{tasks}"), format!("sleep $((SLURM_ARRAY_TASK_ID * {seconds}))"));
+    let args = [&["--parsable", "-o", "/dev/null", "-n", "1", "-t", "5", &array], more, &["--wrap", &wrap]].concat();
+    site.cluster.ask("sbatch", &args).trim().parse().expect("a number")
+}
+
+fn every_kind() {
+    let Some(site) = Site::start(1, 16, "easy") else { return };
+    let _daemon = site.drive();
+    let long = site.submit(1, 200, 10);
+    let minute = site.submit_with(1, 1, 5, &["-d", &format!("after:{long}+1")]);
+    let (first, other) = (site.submit_with(1, 9, 5, &["-J", "one"]), site.submit_with(1, 14, 5, &["-J", "two"]));
+    let alone = site.submit_with(1, 1, 5, &["-J", "one", "-d", "singleton"]);
+    let either = site.submit_with(1, 1, 5, &["-d", &format!("afterok:{long}?afterok:{other}")]);
+    let array = submit_tasks(&site, 3, 7, &[]);
+    let same = submit_tasks(&site, 3, 1, &["-d", &format!("aftercorr:{array}")]);
+    within(Duration::from_secs(110), "all but the long one are over", || {
+        let states = site.states();
+        states.iter().all(|(name, state)| state == "CD" || *name == long.to_string())
+    });
+    let times = times(&site);
+    let start = |name: &str| times[name].0;
+    let end = |name: &str| times[name].1;
+    let name = |job: u64| job.to_string();
+    let mut late = vec![
+        ("singleton", start(&name(alone)) - end(&name(first))),
+        ("either of two", start(&name(either)) - end(&name(other))),
+        ("a minute after the start", start(&name(minute)) - start(&name(long)) - 60),
+    ];
+    for task in 1..=3 {
+        late.push(("the same task", start(&format!("{same}_{task}")) - end(&format!("{array}_{task}"))));
+    }
+    println!("seconds from the condition to the start: {late:?}");
+    assert!(late.iter().all(|&(_, seconds)| (0..=PROMPT).contains(&seconds)), "{late:?}");
+    let releases = site.orders().iter().filter(|order| matches!(order, Order::Release(_))).count();
+    assert!(releases <= 11 + 12, "{releases} releases of 11 jobs");
+    site.tell("scancel", &[&name(long)]);
+    site.drain(Duration::from_secs(60));
+    site.replays();
+}
+
+/// Slurm forgets a job after MinJobAge; one that depends on it starts all the same.
+fn forgotten() {
+    let lines = vec!["MinJobAge=60".into()];
+    let Some(site) = Site::with(Options { nodes: 1, cpus: 4, lines, ..Options::default() }, "easy") else { return };
+    let _daemon = site.drive();
+    let first = site.submit(1, 1, 5);
+    let after = site.submit_with(1, 1, 5, &["-d", &format!("afterok:{first}"), "--begin=now+200"]);
+    site.await_state(first, &["CD"]);
+    within(Duration::from_secs(190), "the first is forgotten", || site.state(first).is_empty());
+    until("its follower has not begun", || site.state(after) == "held");
+    site.tell("scontrol", &["update", &format!("JobId={after}"), "StartTime=now"]);
+    within(Duration::from_secs(30), &format!("it starts: {}", site.told()), || {
+        ["R", "CG", "CD"].contains(&site.state(after).as_str())
+    });
+}

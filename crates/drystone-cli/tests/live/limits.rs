@@ -1,0 +1,122 @@
+//! Limits of QOS under arrays, memory and GPUs that the policy counts, and the site's own priorities.
+
+use super::site::{Site, Tests, user, within};
+use super::users::as_user_submits;
+use drystone_live::cluster::Order;
+use drystone_testbed::Options;
+use std::time::Duration;
+
+pub(crate) fn tests() -> Tests {
+    vec![
+        ("an_array_under_a_limit_of_a_qos_blocks_no_other_user", array_under_a_limit),
+        ("memory_and_gpus_are_counted_by_the_policy", counted),
+        ("the_sites_own_priorities_order_jobs", site_order),
+    ]
+}
+
+const RUNS: [&str; 3] = ["R", "CG", "CD"];
+
+fn array_under_a_limit() {
+    let account = format!("add user {} account=a", user());
+    let accounts = ["add account a", &account, "add user nobody account=a", "modify qos normal set MaxJobsPerUser=2"];
+    let lines = ["AccountingStorageEnforce=limits,qos"].map(String::from).to_vec();
+    let accounts = Some(accounts.map(String::from).to_vec());
+    let Some(site) = Site::with(Options { nodes: 1, cpus: 8, lines, accounts, ..Options::default() }, "easy") else {
+        return;
+    };
+    let _daemon = site.drive();
+    let array = site.submit_with(1, 5, 5, &["--array=1-12"]);
+    let runs = || site.states().iter().filter(|(name, state)| *state == "R" && name.starts_with(&array.to_string())).count();
+    within(Duration::from_secs(60), "two tasks run", || runs() == 2);
+    let Some(small) = as_user_submits(&site, &["-n", "1", "-t", "1"], 1) else { return };
+    within(Duration::from_secs(20), &format!("the other user's job starts: {}", site.told()), || {
+        RUNS.contains(&site.state(small).as_str())
+    });
+    let mut most = 0;
+    within(Duration::from_secs(150), "all tasks have their turn", || {
+        most = most.max(runs());
+        site.states().values().filter(|state| *state == "CD").count() == 13
+    });
+    assert_eq!(most, 2);
+    let releases = site.orders().iter().filter(|order| matches!(order, Order::Release(_))).count();
+    println!("{releases} releases of 13 jobs");
+    assert!(releases <= 12 * 4 + 8, "{releases} releases of 13 jobs");
+    site.settled();
+    site.each_started_once(13);
+}
+
+/// The policy starts no job whose memory or GPU is taken: nothing is released in vain, a job behind
+/// starts in the place of one that has to wait, and GPU jobs are the policy's.
+fn counted() {
+    let lines = vec!["SelectTypeParameters=CR_Core_Memory".into()];
+    let gres = Some("gpu:2".to_string());
+    let options = Options { nodes: 1, cpus: 8, memory: 8_000, gres, lines, ..Options::default() };
+    let Some(site) = Site::with(options, "easy") else { return };
+    let _daemon = site.drive();
+    let gpus: Vec<u64> =
+        (0..3).map(|_| site.submit_with(1, 8, 1, &["--mem=100", "--gres=gpu:1"])).collect();
+    within(Duration::from_secs(30), "two GPU jobs run", || gpus[..2].iter().all(|&job| site.state(job) == "R"));
+    let wide = site.submit_with(1, 8, 1, &["--mem=6000"]);
+    within(Duration::from_secs(30), "the one with much memory runs", || site.state(wide) == "R");
+    let more = site.submit_with(1, 1, 1, &["--mem=6000"]);
+    let small = site.submit_with(1, 1, 1, &["--mem=100"]);
+    within(Duration::from_secs(8), "the small one starts at once", || RUNS.contains(&site.state(small).as_str()));
+    let told = site.published();
+    assert_eq!((site.state(gpus[2]).as_str(), site.state(more).as_str()), ("held", "held"), "{}", site.told());
+    assert_eq!(told["left_out"], serde_json::json!({}), "nothing is left to Slurm");
+    site.drain(Duration::from_secs(60));
+    let releases = site.orders().iter().filter(|order| matches!(order, Order::Release(_))).count();
+    assert_eq!(releases, 6, "no release was in vain");
+    site.settled();
+    site.each_started_once(6);
+    site.replays();
+}
+
+/// Fair share and QOS under `easy(order=site)`: the later job of a higher QOS leads, and the user
+/// with less use leads.
+fn site_order() {
+    let me = user();
+    let own = format!("add user {me} account=a");
+    let accounts = [
+        "add account a",
+        "add account b",
+        &own,
+        "add user nobody account=b",
+        "add qos high",
+        "modify qos high set priority=100",
+        "modify account a set qos=normal,high",
+    ];
+    let lines = [
+        "AccountingStorageEnforce=associations,qos",
+        "PriorityType=priority/multifactor",
+        "PriorityWeightQOS=100000",
+        "PriorityWeightFairshare=1000",
+        "PriorityWeightAge=1",
+        "PriorityCalcPeriod=1",
+    ];
+    let options = Options {
+        nodes: 1,
+        cpus: 4,
+        lines: lines.map(String::from).to_vec(),
+        accounts: Some(accounts.map(String::from).to_vec()),
+        ..Options::default()
+    };
+    let Some(site) = Site::with(options, "easy(order=site)") else { return };
+    // Without that order priorities of the site forbid to drive.
+    let output = site.command(&["live", "drive", "--policy", "easy", "--check"]).output().expect("runs");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("order=site"), "{output:?}");
+    let _daemon = site.drive();
+    // Four processors for more than a minute are all the use there is: it is the first user's.
+    let blocker = site.submit(4, 140, 10);
+    site.await_state(blocker, &["R"]);
+    let mine = site.submit(4, 3, 1);
+    let Some(theirs) = as_user_submits(&site, &["-n", "4", "-t", "1"], 3) else { return };
+    let high = site.submit_with(4, 3, 1, &["--qos=high"]);
+    site.drain(Duration::from_secs(240));
+    let times = super::depends::times(&site);
+    let start = |job: u64| times[&job.to_string()].0;
+    let shown: Vec<(u64, i64)> = [high, theirs, mine].iter().map(|&job| (job, start(job))).collect();
+    assert!(shown.is_sorted_by_key(|&(_, start)| start), "QOS first, then the user without use: {shown:?}");
+    site.each_started_once(4);
+    site.replays();
+}

@@ -1,0 +1,143 @@
+//! Reasons that administrators read, and figures of shadows: rights, slurmdbd, units, metrics.
+
+use super::site::{PROGRAM, Site, Tests, until};
+use drystone_testbed::Options;
+use std::collections::BTreeSet;
+use std::io::{Read, Write};
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::process::{Command, Output};
+use std::time::Duration;
+
+pub(crate) fn tests() -> Tests {
+    vec![
+        ("a_user_who_may_not_see_is_told_which_right_is_missing", hidden),
+        ("slurmdbd_down_is_the_reason_that_is_given", accounting_down),
+        ("a_plain_stop_is_a_success_for_systemd", stops),
+        ("a_shadow_counts_each_start_once", counted_once),
+    ]
+}
+
+const NOBODY: u32 = 65_534;
+
+/// The program as an ordinary user; `None` where this is not root.
+fn as_nobody(site: &Site, args: &[&str]) -> Option<Output> {
+    let mut command = Command::new(PROGRAM);
+    command.args(args).env("SLURM_CONF", site.cluster.conf()).env("DRYSTONE_STATE", "/tmp/drystone-of-nobody");
+    let output = command.uid(NOBODY).gid(NOBODY).current_dir("/tmp").output().ok();
+    if output.is_none() {
+        eprintln!("SKIPPED: only root can act as another user");
+    }
+    output
+}
+
+fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+fn hidden() {
+    for (private, thing) in [("nodes", "nodes"), ("jobs", "jobs of other users")] {
+        let lines = vec![format!("PrivateData={private}")];
+        let options = Options { nodes: 1, cpus: 4, lines, ..Options::default() };
+        let Some(site) = Site::with(options, "easy") else { return };
+        let Some(output) = as_nobody(&site, &["live", "shadow", "--policy", "easy", "--listen", "none"]) else { return };
+        let text = said(&output);
+        assert_eq!(output.status.code(), Some(2), "{text}");
+        assert!(text.contains(&format!("PrivateData={private} hides {thing}")), "{text}");
+        assert!(text.contains("AdminLevel=Operator"), "{text}");
+    }
+}
+
+fn accounting_down() {
+    let accounts = ["add account a", "add user nobody account=a AdminLevel=Operator"].map(String::from).to_vec();
+    let options = Options { nodes: 1, cpus: 4, accounts: Some(accounts), ..Options::default() };
+    let Some(site) = Site::with(options, "easy") else { return };
+    let check = ["live", "drive", "--policy", "easy", "--check"];
+    let Some(output) = as_nobody(&site, &check) else { return };
+    assert!(!said(&output).contains("may not release"), "an operator may: {}", said(&output));
+    site.cluster.kill_accounting();
+    let output = as_nobody(&site, &check).expect("root");
+    assert!(said(&output).contains("slurmdbd does not answer"), "{}", said(&output));
+    assert!(!said(&output).contains("may not release"), "{}", said(&output));
+    // Root needs no accounting to drive.
+    let _daemon = site.drive();
+    let job = site.submit(1, 1, 1);
+    site.await_state(job, &["R", "CG", "CD"]);
+}
+
+/// Every signal that systemd or a terminal sends ends a daemon with a code that the unit knows.
+fn stops() {
+    let Some(site) = Site::start(1, 2, "easy") else { return };
+    let unit = site.run(&["live", "install", "unit", "--policy", "easy", "--user", "root"]);
+    let codes: Vec<i32> = unit
+        .lines()
+        .find_map(|line| line.strip_prefix("SuccessExitStatus="))
+        .expect("the unit says so")
+        .split(' ')
+        .map(|code| code.parse().expect("a code"))
+        .collect();
+    for signal in ["-TERM", "-INT", "-HUP"] {
+        let mut daemon = site.drive();
+        daemon.signal(signal);
+        let code = daemon.end();
+        assert!(codes.contains(&code), "{signal}: {code} is none of {codes:?}: {}", site.log_tail());
+        assert!(site.log().contains("given back"), "{}", site.log_tail());
+    }
+    // Where systemd is, it reads the unit without a complaint about these lines.
+    let path = site.path("drystone-live.service");
+    std::fs::write(&path, unit).expect("written");
+    if let Ok(output) = Command::new("systemd-analyze").arg("verify").arg(&path).output() {
+        let text = said(&output);
+        assert!(!text.contains("SuccessExitStatus") && !text.contains("Unknown"), "{text}");
+    }
+}
+
+/// A page over a socket: its body, once there is a server.
+fn page(socket: &std::path::Path, what: &str) -> Option<String> {
+    let mut stream = UnixStream::connect(socket).ok()?;
+    write!(stream, "GET {what} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").ok()?;
+    let mut text = String::new();
+    stream.read_to_string(&mut text).ok()?;
+    text.split_once("\r\n\r\n").map(|(_, body)| body.to_string())
+}
+
+fn counted_once() {
+    let options = Options { nodes: 1, cpus: 4, scheduler: "backfill".into(), ..Options::default() };
+    let Some(site) = Site::with(options, "easy") else { return };
+    let socket = site.path("page.sock");
+    let listen = format!("unix:{}", socket.display());
+    let log = std::fs::File::create(site.path("daemon.log")).expect("a log");
+    let mut command = site.command(&["live", "shadow", "--policy", "easy", "--listen", &listen]);
+    let _daemon = super::site::Running(command.stderr(log).spawn().expect("begins"));
+    // From the first connection on there are metrics.
+    let mut first = None;
+    until("the page is there", || {
+        first = page(&socket, "/metrics");
+        first.is_some()
+    });
+    assert!(first.is_some_and(|text| text.contains("drystone_live_ready")));
+    until("the shadow looks", || page(&socket, "/metrics").is_some_and(|text| text.contains("drystone_live_ready 1")));
+    let jobs: Vec<u64> = (0..24).map(|k| site.submit(1 + k % 4, 1 + k % 3, 1)).collect();
+    site.drain(Duration::from_secs(120));
+    until("all is seen", || {
+        let told = site.published();
+        told["jobs"]["done"].as_u64() >= Some(24) && told["health"]["differences"] == 0
+    });
+    let starts = site.published()["health"]["counters"]["starts"].as_u64().expect("a count");
+    assert!(starts <= 24, "{starts} starts of 24 jobs");
+    let log = site.log();
+    let lines: Vec<&str> = log.lines().filter(|line| line.contains("would start")).collect();
+    let named: BTreeSet<&str> =
+        lines.iter().filter_map(|line| line.split("job=").nth(1)?.split_whitespace().next()).collect();
+    assert_eq!(lines.len(), named.len(), "each is told once: {lines:?}");
+    assert_eq!(lines.len() as u64, starts);
+    assert!(named.len() <= jobs.len());
+    // The log is the cluster's, and the report's baseline is its own scheduler.
+    site.run(&["live", "journal", "export", "--out", "site.swf"]);
+    let swf = std::fs::read_to_string(site.path("site.swf")).expect("written");
+    assert!(swf.lines().any(|line| line.starts_with("; Computer: drystone")), "{}", &swf[..400.min(swf.len())]);
+    let report: serde_json::Value =
+        serde_json::from_str(&site.run(&["live", "report", "--format", "json"])).expect("JSON");
+    let baseline = report["baseline"].as_str().expect("a policy");
+    assert!(baseline.starts_with("slurm:") && baseline.contains("slurm.conf"), "{baseline}");
+}
