@@ -78,7 +78,8 @@ impl Cluster {
             std::fs::write(root.join("etc/job_submit.lua"), text).map_err(told)?;
         }
         if let Some(gres) = &options.gres {
-            std::fs::write(root.join("etc/gres.conf"), gres_conf(gres)).map_err(told)?;
+            let text = gres_conf(gres, &root.join("etc")).map_err(told)?;
+            std::fs::write(root.join("etc/gres.conf"), text).map_err(told)?;
         }
         cluster.add_accounts()?;
         cluster.start_controller();
@@ -244,15 +245,21 @@ impl Drop for Cluster {
     }
 }
 
-/// `gres.conf` for resources such as `gpu:a100:2`: they are counted, and no device file belongs to
-/// them.
-fn gres_conf(gres: &str) -> String {
-    let line = |one: &str| match one.split(':').collect::<Vec<_>>()[..] {
-        [name, kind, count] => format!("Name={name} Type={kind} Count={count}\n"),
-        [name, count] => format!("Name={name} Count={count}\n"),
-        _ => format!("Name={one}\n"),
-    };
-    gres.split(',').map(line).collect()
+/// `gres.conf` for resources such as `gpu:a100:2`. Slurm wants a file for each GPU and only looks
+/// whether it is there.
+fn gres_conf(gres: &str, folder: &Path) -> std::io::Result<String> {
+    let mut text = String::new();
+    for (at, one) in gres.split(',').enumerate() {
+        let parts: Vec<&str> = one.split(':').collect();
+        let count: u32 = parts.last().and_then(|last| last.parse().ok()).unwrap_or(1);
+        let kind = if parts.len() > 2 { format!(" Type={}", parts[1]) } else { String::new() };
+        for device in 0..count {
+            let file = folder.join(format!("device{at}-{device}"));
+            std::fs::write(&file, "")?;
+            text.push_str(&format!("Name={}{kind} File={}\n", parts[0], file.display()));
+        }
+    }
+    Ok(text)
 }
 
 /// Ends a child and reaps it.

@@ -4,13 +4,87 @@ use super::site::{Site, Tests, full, user, within};
 use std::time::{Duration, Instant};
 
 pub(crate) fn tests() -> Tests {
-    vec![("thousands_come_and_are_cancelled", thousands)]
+    vec![
+        ("thousands_come_and_are_cancelled", || thousands("easy")),
+        ("thousands_come_under_conservative", || thousands("conservative")),
+        ("an_array_of_fifty_thousand_under_easy", || large_array("easy")),
+        ("an_array_of_fifty_thousand_under_conservative", || large_array("conservative")),
+    ]
 }
 
-fn thousands() {
+/// Oldest heartbeat and slowest submission of a time, in seconds. A job is submitted every five
+/// seconds and cancelled again.
+fn watch(site: &Site, time: Duration) -> (i64, f64) {
+    let since = Instant::now();
+    let (mut oldest, mut slowest, mut next) = (0, 0.0_f64, Duration::ZERO);
+    while since.elapsed() < time {
+        oldest = oldest.max(site.silence().unwrap_or(i64::MAX));
+        if since.elapsed() >= next {
+            let begun = Instant::now();
+            let job = site.submit(1, 1, 1);
+            slowest = slowest.max(begun.elapsed().as_secs_f64());
+            site.tell("scancel", &[&job.to_string()]);
+            next += Duration::from_secs(5);
+        }
+        std::thread::sleep(Duration::from_millis(250));
+    }
+    (oldest, slowest)
+}
+
+/// Longest that a heartbeat may be old, in seconds; the timer of a hand-back waits for 120.
+const OLDEST: i64 = 10;
+/// Slurm's commands give up after so many seconds (`MessageTimeout` is 20 here).
+const GIVES_UP: f64 = 10.0;
+
+/// Prints figures of a crowd, and checks them.
+fn judge(site: &Site, what: &str, used: Duration, passed: Duration, (oldest, slowest): (i64, f64)) {
+    let told = site.published();
+    let share = used.as_secs_f64() / passed.as_secs_f64();
+    let number = |name: &str| told["health"][name].as_f64().unwrap_or(0.0);
+    println!(
+        "{what} under {} for {:.0} s: daemon and its commands {:.2} % of a core, with slurmctld's part {:.2} %, a look every {:.2} s \
+         costs {:.1} ms; oldest heartbeat {oldest} s, slowest submission {slowest:.2} s",
+        site.policy,
+        passed.as_secs_f64(),
+        share * 100.0,
+        number("core_share") * 100.0,
+        number("period_ms") / 1_000.0,
+        number("look_ms")
+    );
+    assert!(oldest <= OLDEST, "the heart beats: {oldest} s");
+    assert!(slowest < GIVES_UP, "submissions never wait for us: {slowest} s");
+    assert!(told["health"]["core_share"].as_f64() <= Some(0.05), "{}", told["health"]);
+    assert!(share <= 0.08, "{share}: looking costs no more than it says, and deciding little");
+}
+
+/// A huge array: tasks start, end and split off one by one while all the others wait.
+fn large_array(policy: &str) {
+    const TASKS: u64 = 50_000;
+    let Some(site) = Site::start(2, 4, policy) else { return };
+    let daemon = site.drive();
+    site.submit_with(1, 20, 5, &[&format!("--array=1-{TASKS}")]);
+    within(Duration::from_secs(120), "all are known", || {
+        let told = site.published();
+        told["jobs"]["waiting"].as_u64().unwrap_or(0) + told["jobs"]["running"].as_u64().unwrap_or(0) >= TASKS - 100
+    });
+    let before = (Instant::now(), daemon.used());
+    let seen = watch(&site, Duration::from_secs(if full() { 600 } else { 60 }));
+    judge(&site, "50,000 tasks", daemon.used() - before.1, before.0.elapsed(), seen);
+    assert!(site.states().values().filter(|state| *state == "R").count() >= 4, "tasks go on: {}", site.told());
+    site.tell("scancel", &["-u", &user()]);
+    within(Duration::from_secs(120), "all are gone", || {
+        let told = site.published();
+        told["jobs"]["waiting"].as_u64().unwrap_or(0) + told["jobs"]["running"].as_u64().unwrap_or(0) == 0
+    });
+    site.settled();
+    drop(daemon);
+    site.replays();
+}
+
+fn thousands(policy: &str) {
     // As many as a test has time for.
     let (jobs, minutes) = if full() { (10_000, 10) } else { (1_500, 0) };
-    let Some(site) = Site::start(2, 4, "easy") else { return };
+    let Some(site) = Site::start(2, 4, policy) else { return };
     let daemon = site.drive();
     let submit = |count: usize| {
         for _ in 0..count {
@@ -26,21 +100,8 @@ fn thousands() {
         site.published()["jobs"]["waiting"].as_u64() >= Some(jobs as u64 - 120)
     });
     let before = (Instant::now(), daemon.used());
-    std::thread::sleep(Duration::from_secs(15 + minutes * 60));
-    let told = site.published();
-    let share = (daemon.used() - before.1).as_secs_f64() / before.0.elapsed().as_secs_f64();
-    println!(
-        "{jobs} pending jobs for {:.0} s: daemon and its commands {:.2} % of a core, with slurmctld's part {:.2} %, a look every {:.2} s \
-         costs {:.1} ms",
-        before.0.elapsed().as_secs_f64(),
-        share * 100.0,
-        told["health"]["core_share"].as_f64().unwrap_or(0.0) * 100.0,
-        told["health"]["period_ms"].as_f64().unwrap_or(0.0) / 1_000.0,
-        told["health"]["look_ms"].as_f64().unwrap_or(0.0)
-    );
-    assert!(told["health"]["core_share"].as_f64() <= Some(0.05), "{}", told["health"]);
-    assert!(share <= 0.08, "{share}: looking costs no more than it says, and deciding little");
-    assert!(site.silence() <= Some(30), "the heart beats: {:?}", site.silence());
+    let seen = watch(&site, Duration::from_secs(15 + minutes * 60));
+    judge(&site, &format!("{jobs} pending jobs"), daemon.used() - before.1, before.0.elapsed(), seen);
     site.settled();
     site.tell("scancel", &["--state=PENDING"]);
     site.tell("scancel", &["-u", &user()]);

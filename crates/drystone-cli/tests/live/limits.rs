@@ -26,7 +26,8 @@ fn array_under_a_limit() {
     };
     let _daemon = site.drive();
     let array = site.submit_with(1, 5, 5, &["--array=1-12"]);
-    let runs = || site.states().iter().filter(|(name, state)| *state == "R" && name.starts_with(&array.to_string())).count();
+    let tasks = format!("{array}_");
+    let runs = || site.states().iter().filter(|(name, state)| *state == "R" && name.starts_with(&tasks)).count();
     within(Duration::from_secs(60), "two tasks run", || runs() == 2);
     let Some(small) = as_user_submits(&site, &["-n", "1", "-t", "1"], 1) else { return };
     within(Duration::from_secs(20), &format!("the other user's job starts: {}", site.told()), || {
@@ -77,6 +78,7 @@ fn counted() {
 fn site_order() {
     let me = user();
     let own = format!("add user {me} account=a");
+    let classes = format!("modify user {me} set qos=normal,high");
     let accounts = [
         "add account a",
         "add account b",
@@ -84,7 +86,7 @@ fn site_order() {
         "add user nobody account=b",
         "add qos high",
         "modify qos high set priority=100",
-        "modify account a set qos=normal,high",
+        &classes,
     ];
     let lines = [
         "AccountingStorageEnforce=associations,qos",

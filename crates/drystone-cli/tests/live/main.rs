@@ -31,6 +31,8 @@ mod shadow;
 #[cfg(unix)]
 mod site;
 #[cfg(unix)]
+mod soak;
+#[cfg(unix)]
 mod tutorial;
 #[cfg(unix)]
 mod users;
@@ -54,6 +56,7 @@ fn main() {
     // The longest first, which wait most: the others fit beside them.
     let all = [
         shadow::tests(),
+        soak::tests(),
         depends::tests(),
         limits::tests(),
         back::tests(),

@@ -1,0 +1,415 @@
+//! A soak: a stream of jobs of all kinds from five users, with random faults, beside the same stream
+//! under Slurm's own scheduler. No job may wait longer than there for no reason: checked job by job.
+
+use super::depends::times;
+use super::site::{Site, Tests, full, within};
+use drystone::policy::Action;
+use drystone_live::cluster::Key;
+use drystone_live::core::Input;
+use drystone_live::journal::{self, Record};
+use drystone_testbed::Options;
+use std::collections::BTreeMap;
+use std::os::unix::process::CommandExt;
+use std::time::{Duration, Instant};
+
+/// Only where it is asked for: it takes `DRYSTONE_LIVE_SOAK` minutes, or two hours with
+/// `DRYSTONE_LIVE_FULL`.
+pub(crate) fn tests() -> Tests {
+    if minutes().is_none() {
+        return Vec::new();
+    }
+    vec![("soak", soak)]
+}
+
+fn minutes() -> Option<u64> {
+    let given = std::env::var("DRYSTONE_LIVE_SOAK").ok().and_then(|text| text.parse().ok());
+    given.or_else(|| full().then_some(120))
+}
+
+/// Users that every Linux has, with their numbers.
+const USERS: [(&str, u32); 5] = [("daemon", 1), ("bin", 2), ("sys", 3), ("games", 5), ("man", 6)];
+const NODES: usize = 4;
+const CPUS: u32 = 8;
+/// Memory of a node, and of a processor of most jobs, in MB.
+const MEMORY: u32 = 8_000;
+const EACH: u32 = 100;
+/// Jobs of one user that run at once under the limited QOS.
+const LIMIT: usize = 3;
+/// Mean time from one job to the next, in milliseconds: 3,000 in two hours.
+const EVERY: u64 = 2_400;
+/// Seconds from one fault to the next.
+const FAULT: u64 = 170;
+/// Seconds after a fault in which no job can be expected to start.
+const SHADOW: i64 = 45;
+/// Seconds that a job may wait longer than under Slurm's own scheduler while it could run.
+const LATE: i64 = 30;
+
+/// Numbers that look random and are the same in every run.
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self, sides: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % sides
+    }
+}
+
+/// A job of the stream, as both sites have it.
+#[derive(Clone, Debug)]
+struct Planned {
+    user: usize,
+    /// Processors on one node; of several nodes all processors.
+    procs: u32,
+    nodes: u32,
+    memory: u32,
+    minutes: i64,
+    limited: bool,
+    /// Number of the job on each site, and of the one that it waits for.
+    number: [u64; 2],
+    task: Option<u32>,
+    after: Option<[String; 2]>,
+    /// Time from which it may run, but for others.
+    ready: i64,
+    /// True if it can never run.
+    never: bool,
+}
+
+impl Planned {
+    fn name(&self, site: usize) -> String {
+        match self.task {
+            Some(task) => format!("{}_{task}", self.number[site]),
+            None => self.number[site].to_string(),
+        }
+    }
+}
+
+/// A command of Slurm as one of the users.
+fn as_one(site: &Site, user: usize, program: &str, args: &[&str]) -> String {
+    let mut command = site.cluster.command(program);
+    command.args(args).uid(USERS[user].1).gid(USERS[user].1).current_dir("/tmp");
+    let output = command.output().expect("Slurm's commands run");
+    let said = String::from_utf8_lossy(&output.stdout).trim().to_string();
+    assert!(output.status.success(), "{program} {args:?}: {}", String::from_utf8_lossy(&output.stderr));
+    said
+}
+
+fn start(policy: &str, scheduler: &str) -> Option<Site> {
+    let mut accounts = vec!["add account a".to_string(), "add qos limited".into()];
+    accounts.push(format!("modify qos limited set MaxJobsPerUser={LIMIT}"));
+    for (name, _) in USERS {
+        accounts.push(format!("add user {name} account=a"));
+        accounts.push(format!("modify user {name} set qos=normal,limited"));
+    }
+    let lines = [
+        "SelectTypeParameters=CR_Core_Memory",
+        "AccountingStorageEnforce=limits,qos",
+        // Every job stays listed, with its times, until the end.
+        "MinJobAge=86400",
+    ];
+    let partitions = vec!["PartitionName=main Nodes=ALL Default=YES MaxTime=60 State=UP".into()];
+    let options = Options {
+        nodes: NODES as u32,
+        cpus: CPUS,
+        memory: MEMORY,
+        scheduler: scheduler.into(),
+        lines: lines.map(String::from).to_vec(),
+        partitions,
+        accounts: Some(accounts),
+        ..Options::default()
+    };
+    Site::with(options, policy)
+}
+
+/// Draws the next submission and makes it on both sites; an array gives several jobs.
+fn submit(dice: &mut Dice, sites: [&Site; 2], jobs: &[Planned], held: &mut Vec<(i64, usize)>) -> Vec<Planned> {
+    let user = dice.roll(5) as usize;
+    let kind = dice.roll(100);
+    let nodes = if dice.roll(20) == 0 { 2 } else { 1 };
+    let procs = if nodes > 1 { CPUS } else { [1, 1, 2, 2, 4, 4, 8][dice.roll(7) as usize] };
+    let seconds = [4, 8, 12, 20, 30, 50][dice.roll(6) as usize];
+    let minutes = 1 + dice.roll(4) as i64;
+    let mut job = Planned {
+        user,
+        procs,
+        nodes,
+        memory: EACH * procs,
+        minutes,
+        limited: false,
+        number: [0, 0],
+        task: None,
+        after: None,
+        ready: drystone_live::daemon::wall(),
+        never: false,
+    };
+    let mut more: Vec<String> = Vec::new();
+    let mut tasks = 1;
+    match kind {
+        0..8 => tasks = 3 + dice.roll(4) as u32,
+        8..20 if nodes == 1 => job.memory = 2_000 + 1_000 * dice.roll(5) as u32,
+        20..30 => job.limited = true,
+        30..37 => {
+            let own: Vec<&Planned> = jobs.iter().rev().take(60).filter(|job| job.user == user && !job.never).collect();
+            job.after = own.first().map(|other| [other.name(0), other.name(1)]);
+        }
+        37..43 => {
+            more.push("--hold".into());
+            held.push((job.ready + 25, jobs.len()));
+            job.ready += 25;
+        }
+        43 => (job.minutes, job.never) = (90, true),
+        _ => {}
+    }
+    if job.limited {
+        more.push("--qos=limited".into());
+    }
+    if tasks > 1 {
+        more.push(format!("--array=1-{tasks}"));
+    }
+    for (at, site) in sites.into_iter().enumerate() {
+        let mut args = vec!["--parsable".to_string(), "-o".into(), "/dev/null".into(), format!("-N{nodes}")];
+        args.extend([format!("--ntasks-per-node={procs}"), format!("-t{}", job.minutes), format!("--mem={}", job.memory)]);
+        args.extend(more.iter().cloned());
+        if let Some(after) = &job.after {
+            args.push(format!("--dependency=afterany:{}", after[at]));
+        }
+        args.extend(["--wrap".to_string(), format!("sleep {seconds}")]);
+        let args: Vec<&str> = args.iter().map(String::as_str).collect();
+        job.number[at] = as_one(site, user, "sbatch", &args).parse().expect("a number");
+    }
+    if tasks == 1 {
+        return vec![job];
+    }
+    (1..=tasks).map(|task| Planned { task: Some(task), ..job.clone() }).collect()
+}
+
+/// Lets jobs go whose time has come, as their owners.
+fn release(sites: [&Site; 2], jobs: &[Planned], held: &mut Vec<(i64, usize)>) {
+    let now = drystone_live::daemon::wall();
+    held.retain(|&(time, at)| {
+        if time > now {
+            return true;
+        }
+        for (site, number) in sites.into_iter().zip(jobs[at].number) {
+            as_one(site, jobs[at].user, "scontrol", &["release", &number.to_string()]);
+        }
+        false
+    });
+}
+
+/// Waits until slurmctld answers.
+fn answers(site: &Site) {
+    within(Duration::from_secs(60), "slurmctld answers", || {
+        let output = site.cluster.command("scontrol").args(["ping"]).output().expect("scontrol runs");
+        String::from_utf8_lossy(&output.stdout).contains("is UP")
+    });
+}
+
+/// Something goes wrong on the driven site. A node is drained on both.
+fn fault(kind: u64, ours: &mut Site, theirs: &Site, daemon: &mut super::site::Running) {
+    match kind {
+        0 | 1 => {
+            daemon.kill();
+            std::thread::sleep(Duration::from_secs(2));
+            *daemon = ours.drive();
+        }
+        2 => {
+            // What slurmctld has not saved is forgotten: nothing is submitted in its last seconds.
+            std::thread::sleep(Duration::from_secs(12));
+            ours.cluster.kill_controller();
+            ours.cluster.start_controller();
+            answers(ours);
+        }
+        3 => {
+            ours.cluster.pause_controller(true);
+            std::thread::sleep(Duration::from_secs(15));
+            ours.cluster.pause_controller(false);
+            answers(ours);
+        }
+        _ => {
+            for site in [&*ours, theirs] {
+                site.tell("scontrol", &["update", "NodeName=n2", "State=DRAIN", "Reason=soak"]);
+            }
+            std::thread::sleep(Duration::from_secs(20));
+            for site in [&*ours, theirs] {
+                site.tell("scontrol", &["update", "NodeName=n2", "State=RESUME"]);
+            }
+        }
+    }
+}
+
+fn soak() {
+    let minutes = minutes().unwrap_or(0);
+    let (Some(mut ours), Some(theirs)) = (start("easy", "builtin"), start("easy", "backfill")) else { return };
+    let mut daemon = ours.drive();
+    let (mut dice, mut jobs, mut held, mut faults) = (Dice(7), Vec::new(), Vec::new(), Vec::new());
+    let begun = Instant::now();
+    let mut next_fault = Duration::from_secs(FAULT);
+    let mut oldest = 0;
+    while begun.elapsed() < Duration::from_secs(minutes * 60) {
+        let new = submit(&mut dice, [&ours, &theirs], &jobs, &mut held);
+        jobs.extend(new);
+        release([&ours, &theirs], &jobs, &mut held);
+        oldest = oldest.max(ours.silence().unwrap_or(0));
+        if begun.elapsed() >= next_fault {
+            let from = drystone_live::daemon::wall();
+            fault(dice.roll(5), &mut ours, &theirs, &mut daemon);
+            faults.push((from, drystone_live::daemon::wall() + SHADOW));
+            next_fault = begun.elapsed() + Duration::from_secs(FAULT);
+        }
+        std::thread::sleep(Duration::from_millis(EVERY / 2 + dice.roll(EVERY)));
+    }
+    while !held.is_empty() {
+        release([&ours, &theirs], &jobs, &mut held);
+        std::thread::sleep(Duration::from_secs(1));
+    }
+    for job in jobs.iter().filter(|job| job.never) {
+        for (site, number) in [&ours, &theirs].into_iter().zip(job.number) {
+            site.tell("scancel", &[&number.to_string()]);
+        }
+    }
+    for site in [&ours, &theirs] {
+        site.drain(Duration::from_secs(900));
+    }
+    ours.settled();
+    let counters = ours.published()["health"]["counters"].clone();
+    drop(daemon);
+    let records = [times(&ours), times(&theirs)];
+    println!("{} jobs, {} faults in {minutes} min; oldest heartbeat seen {oldest} s; {counters}", jobs.len(), faults.len());
+    judge(&ours, &jobs, &records, &faults);
+    ours.replays();
+}
+
+/// A job with its times on the driven site.
+struct Row<'a> {
+    job: &'a Planned,
+    ready: i64,
+    start: i64,
+    end: i64,
+    longer: i64,
+    nodes: Vec<usize>,
+}
+
+type Times = BTreeMap<String, (i64, i64)>;
+
+/// Nodes of every job of a site, by name.
+fn nodes(site: &Site) -> BTreeMap<String, Vec<usize>> {
+    let said = site.cluster.ask("squeue", &["-h", "-a", "-r", "-t", "all", "-o", "%i %N"]);
+    let line = |line: &str| {
+        let (name, list) = line.split_once(' ')?;
+        let names = drystone_slurm::conf::expand_hostlist(list).ok()?;
+        let at = names.iter().filter_map(|node| node.strip_prefix('n')?.parse::<usize>().ok());
+        Some((name.to_string(), at.map(|at| at - 1).collect()))
+    };
+    said.lines().filter_map(line).collect()
+}
+
+/// Every announced start of the journal: when it was announced, of which job, and for when.
+fn reservations(site: &Site) -> Vec<(i64, Key, i64)> {
+    let mut found = Vec::new();
+    for (_, records) in journal::whole(&site.home().journal()).expect("a journal") {
+        let mut offset = 0;
+        let mut now = 0;
+        for record in records {
+            match record {
+                Record::In(Input::Facts { stamp, delta, .. }) => (offset, now) = (stamp.now - delta.time, delta.time),
+                Record::Out(output) => {
+                    for decided in output.decided {
+                        if let (Action::Reserve { start, .. }, Some(key)) = (decided.action, decided.key) {
+                            found.push((now, key, start.0 - offset));
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+    found
+}
+
+/// Checks that a job that waits longer than under Slurm's own scheduler had no room, or that it was
+/// reserved.
+fn judge(site: &Site, jobs: &[Planned], records: &[Times; 2], faults: &[(i64, i64)]) {
+    let on = nodes(site);
+    let ready = |job: &Planned, at: usize| {
+        let after = job.after.as_ref().map(|after| ended(&records[at], &after[at]));
+        job.ready.max(after.unwrap_or(0))
+    };
+    let mut rows = Vec::new();
+    let mut missing = Vec::new();
+    for job in jobs.iter().filter(|job| !job.never) {
+        let both = (records[0].get(&job.name(0)), records[1].get(&job.name(1)));
+        let (Some(&(start, end)), Some(&(other, _))) = both else {
+            missing.push(job.name(0));
+            continue;
+        };
+        let from = ready(job, 0);
+        let longer = (start - from) - (other - ready(job, 1));
+        let nodes = on.get(&job.name(0)).cloned().unwrap_or_default();
+        rows.push(Row { job, ready: from, start, end, longer, nodes });
+    }
+    let mean = |wait: &dyn Fn(&Row<'_>) -> i64| rows.iter().map(wait).sum::<i64>() as f64 / rows.len().max(1) as f64;
+    let late: Vec<&Row<'_>> = rows.iter().filter(|row| row.longer > LATE).collect();
+    println!(
+        "mean wait {:.1} s, under Slurm's own scheduler {:.1} s; {} jobs wait more than {LATE} s longer, {} more than {LATE} s shorter",
+        mean(&|row| row.start - row.ready),
+        mean(&|row| row.start - row.ready - row.longer),
+        late.len(),
+        rows.iter().filter(|row| row.longer < -LATE).count()
+    );
+    let reserved = reservations(site);
+    let mut blamed = Vec::new();
+    for row in &late {
+        let idle = (row.ready..row.start)
+            .filter(|&t| !faults.iter().any(|&(from, to)| (from..=to).contains(&t)))
+            .filter(|&t| could_run(row, &rows, t) && !is_reserved(row, &rows, &reserved, t))
+            .count() as i64;
+        if idle > LATE {
+            blamed.push((row.job.name(0), row.longer, idle, row.job));
+        }
+    }
+    assert!(missing.is_empty(), "lost: {missing:?}");
+    assert!(blamed.is_empty(), "{} jobs waited for no reason (longer, idle): {blamed:#?}", blamed.len());
+}
+
+/// End of a job, or of the last task of an array.
+fn ended(times: &Times, name: &str) -> i64 {
+    let tasks = format!("{name}_");
+    let own = times.iter().filter(|(other, _)| *other == name || other.starts_with(&tasks));
+    own.map(|(_, &(_, end))| end).max().unwrap_or(0)
+}
+
+/// Returns whether there was room for a job on the nodes, and within its QOS.
+fn could_run(row: &Row<'_>, rows: &[Row<'_>], t: i64) -> bool {
+    let mut free = [(CPUS, MEMORY); NODES];
+    let mut of_user = 0;
+    // An end is seen and its processors are free a moment later.
+    for other in rows.iter().filter(|other| other.start <= t && t <= other.end + 1) {
+        of_user += usize::from(other.job.limited && other.job.user == row.job.user);
+        for &at in &other.nodes {
+            free[at].0 = free[at].0.saturating_sub(other.job.procs);
+            free[at].1 = free[at].1.saturating_sub(other.job.memory);
+        }
+    }
+    let fits = free.iter().filter(|(procs, memory)| *procs >= row.job.procs && *memory >= row.job.memory).count();
+    fits >= row.job.nodes as usize && !(row.job.limited && of_user >= LIMIT)
+}
+
+/// Returns whether the start of a job would have moved the reservation of the head of the queue.
+fn is_reserved(row: &Row<'_>, rows: &[Row<'_>], reserved: &[(i64, Key, i64)], t: i64) -> bool {
+    let waits = |key: &Key| {
+        rows.iter().find(|other| other.job.number[0] == key.id && other.job.task == key.task && other.start > t)
+    };
+    let last = reserved.iter().take_while(|(at, _, _)| *at <= t).last();
+    let Some((head, start)) = last.and_then(|(_, key, start)| Some((waits(key)?, *start))) else { return false };
+    if std::ptr::eq(head, row) || t + row.job.minutes * 60 <= start {
+        return false;
+    }
+    let all = |job: &Planned| (i64::from(job.procs * job.nodes), i64::from(job.memory * job.nodes));
+    let mut spare = (i64::from(CPUS) * NODES as i64, i64::from(MEMORY) * NODES as i64);
+    let stay = rows.iter().filter(|other| other.start <= t && t < other.end);
+    for job in stay.filter(|other| other.start + other.job.minutes * 60 > start).map(|other| other.job) {
+        spare = (spare.0 - all(job).0, spare.1 - all(job).1);
+    }
+    let (own, head) = (all(row.job), all(head.job));
+    own.0 > spare.0 - head.0 || own.1 > spare.1 - head.1
+}
