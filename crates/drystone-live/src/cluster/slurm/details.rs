@@ -73,7 +73,7 @@ pub(super) fn read(run: &Runner, only: Option<u64>) -> Result<Vec<(RecordId, Det
     }
 }
 
-fn line(line: &str) -> Result<(RecordId, Details), ClusterError> {
+pub(super) fn line(line: &str) -> Result<(RecordId, Details), ClusterError> {
     let garbled = || ClusterError::Garbled(format!("squeue -O: `{}`", line.escape_debug()));
     let fields: Vec<&str> = line.split(SEPARATOR).map(str::trim).collect();
     let [id, tasks, submit, mark, restarts, nodes, per_task, least, per_job, each_task, per_socket, tres, per_node, each, ""] =

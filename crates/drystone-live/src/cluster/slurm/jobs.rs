@@ -176,8 +176,10 @@ fn state(text: &str) -> Option<(State, bool, bool)> {
     }
 }
 
+/// Reads a reason. Newer releases write sentences with underscores for blanks.
 fn reason(text: &str) -> Reason {
-    match text {
+    let text = text.replace('_', " ");
+    match text.as_str() {
         "None" | "(null)" | "" => Reason::None,
         "JobHeldUser" => Reason::UserHold,
         "JobHeldAdmin" | "MaxRequeue" => Reason::AdminHold,
@@ -207,7 +209,7 @@ pub(super) fn sample() -> JobFact {
 }
 
 #[cfg(test)]
-mod tests {
+pub(in crate::cluster::slurm) mod tests {
     use super::*;
     use crate::cluster::{After, Condition, Depends};
 

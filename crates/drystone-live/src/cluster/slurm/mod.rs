@@ -10,6 +10,8 @@ mod jobs;
 mod nodes;
 mod orders;
 mod priority;
+#[cfg(test)]
+mod releases;
 mod run;
 mod site;
 mod texts;

@@ -23,7 +23,7 @@ pub(super) fn read(run: &Runner, partitions: &[String]) -> Result<Vec<NodeFact>,
     parse(&run.ask("sinfo", &["-h", "-p", &partitions, "-N", "-O", &format])?)
 }
 
-fn parse(said: &str) -> Result<Vec<NodeFact>, ClusterError> {
+pub(super) fn parse(said: &str) -> Result<Vec<NodeFact>, ClusterError> {
     let mut seen = BTreeSet::new();
     let mut nodes = Vec::new();
     for line in said.lines() {
