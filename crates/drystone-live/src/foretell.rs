@@ -17,6 +17,12 @@ const ROWS: usize = 300;
 const SHARE: u32 = 50;
 /// Age after which answers are renewed, even if nothing has happened.
 const RENEW: Duration = Duration::from_secs(60);
+/// Processor time that one round of answers may take: heart and looks wait for it.
+const LONGEST: Duration = Duration::from_secs(2);
+/// Number of waiting jobs with which a first round is tried.
+const FIRST: u32 = 5_000;
+/// Fewer waiting jobs than this cost no less, as far as is known.
+const LEAST: u32 = 1_000;
 /// No second try before this, where answers failed.
 const RETRY: Duration = Duration::from_secs(300);
 
@@ -40,6 +46,8 @@ pub struct Foretell {
     /// Time of the last answers, and of the next at the earliest.
     at: Duration,
     next: Duration,
+    /// Cost of the last round, and the number of jobs that waited.
+    last: Option<(Duration, u32)>,
     problem: Option<String>,
 }
 
@@ -64,8 +72,15 @@ impl Foretell {
         if steady < self.next || !(self.stale || steady.saturating_sub(self.at) >= RENEW) {
             return processor_time().saturating_sub(before);
         }
-        let jobs: Vec<JobId> = session.view().waiting().take(ROWS).collect();
+        let waiting = u32::try_from(session.waiting()).unwrap_or(u32::MAX);
         self.starts.clear();
+        if self.expected(waiting).is_none_or(|cost| cost > LONGEST) {
+            self.problem = Some(format!("{waiting} jobs wait: foretelling their starts would hold the daemon for too long"));
+            (self.stale, self.at, self.next) = (false, steady, steady + RENEW);
+            return processor_time().saturating_sub(before);
+        }
+        let Some(follower) = &mut self.follower else { return Duration::ZERO };
+        let jobs: Vec<JobId> = session.view().waiting().take(ROWS).collect();
         let answers = if jobs.is_empty() { Ok(Vec::new()) } else { follower.answer(session, &jobs) };
         self.problem = answers.as_ref().err().map(ToString::to_string);
         for answer in answers.into_iter().flatten() {
@@ -75,8 +90,18 @@ impl Foretell {
         }
         let cost = processor_time().saturating_sub(before);
         (self.stale, self.at) = (false, steady);
+        self.last = Some((cost, waiting));
         self.next = steady + if self.problem.is_some() { RETRY } else { cost * SHARE };
         cost
+    }
+
+    /// Expected cost of a round with so many waiting jobs, by the last round; a few are always tried.
+    fn expected(&self, waiting: u32) -> Option<Duration> {
+        match self.last {
+            Some((cost, before)) => Some(cost.mul_f64(f64::from(waiting) / f64::from(before.max(LEAST)))),
+            None if waiting <= FIRST => Some(Duration::ZERO),
+            None => None,
+        }
     }
 
     /// The last answer for a job.
