@@ -72,10 +72,11 @@ impl Foretell {
         if steady < self.next || !(self.stale || steady.saturating_sub(self.at) >= RENEW) {
             return processor_time().saturating_sub(before);
         }
-        let waiting = u32::try_from(session.waiting()).unwrap_or(u32::MAX);
+        let waiting = session.waiting();
         self.starts.clear();
         if self.expected(waiting).is_none_or(|cost| cost > LONGEST) {
-            self.problem = Some(format!("{waiting} jobs wait: foretelling their starts would hold the daemon for too long"));
+            self.problem =
+                Some(format!("{waiting} jobs wait: foretelling their starts would hold the daemon for too long"));
             (self.stale, self.at, self.next) = (false, steady, steady + RENEW);
             return processor_time().saturating_sub(before);
         }
@@ -95,7 +96,8 @@ impl Foretell {
         cost
     }
 
-    /// Expected cost of a round with so many waiting jobs, by the last round; a few are always tried.
+    /// Expected cost of a round with so many waiting jobs, by the last round; a few are always
+    /// tried.
     fn expected(&self, waiting: u32) -> Option<Duration> {
         match self.last {
             Some((cost, before)) => Some(cost.mul_f64(f64::from(waiting) / f64::from(before.max(LEAST)))),

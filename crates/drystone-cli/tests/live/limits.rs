@@ -1,7 +1,8 @@
-//! Limits of QOS under arrays, memory and GPUs that the policy counts, and the site's own priorities.
+//! Limits of QOS under arrays, memory and GPUs that the policy counts, and the site's own
+//! priorities.
 
 use super::site::{Site, Tests, user, within};
-use super::users::as_user_submits;
+use super::users::{as_user_submits, ordinary};
 use drystone_live::cluster::Order;
 use drystone_testbed::Options;
 use std::time::Duration;
@@ -18,7 +19,8 @@ const RUNS: [&str; 3] = ["R", "CG", "CD"];
 
 fn array_under_a_limit() {
     let account = format!("add user {} account=a", user());
-    let accounts = ["add account a", &account, "add user nobody account=a", "modify qos normal set MaxJobsPerUser=2"];
+    let other = format!("add user {} account=a", ordinary());
+    let accounts = ["add account a", &account, &other, "modify qos normal set MaxJobsPerUser=2"];
     let lines = ["AccountingStorageEnforce=limits,qos"].map(String::from).to_vec();
     let accounts = Some(accounts.map(String::from).to_vec());
     let Some(site) = Site::with(Options { nodes: 1, cpus: 8, lines, accounts, ..Options::default() }, "easy") else {
@@ -54,8 +56,7 @@ fn counted() {
     let options = Options { nodes: 1, cpus: 8, memory: 8_000, gres, lines, ..Options::default() };
     let Some(site) = Site::with(options, "easy") else { return };
     let _daemon = site.drive();
-    let gpus: Vec<u64> =
-        (0..3).map(|_| site.submit_with(1, 8, 1, &["--mem=100", "--gres=gpu:1"])).collect();
+    let gpus: Vec<u64> = (0..3).map(|_| site.submit_with(1, 8, 1, &["--mem=100", "--gres=gpu:1"])).collect();
     within(Duration::from_secs(30), "two GPU jobs run", || gpus[..2].iter().all(|&job| site.state(job) == "R"));
     let wide = site.submit_with(1, 8, 1, &["--mem=6000"]);
     within(Duration::from_secs(30), "the one with much memory runs", || site.state(wide) == "R");
@@ -79,15 +80,9 @@ fn site_order() {
     let me = user();
     let own = format!("add user {me} account=a");
     let classes = format!("modify user {me} set qos=normal,high");
-    let accounts = [
-        "add account a",
-        "add account b",
-        &own,
-        "add user nobody account=b",
-        "add qos high",
-        "modify qos high set priority=100",
-        &classes,
-    ];
+    let other = format!("add user {} account=b", ordinary());
+    let accounts =
+        ["add account a", "add account b", &own, &other, "add qos high", "modify qos high set priority=100", &classes];
     let lines = [
         "AccountingStorageEnforce=associations,qos",
         "PriorityType=priority/multifactor",

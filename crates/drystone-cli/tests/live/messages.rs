@@ -23,7 +23,7 @@ const NOBODY: u32 = 65_534;
 /// The program as an ordinary user; `None` where this is not root.
 fn as_nobody(site: &Site, args: &[&str]) -> Option<Output> {
     let mut command = Command::new(PROGRAM);
-    command.args(args).env("SLURM_CONF", site.cluster.conf()).env("DRYSTONE_STATE", "/tmp/drystone-of-nobody");
+    command.args(args).env("SLURM_CONF", site.cluster.conf()).env("DRYSTONE_STATE", "/tmp/drystone-ordinary");
     let output = command.uid(NOBODY).gid(NOBODY).current_dir("/tmp").output().ok();
     if output.is_none() {
         eprintln!("SKIPPED: only root can act as another user");
@@ -40,7 +40,9 @@ fn hidden() {
         let lines = vec![format!("PrivateData={private}")];
         let options = Options { nodes: 1, cpus: 4, lines, ..Options::default() };
         let Some(site) = Site::with(options, "easy") else { return };
-        let Some(output) = as_nobody(&site, &["live", "shadow", "--policy", "easy", "--listen", "none"]) else { return };
+        let Some(output) = as_nobody(&site, &["live", "shadow", "--policy", "easy", "--listen", "none"]) else {
+            return;
+        };
         let text = said(&output);
         assert_eq!(output.status.code(), Some(2), "{text}");
         assert!(text.contains(&format!("PrivateData={private} hides {thing}")), "{text}");
@@ -49,7 +51,8 @@ fn hidden() {
 }
 
 fn accounting_down() {
-    let accounts = ["add account a", "add user nobody account=a AdminLevel=Operator"].map(String::from).to_vec();
+    let operator = format!("add user {} account=a AdminLevel=Operator", super::users::ordinary());
+    let accounts = vec!["add account a".to_string(), operator];
     let options = Options { nodes: 1, cpus: 4, accounts: Some(accounts), ..Options::default() };
     let Some(site) = Site::with(options, "easy") else { return };
     let check = ["live", "drive", "--policy", "easy", "--check"];
@@ -129,7 +132,7 @@ fn counted_once() {
     let lines: Vec<&str> = log.lines().filter(|line| line.contains("would start")).collect();
     let named: BTreeSet<&str> =
         lines.iter().filter_map(|line| line.split("job=").nth(1)?.split_whitespace().next()).collect();
-    assert_eq!(lines.len(), named.len(), "each is told once: {lines:?}");
+    assert_eq!(lines.len(), named.len(), "each start is written once: {lines:?}");
     assert_eq!(lines.len() as u64, starts);
     assert!(named.len() <= jobs.len());
     // The log is the cluster's, and the report's baseline is its own scheduler.

@@ -1,5 +1,6 @@
-//! A soak: a stream of jobs of all kinds from five users, with random faults, beside the same stream
-//! under Slurm's own scheduler. No job may wait longer than there for no reason: checked job by job.
+//! A soak: a stream of jobs of all kinds from five users, with random faults, beside the same
+//! stream under Slurm's own scheduler. No job may wait longer than there for no reason: checked job
+//! by job.
 
 use super::depends::times;
 use super::site::{Site, Tests, full, within};
@@ -167,7 +168,11 @@ fn submit(dice: &mut Dice, sites: [&Site; 2], jobs: &[Planned], held: &mut Vec<(
     }
     for (at, site) in sites.into_iter().enumerate() {
         let mut args = vec!["--parsable".to_string(), "-o".into(), "/dev/null".into(), format!("-N{nodes}")];
-        args.extend([format!("--ntasks-per-node={procs}"), format!("-t{}", job.minutes), format!("--mem={}", job.memory)]);
+        args.extend([
+            format!("--ntasks-per-node={procs}"),
+            format!("-t{}", job.minutes),
+            format!("--mem={}", job.memory),
+        ]);
         args.extend(more.iter().cloned());
         if let Some(after) = &job.after {
             args.push(format!("--dependency=afterany:{}", after[at]));
@@ -274,7 +279,11 @@ fn soak() {
     let counters = ours.published()["health"]["counters"].clone();
     drop(daemon);
     let records = [times(&ours), times(&theirs)];
-    println!("{} jobs, {} faults in {minutes} min; oldest heartbeat seen {oldest} s; {counters}", jobs.len(), faults.len());
+    println!(
+        "{} jobs, {} faults in {minutes} min; oldest heartbeat seen {oldest} s; {counters}",
+        jobs.len(),
+        faults.len()
+    );
     judge(&ours, &jobs, &records, &faults);
     ours.replays();
 }

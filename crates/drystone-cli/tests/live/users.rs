@@ -41,6 +41,12 @@ fn held_and_cancelled() {
     assert_eq!((site.state(kept), site.state(gone)), ("CD".into(), "CA".into()));
 }
 
+/// Name of the ordinary user.
+pub(super) fn ordinary() -> String {
+    let said = std::process::Command::new("id").args(["-un", "65534"]).output().expect("id runs");
+    String::from_utf8_lossy(&said.stdout).trim().to_string()
+}
+
 /// A command of Slurm as an ordinary user; `None` where this is not root.
 pub(super) fn as_user(site: &Site, program: &str, args: &[&str]) -> Option<Output> {
     use std::os::unix::process::CommandExt;

@@ -222,7 +222,7 @@ pub enum After {
     /// That no other job of its user and name runs or came before it: `singleton`. Only the cluster
     /// knows names.
     Alone,
-    /// What will not happen any more.
+    /// An event that will not happen any more.
     Never,
 }
 
@@ -324,8 +324,8 @@ pub struct JobFact {
     /// Priority that the cluster itself gives it while it waits, the largest first; 0 where that is
     /// not read. See [`Cluster`](super::Cluster).
     pub priority: i64,
-    /// Devices that it asks for in all, by name: `gpu`, `gpu:a100`. Empty without devices, and where
-    /// their number is not known.
+    /// Devices that it asks for in all, by name: `gpu`, `gpu:a100`. Empty without devices, and
+    /// where their number is not known.
     pub devices: Vec<(String, u32)>,
     /// Partition.
     pub partition: String,

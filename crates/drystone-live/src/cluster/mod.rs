@@ -6,8 +6,8 @@ pub mod recorded;
 pub mod slurm;
 
 pub use facts::{
-    After, Ask, Condition, Depends, Ending, JobFact, JobName, Key, Mark, NodeDevices, NodeFact, NodeState, Place, Reason, RecordId, Slot,
-    Snapshot, State,
+    After, Ask, Condition, Depends, Ending, JobFact, JobName, Key, Mark, NodeDevices, NodeFact, NodeState, Place,
+    Reason, RecordId, Slot, Snapshot, State,
 };
 use serde::{Deserialize, Serialize};
 use std::fmt;

@@ -39,8 +39,7 @@ pub fn shadow(folder: &Path, policy: &PolicySpec) -> Result<Shadowed, JournalErr
             }
         }
     }
-    let settings =
-        Settings::of(Mode::Shadow, partitions, true, policy);
+    let settings = Settings::of(Mode::Shadow, partitions, true, policy);
     let mut core = Core::new(settings, layout, policy);
     let mut cluster = ReplayCluster::new(looks);
     let mut found = Shadowed::default();

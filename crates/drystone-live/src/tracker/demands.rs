@@ -29,7 +29,8 @@ impl Demands {
         }
         let mut builder = ResourceTableBuilder::new();
         let memory = layout.memory().map(|mb| Resource::new("mem", ResourceUnit::Kilobytes, mb.saturating_mul(KB)));
-        let devices = layout.devices().iter().map(|(name, count)| Resource::new(name.clone(), ResourceUnit::Count, *count));
+        let devices =
+            layout.devices().iter().map(|(name, count)| Resource::new(name.clone(), ResourceUnit::Count, *count));
         for resource in memory.into_iter().chain(devices) {
             // A name that is none is not counted, and its jobs are left to the cluster.
             let _ = builder.resource(resource);

@@ -50,7 +50,14 @@ impl Tracker {
             nodes = nodes.max(least);
         }
         let devices = fact.devices.iter().map(|(name, count)| (name.clone(), count.div_ceil(nodes))).collect();
-        Need { devices, procs: fact.procs, memory: fact.memory.unwrap_or(0), together: fact.together.max(1), narrow, nodes }
+        Need {
+            devices,
+            procs: fact.procs,
+            memory: fact.memory.unwrap_or(0),
+            together: fact.together.max(1),
+            narrow,
+            nodes,
+        }
     }
 }
 

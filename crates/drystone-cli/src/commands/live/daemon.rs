@@ -94,7 +94,10 @@ pub(super) fn work(
     };
     // Reports simulate the site's own scheduler by it.
     if let Err(error) = home.note_conf(conf) {
-        message::warning(&format!("{}: {error}; `live report` will not know the cluster's configuration", home.state().display()));
+        message::warning(&format!(
+            "{}: {error}; `live report` will not know the cluster's configuration",
+            home.state().display()
+        ));
     }
     let outcome = run(&mut daemon, stop);
     (Some(daemon), outcome)

@@ -9,8 +9,8 @@ use crate::output::number::{count, duration, percent};
 use crate::output::{self, Printable, message};
 use drystone::policy::PolicySpec;
 use drystone_live::journal::{self, Record};
-use drystone_live::state::Home;
 use drystone_live::report::{Compared, Report, Waited, report as make};
+use drystone_live::state::Home;
 use std::path::Path;
 
 pub(super) fn report(args: &LiveReportArgs) -> Outcome {
@@ -33,7 +33,9 @@ pub(super) fn report(args: &LiveReportArgs) -> Outcome {
 fn own_scheduler(state: &Path) -> PolicySpec {
     let plain = || "easy".parse().unwrap_or_else(|e| unreachable!("easy is a policy: {e}"));
     let Some(conf) = Home::noted_conf(state) else {
-        message::note("the cluster's slurm.conf is not known here, so that the baseline is easy; --baseline slurm:FILE names it");
+        message::note(
+            "the cluster's slurm.conf is not known here, so that the baseline is easy; --baseline slurm:FILE names it",
+        );
         return plain();
     };
     match format!("slurm:{}", conf.display()).parse() {

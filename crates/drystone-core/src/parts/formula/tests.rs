@@ -218,6 +218,7 @@ fn facts() -> impl Strategy<Value = Facts> {
         group: user,
         queue: user,
         machine: 64.0,
+        priority: f64::from(user),
         beyond: Beyond { gpus: f64::from(user.max(0)), memory: 1.5, share: 0.1 },
     })
 }

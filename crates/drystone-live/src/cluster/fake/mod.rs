@@ -272,7 +272,15 @@ impl FakeCluster {
 
     fn node(&self, at: usize) -> NodeFact {
         let (name, procs, state) = self.nodes[at].clone();
-        NodeFact { name, state, procs, busy: procs - self.idle_on(at).min(procs), memory: None, whole_memory: None, devices: Vec::new() }
+        NodeFact {
+            name,
+            state,
+            procs,
+            busy: procs - self.idle_on(at).min(procs),
+            memory: None,
+            whole_memory: None,
+            devices: Vec::new(),
+        }
     }
 
     fn key(&self, number: u64) -> Key {

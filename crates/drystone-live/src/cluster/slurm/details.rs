@@ -53,7 +53,8 @@ impl Details {
         if self.devices {
             fact.asks.insert(Ask::Devices);
         }
-        let each = self.node_devices.iter().map(|(name, count)| (name.clone(), count.saturating_mul(fact.nodes.max(1))));
+        let each =
+            self.node_devices.iter().map(|(name, count)| (name.clone(), count.saturating_mul(fact.nodes.max(1))));
         fact.devices = self.job_devices.iter().cloned().chain(each).collect();
     }
 }
@@ -76,8 +77,23 @@ pub(super) fn read(run: &Runner, only: Option<u64>) -> Result<Vec<(RecordId, Det
 pub(super) fn line(line: &str) -> Result<(RecordId, Details), ClusterError> {
     let garbled = || ClusterError::Garbled(format!("squeue -O: `{}`", line.escape_debug()));
     let fields: Vec<&str> = line.split(SEPARATOR).map(str::trim).collect();
-    let [id, tasks, submit, mark, restarts, nodes, per_task, least, per_job, each_task, per_socket, tres, per_node, each, ""] =
-        fields[..]
+    let [
+        id,
+        tasks,
+        submit,
+        mark,
+        restarts,
+        nodes,
+        per_task,
+        least,
+        per_job,
+        each_task,
+        per_socket,
+        tres,
+        per_node,
+        each,
+        "",
+    ] = fields[..]
     else {
         return Err(garbled());
     };
@@ -100,7 +116,8 @@ pub(super) fn line(line: &str) -> Result<(RecordId, Details), ClusterError> {
         memory: texts::memory(tres),
         job_devices: {
             let tasks = number(each);
-            let of_tasks = texts::devices(each_task).into_iter().map(|(name, count)| (name, count.saturating_mul(tasks)));
+            let of_tasks =
+                texts::devices(each_task).into_iter().map(|(name, count)| (name, count.saturating_mul(tasks)));
             texts::devices(per_job).into_iter().chain(of_tasks).collect()
         },
         node_devices: texts::devices(per_node),

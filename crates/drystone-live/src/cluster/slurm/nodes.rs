@@ -80,8 +80,10 @@ mod tests {
 
     #[test]
     fn nodes_are_read() {
-        let nodes = parse("n1 |mix |3/1/0/4 |8000 |3000 |(null)|gpu:0|\nn2|drng|2/0/2/4|8000|8000|||\nn1|mix|3/1/0/4|8000|3000|||\n")
-            .expect("sound");
+        let nodes = parse(
+            "n1 |mix |3/1/0/4 |8000 |3000 |(null)|gpu:0|\nn2|drng|2/0/2/4|8000|8000|||\nn1|mix|3/1/0/4|8000|3000|||\n",
+        )
+        .expect("sound");
         let node = |name: &str, state, busy, memory| NodeFact {
             name: name.into(),
             state,

@@ -41,7 +41,8 @@ impl Priorities {
     pub(super) fn of(site: &Site) -> Option<Priorities> {
         let mut text = String::from("ClusterName=site\n");
         for (name, value) in site.settings() {
-            let wanted = name.starts_with("Priority") && name != "PriorityParameters" || name == "AccountingStorageType";
+            let wanted =
+                name.starts_with("Priority") && name != "PriorityParameters" || name == "AccountingStorageType";
             if wanted && !value.starts_with('(') && !value.is_empty() {
                 // Writing into a text cannot fail.
                 let _ = writeln!(text, "{name}={value}");
@@ -50,7 +51,8 @@ impl Priorities {
         text.push_str("NodeName=n CPUs=1\nPartitionName=p Nodes=n\n");
         let conf = SlurmConf::parse(&text, "scontrol show config").ok()?;
         let rules = Multifactor::from_conf(&conf)?;
-        let factors = site.partitions.iter().map(|partition| (partition.name.clone(), f64::from(partition.factor))).collect();
+        let factors =
+            site.partitions.iter().map(|partition| (partition.name.clone(), f64::from(partition.factor))).collect();
         Some(Priorities {
             rules,
             partitions: factors,

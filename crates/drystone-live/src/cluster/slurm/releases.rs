@@ -103,7 +103,8 @@ const RELEASES: [Release; 6] = [
 fn job(release: &Release, state: &str, reason: &str, per_job: &str, per_task: &str, per_node: &str) -> JobFact {
     let mut fields = jobs::tests::HELD;
     (fields[4], fields[5], fields[19], fields[21]) = (state, reason, "(null)", per_node);
-    let mut fact = jobs::parse(&jobs::tests::record(&fields)).unwrap_or_else(|e| panic!("{}: {e}", release.name)).remove(0);
+    let mut fact =
+        jobs::parse(&jobs::tests::record(&fields)).unwrap_or_else(|e| panic!("{}: {e}", release.name)).remove(0);
     let line = format!(
         "7 \x1fN/A \x1f1795571646 \x1fdrystone:held \x1f0 \x1f \x1f4 \x1f1 \x1f{per_job} \x1f{per_task} \x1fN/A \x1fcpu=8,mem=4G,node=2,billing=8 \x1f{per_node} \x1f2 \x1f"
     );
@@ -153,7 +154,12 @@ fn nodes_are_read_as_each_release_prints_them() {
             release.planned
         );
         let nodes = nodes::parse(&line).unwrap_or_else(|e| panic!("{}: {e}", release.name));
-        assert_eq!((nodes[0].state, nodes[0].busy, nodes[0].memory), (NodeState::Up, 3, Some(5_000)), "{}", release.name);
+        assert_eq!(
+            (nodes[0].state, nodes[0].busy, nodes[0].memory),
+            (NodeState::Up, 3, Some(5_000)),
+            "{}",
+            release.name
+        );
         let found: Vec<(&str, u32, u32)> = nodes[0].devices.iter().map(|d| (d.name.as_str(), d.all, d.busy)).collect();
         assert_eq!(found, [("gpu", 4, 1), ("gpu:a100", 4, 1)], "{}", release.name);
         assert!(nodes[1].devices.is_empty());

@@ -518,8 +518,12 @@ mod tests {
         .map(|(name, value)| (name.to_string(), value.to_string()))
         .collect();
         settings.extend(changes.iter().map(|(name, value)| ((*name).to_string(), (*value).to_string())));
-        let partition =
-            |name: &str, nodes: &str| Partition { name: name.into(), nodes: nodes.into(), sharing: "NO".into(), factor: 1 };
+        let partition = |name: &str, nodes: &str| Partition {
+            name: name.into(),
+            nodes: nodes.into(),
+            sharing: "NO".into(),
+            factor: 1,
+        };
         Site {
             release: settings["SLURM_VERSION"].clone(),
             settings,

@@ -38,8 +38,8 @@ pub(super) fn names_devices(text: &str) -> bool {
         })
 }
 
-/// Devices of a list, in all and by type: `gres:gpu:a100:2`, `gres/gpu=2`, `gpu:a100:4(S:0-1),gpu:2`.
-/// Sorted by name; entries without a device are left out.
+/// Devices of a list, in all and by type: `gres:gpu:a100:2`, `gres/gpu=2`,
+/// `gpu:a100:4(S:0-1),gpu:2`. Sorted by name; entries without a device are left out.
 pub(super) fn devices(text: &str) -> Vec<(String, u32)> {
     let mut sums: std::collections::BTreeMap<String, u32> = std::collections::BTreeMap::new();
     let mut depth = 0_u32;
