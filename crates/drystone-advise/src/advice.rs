@@ -7,7 +7,7 @@ use crate::goal::relative;
 use crate::interval::intervals;
 use crate::options::Change;
 use crate::periods::halves;
-use crate::search::{Chosen, Plan, best_known, live, settings};
+use crate::search::{Chosen, Plan, best_known, settings, single};
 use crate::study::{Bench, Candidate, Study};
 use drystone::metrics::Unit;
 use drystone::policy::goal::Measure;
@@ -31,6 +31,8 @@ pub struct Advice {
     pub settings: Answer,
     /// Another policy, run live.
     pub live: Answer,
+    /// Limits of partitions and QOS.
+    pub limits: Answer,
     /// Everything that was tried, best first, over all periods.
     pub tried: Vec<Tried>,
     /// Names of what was tried that nothing else beats in both the goal and the longest wait, best
@@ -184,9 +186,15 @@ pub fn advise<B: Bench>(study: &mut Study<'_>, bench: &mut B, plan: Plan) -> Res
     let own = chosen.pop().flatten();
     let best = best_known(study, periods).or(own);
     let settings = answer(study, (best, &chosen), &divisions, periods);
-    let mut chosen = live(study, &directions);
+    let all: Vec<Candidate> = (0..study.live.len()).map(Candidate::Live).collect();
+    let mut chosen = single(study, &all, &directions);
     let best = chosen.pop().flatten();
     let live = answer(study, (best, &chosen), &divisions, periods);
+    let all: Vec<Candidate> = (0..study.limits.len()).map(Candidate::Limit).collect();
+    study.learn(bench, &all, phases, "limits of partitions and QOS")?;
+    let mut chosen = single(study, &all, &directions);
+    let best = chosen.pop().flatten();
+    let limits = answer(study, (best, &chosen), &divisions, periods);
     let tried = tried(study, periods);
     let longest = study.figures.iter().position(|figure| *figure == Figure::Goal(Measure::MaxWait));
     Ok(Some(Advice {
@@ -196,6 +204,7 @@ pub fn advise<B: Bench>(study: &mut Study<'_>, bench: &mut B, plan: Plan) -> Res
         spread: study.spread(periods),
         settings,
         live,
+        limits,
         front: front(&tried, longest),
         tried,
     }))

@@ -1,7 +1,7 @@
 //! Figure of a goal or a guard: one number of the jobs of some weeks.
 
 use drystone::metrics::Unit;
-use drystone::model::{Ended, Span};
+use drystone::model::{Ended, Job, Span};
 use drystone::policy::goal::Measure;
 use drystone::text::nearest;
 use drystone_evolve::Objective;
@@ -110,14 +110,18 @@ impl Figure {
 
     /// The value of one job and its weight; `None` where the job does not count in it.
     pub(crate) fn of(&self, ended: &Ended<'_>, thresholds: Thresholds) -> Option<(f64, f64)> {
-        let (wait, job) = (ended.wait(), ended.job);
+        self.of_job(ended.job, (ended.wait(), ended.outcome.ran), thresholds)
+    }
+
+    /// The value of a job by its wait and the time that it ran, and its weight.
+    pub(crate) fn of_job(&self, job: &Job, (wait, ran): (Span, Span), thresholds: Thresholds) -> Option<(f64, f64)> {
         let seconds = wait.as_f64();
         Some(match self {
             Figure::Goal(Measure::MaxWait | Measure::Wait) => (seconds, 1.0),
             Figure::Goal(Measure::Excess(threshold)) => {
                 ((seconds - threshold.unwrap_or(thresholds.excess).as_f64()).max(0.0), 1.0)
             }
-            Figure::Goal(Measure::Slowdown) => (1.0 + seconds / ended.outcome.ran.as_f64().max(BOUND), 1.0),
+            Figure::Goal(Measure::Slowdown) => (1.0 + seconds / ran.as_f64().max(BOUND), 1.0),
             Figure::Goal(Measure::Area) => (seconds * f64::from(job.procs), f64::from(job.procs)),
             Figure::Goal(Measure::Late(limit)) => (if wait > *limit { 1.0 } else { 0.0 }, 1.0),
             Figure::Goal(Measure::Special(select)) => {
@@ -134,7 +138,7 @@ impl Figure {
                 return (job.procs > *above && job.procs <= *most).then_some((seconds, 1.0));
             }
             Figure::Catalogue(objective) => {
-                let value = objective.measure.of(wait, ended.outcome.ran);
+                let value = objective.measure.of(wait, ran);
                 return (!value.is_nan()).then_some((value, 1.0));
             }
         })

@@ -38,5 +38,5 @@ pub use watch::Watch;
 pub use whatif::{
     Applied, ApplyError, ArrivalChange, Border, Bordered, ChangeList, ClassChange, Closure, Left, LeftOut, LimitRule,
     Longer, NodeAmount, PairedChange, PairedWait, PartitionPremises, PoolPremises, Premises, SiteChange,
-    SiteChangeError, apply, moment, paired,
+    SiteChangeError, apply, limit_candidates, moment, paired,
 };

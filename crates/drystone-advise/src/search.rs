@@ -110,10 +110,9 @@ pub(crate) fn best_known(study: &Study<'_>, periods: &[usize]) -> Option<Chosen>
     best(study, all, periods)
 }
 
-/// As [`settings`], among policies to run live.
-pub(crate) fn live(study: &Study<'_>, directions: &[&[usize]]) -> Vec<Option<Chosen>> {
-    let all: Vec<Candidate> = (0..study.live.len()).map(Candidate::Live).collect();
-    directions.iter().map(|periods| best(study, all.clone(), periods)).collect()
+/// As [`settings`], among candidates that are not combined: policies to run live, limits.
+pub(crate) fn single(study: &Study<'_>, all: &[Candidate], directions: &[&[usize]]) -> Vec<Option<Chosen>> {
+    directions.iter().map(|periods| best(study, all.to_vec(), periods)).collect()
 }
 
 /// The candidate that serves the goal best and keeps the guards, if it is better than the site as

@@ -1,8 +1,10 @@
 //! Results of each candidate: sums per period of each simulation.
 
-use crate::figure::{Figure, SHOWN_WIDTHS};
+use crate::figure::{Figure, SHOWN_WIDTHS, Thresholds};
 use crate::goal::{Goal, Guard};
 use crate::options::{Change, Live, Site};
+use crate::periods::Periods;
+use drystone::model::{Job, Span};
 use drystone::policy::goal::Measure;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -55,6 +57,27 @@ impl Sums {
         sums
     }
 
+    /// Sums of jobs with their waits and the times that they ran, period by period.
+    #[must_use]
+    pub fn of_jobs<'a>(
+        figures: &[Figure],
+        thresholds: Thresholds,
+        periods: &Periods,
+        jobs: impl Iterator<Item = (&'a Job, Span, Span)>,
+    ) -> Sums {
+        let mut sums = Sums::empty(periods.count(), figures.len());
+        for (job, wait, ran) in jobs {
+            let Some(period) = periods.place(job.submit) else { continue };
+            for (at, figure) in figures.iter().enumerate() {
+                if let Some((value, weight)) = figure.of_job(job, (wait, ran), thresholds) {
+                    sums.of_mut(period, at).push(value, weight);
+                }
+            }
+            sums.jobs[period] += 1;
+        }
+        sums
+    }
+
     pub(crate) fn of_mut(&mut self, period: usize, figure: usize) -> &mut Sum {
         &mut self.cells[period * self.figures + figure]
     }
@@ -84,7 +107,9 @@ pub trait Bench {
     /// Its error.
     type Error;
 
-    /// Simulates these policies over the whole period; `None` for those that were cancelled.
+    /// Simulates these policies over the whole period; `None` for those that were cancelled. A
+    /// second line of a text is a change of the site ([`ChangeList`](crate::ChangeList)) that is
+    /// made to it before.
     /// `stage` is the purpose, for messages.
     ///
     /// # Errors
@@ -103,6 +128,8 @@ pub enum Candidate {
     Slurm(Vec<usize>),
     /// A policy that a live scheduler runs beside it, by its place.
     Live(usize),
+    /// A change of partitions or QOS under the site's own settings, by its place.
+    Limit(usize),
 }
 
 /// Question, candidates and results.
@@ -120,6 +147,8 @@ pub struct Study<'a> {
     pub changes: Vec<Change>,
     /// Policies to run live.
     pub live: Vec<Live>,
+    /// Changes of partitions and QOS, as texts.
+    pub limits: Vec<String>,
     /// Clock phases that a candidate of Slurm is simulated in.
     pub phases: u32,
     known: BTreeMap<String, Sums>,
@@ -150,6 +179,7 @@ impl<'a> Study<'a> {
             figures,
             changes,
             live,
+            limits: Vec::new(),
             phases: phases.max(1),
             known: BTreeMap::new(),
             asked: BTreeSet::new(),
@@ -172,6 +202,7 @@ impl<'a> Study<'a> {
                 names.join(", ")
             }
             Candidate::Live(at) => self.live[*at].policy.clone(),
+            Candidate::Limit(at) => self.limits[*at].clone(),
         }
     }
 
@@ -184,6 +215,7 @@ impl<'a> Study<'a> {
                 self.site.policy(&changes, phase)
             }
             Candidate::Live(at) => self.live[*at].policy.clone(),
+            Candidate::Limit(at) => format!("{}\n{}", self.site.policy(&[], phase), self.limits[*at]),
         }
     }
 

@@ -57,6 +57,11 @@ fn parsed(words: &[String]) -> Result<Command, Failure> {
     Ok(cli.command)
 }
 
+/// The arguments of a command without the name of the program, from its words.
+pub(crate) fn of_words(words: &[&str]) -> Result<Command, Failure> {
+    parsed(&words.iter().map(ToString::to_string).collect::<Vec<_>>())
+}
+
 /// A command with options.
 fn command(name: &str, fixed: &[&str], options: &[String]) -> Result<Command, Failure> {
     let mut words = vec![name.to_string()];

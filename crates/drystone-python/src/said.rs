@@ -90,8 +90,8 @@ pub(crate) fn foresee(py: Python<'_>, log: &Log, options: Vec<String>) -> PyResu
     Ok(told.map_err(failed)?.ok_or_else(stopped)?.into())
 }
 
-/// Simulates a log, or a site or a log at a path, before and after changes; the options are those of
-/// the command `whatif`.
+/// Simulates a log, or a site or a log at a path, before and after changes; the options are those
+/// of the command `whatif`.
 #[pyfunction]
 #[pyo3(signature = (log, place, options))]
 pub(crate) fn whatif(

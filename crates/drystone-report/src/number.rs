@@ -272,7 +272,7 @@ mod tests {
         assert_eq!(column.unit, TimeUnit::Hours);
         assert_eq!([1_800.0, -144.0, 39_600.0, 0.0].map(|s| column.signed(s)), ["+0.50", "-0.04", "+11.00", "0.00"]);
         assert_eq!(column.text(144.0), "0.04");
-        // Where all are large, the usual decimals do. Of one that is hardly anything the sign is left.
+        // Where all are large, the usual decimals do. One that is hardly anything keeps its sign.
         assert_eq!(TimeColumn::of(&[7_200.0, -36_000.0]).signed(-36_000.0), "-10.0");
         assert_eq!(TimeColumn::of(&[36_000.0, -0.1]).signed(-0.1), "-0.000");
     }

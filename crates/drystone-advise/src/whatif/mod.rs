@@ -5,6 +5,7 @@
 //! premises after a scenario of those before it. Whatever depends on a true run time happens here,
 //! to the workload, as in the cleaning of logs: no policy sees more than before.
 
+mod candidates;
 mod capacity;
 mod change;
 mod conf_text;
@@ -18,6 +19,7 @@ mod scan;
 mod settings;
 mod state;
 
+pub use candidates::limit_candidates;
 pub use change::{
     ArrivalChange, Border, Bordered, ChangeList, Closure, LeftOut, LimitRule, Longer, NodeAmount, SiteChange,
 };

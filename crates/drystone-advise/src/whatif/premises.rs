@@ -74,8 +74,8 @@ pub struct Premises {
 }
 
 impl Premises {
-    /// The premises of a log: one pool of equal nodes with this many processors each, the partitions
-    /// that its jobs name, by their numbers, and what is out. No policy is known to know nodes.
+    /// The premises of a log: one pool of equal nodes with this many processors each, the
+    /// partitions that its jobs name, by their numbers, and what is out.
     #[must_use]
     pub fn of_log(workload: Workload, outages: Vec<Outage>, per_node: f64) -> Premises {
         let mut numbers: Vec<i32> = workload.jobs().iter().map(|job| job.partition).collect();

@@ -15,6 +15,7 @@ Examples:
   drystone advise site/ --sdiag sdiag.txt --report advice.html
   drystone advise site/ --warm-up 0                      # the machine was full when the records begin
   drystone advise --check site/ --sdiag sdiag.txt   # is backfill healthy? seconds
+  drystone advise --check site/ --worth              # what each remark is worth, simulated
   drystone advise LOG.swf.gz --slurm slurm.conf
   drystone advise LOG.swf.gz --cpus 16 --goal avgW --only settings
   drystone advise site/ --format json | jq '.advice.settings.edits[].line'
@@ -37,6 +38,11 @@ pub(crate) struct AdviseArgs {
     /// seconds, not minutes.
     #[arg(long)]
     pub(crate) check: bool,
+
+    /// With --check: also simulate the site as it is and with each setting that a remark suggests,
+    /// for its worth.
+    #[arg(long, requires = "check")]
+    pub(crate) worth: bool,
 
     /// Objective to improve.
     #[arg(long, value_name = "GOAL", default_value = "tradeoff(Tw:avgX)", value_parser = str::parse::<Goal>)]
@@ -64,7 +70,8 @@ pub(crate) struct AdviseArgs {
     #[arg(long, value_name = "FILE", help_heading = "Slurm")]
     pub(crate) sdiag: Option<PathBuf>,
 
-    /// Try only settings of Slurm, or only policies that `drystone live` can run.
+    /// Try only settings of Slurm, only policies that `drystone live` can run, or only limits of
+    /// partitions and QOS.
     #[arg(long, value_name = "WHAT")]
     pub(crate) only: Option<Only>,
 
@@ -131,4 +138,6 @@ pub(crate) enum Only {
     Settings,
     /// Policies that `drystone live` can run.
     Live,
+    /// Limits of partitions and QOS.
+    Limits,
 }

@@ -328,3 +328,36 @@ fn a_column_has_one_unit() {
         assert_eq!(row.contains("unclear"), low.starts_with('-') && high.starts_with('+'), "{row}");
     }
 }
+
+/// Limits of partitions and QOS are candidates of `advise`. A bound that no user reaches changes
+/// nothing, in any figure: candidates are measured as the site as it is.
+#[test]
+fn advice_tries_limits() {
+    let folder = Folder::new();
+    demanding(&folder);
+    let found = folder.run(&["advise", "site", "--only", "limits", "--quiet", "--format", "json"]).json();
+    let tried = found["advice"]["tried"].as_array().expect("candidates").clone();
+    let of = |name: &str| tried.iter().find(|one| one["name"] == name).unwrap_or_else(|| panic!("no {name}: {tried:?}"));
+    // Half of the larger pool of 24 processors; five jobs of 50 minutes at most are there at once.
+    let bound = of("qos normal: MaxTRESPU=cpu=12");
+    assert_eq!((&bound["change"], &bound["values"]), (&0.0.into(), &of("as it is")["values"]));
+    assert_eq!(found["limits_tried"], true);
+    assert_eq!(found["advice"]["limits"]["reason"], "nothing_better");
+}
+
+/// The worth of a remark is the difference that `whatif` finds for its setting.
+#[test]
+fn a_remark_has_its_worth() {
+    let folder = folder();
+    folder.write("short.conf", CONF.replace("bf_interval=60", "bf_interval=60,bf_window=120"));
+    let args = ["advise", "--check", "log.swf", "--slurm", "short.conf", "--worth", "--quiet", "--format", "json"];
+    // Starts as a site would record them.
+    folder.run(&["run", "log.swf", "--policy", "easy", "--jobs", "ran.swf", "--quiet"]).ok();
+    let recorded: Vec<&str> = args.iter().map(|word| if *word == "log.swf" { "ran.swf" } else { word }).collect();
+    let found = folder.run(&recorded).json();
+    let worth = &found["worth"][0];
+    assert_eq!(worth["change"], "set bf_window=1440", "{found}");
+    let change =
+        folder.run(&["whatif", "ran.swf", "--slurm", "short.conf", "--change", "set bf_window=1440", "--quiet", "--format", "json"]);
+    assert_eq!(worth["wait"]["difference"], change.json()["alternatives"][0]["wait"]["difference"]);
+}

@@ -2,7 +2,7 @@
 
 use crate::commands::compare::replay::Replay;
 use crate::meta::{ExperimentMeta, WorkloadMeta};
-use drystone_advise::{Advice, Figure, Length, PassCost};
+use drystone_advise::{Advice, ClassChange, Figure, Length, PassCost};
 use serde::{Serialize, Serializer};
 
 /// Everything that came of it, and what determined it.
@@ -31,6 +31,7 @@ pub(super) struct Advised {
     pub(super) splits: u16,
     pub(super) settings_tried: bool,
     pub(super) live_tried: bool,
+    pub(super) limits_tried: bool,
     /// True if live policies count processors where Slurm gives jobs places on nodes.
     pub(super) counts_processors: bool,
     /// Live policies that would take long.
@@ -40,6 +41,17 @@ pub(super) struct Advised {
     /// True if it was stopped before all was tried.
     pub(super) stopped: bool,
     pub(super) advice: Advice,
+    /// Classes of jobs that gain from what is recommended or pay for it.
+    pub(super) pays: Pays,
+}
+
+/// For each recommendation its classes of jobs, those with most node-hours of waiting gained or
+/// lost first.
+#[derive(Serialize, Default)]
+pub(super) struct Pays {
+    pub(super) settings: Vec<ClassChange>,
+    pub(super) live: Vec<ClassChange>,
+    pub(super) limits: Vec<ClassChange>,
 }
 
 /// The site as it is.

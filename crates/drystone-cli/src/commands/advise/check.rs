@@ -2,13 +2,17 @@
 
 use crate::args::AdviseArgs;
 use crate::exit::{DONE, Failure, Outcome};
-use crate::input::Input;
+use super::limits::Changer;
+use super::simulate::Ground;
+use crate::input::{self, Input};
+use crate::interrupt;
 use crate::meta::{VERSION, WorkloadMeta};
 use crate::output::document::{Document, Table, Tone, Value};
 use crate::output::flat::{Row, Rows};
-use crate::output::number::{count, fixed};
+use crate::output::number::{TimeColumn, count, fixed};
 use crate::output::{self, Printable, ReportFile};
-use drystone_advise::{HealthCase, HealthRemark, PassCost, RecordedJob, health};
+use drystone::metrics::Selection;
+use drystone_advise::{ChangeList, HealthCase, HealthRemark, PairedChange, PassCost, RecordedJob, health};
 use drystone_slurm::conf::SlurmConf;
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -26,6 +30,17 @@ struct Checked {
     jobs: u64,
     cost: PassCost,
     remarks: Vec<HealthRemark>,
+    /// Simulated worth of the settings that remarks suggest, where it was asked for.
+    worth: Vec<Worth>,
+}
+
+/// The difference that a suggested setting makes in a simulation.
+#[derive(Serialize)]
+struct Worth {
+    /// The setting, as a change.
+    change: String,
+    /// Waits of the same jobs before and after; `None` where it was stopped.
+    wait: Option<PairedChange>,
 }
 
 pub(super) fn check(args: &AdviseArgs, log: &Path) -> Outcome {
@@ -55,6 +70,7 @@ pub(super) fn check(args: &AdviseArgs, log: &Path) -> Outcome {
     let procs = input.workload.machine().procs;
     let case = HealthCase { conf: &conf, jobs: &jobs, procs, cost: &cost, cycle_micros: cycle, qos: qos.len() };
     let remarks = health(&case);
+    let worth = if args.worth { worth(args, log, &remarks)? } else { Vec::new() };
     let checked = Checked {
         schema: "drystone/check/1",
         drystone: VERSION,
@@ -63,12 +79,40 @@ pub(super) fn check(args: &AdviseArgs, log: &Path) -> Outcome {
         jobs: jobs.len() as u64,
         cost,
         remarks,
+        worth,
     };
     if let Some(file) = report {
         file.write(&checked)?.publish()?;
     }
     output::print(&checked, args.format)?;
     Ok(DONE)
+}
+
+/// Simulates the site as it is and with each suggested setting.
+fn worth(args: &AdviseArgs, log: &Path, remarks: &[HealthRemark]) -> Result<Vec<Worth>, Failure> {
+    let lists: Vec<ChangeList> = remarks
+        .iter()
+        .filter_map(|remark| Some(format!("set {}", remark.set.as_ref()?)))
+        .map(|text| text.parse().map_err(Failure::because))
+        .collect::<Result<_, _>>()?;
+    if lists.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut input = Input::whole(Some(log), (&args.log, &args.cut, &args.real), args.seed)?;
+    let selection = input.site.as_ref().map_or(Selection::All, |site| site.selection);
+    let mut experiment = input::untrimmed(args.log.study, args.seed, &input.header);
+    let outages = input.outages(&args.real, &mut experiment)?;
+    let changer = Changer::of(args, &mut input, &outages)?;
+    let periods = super::periods(&input, selection);
+    let stop = interrupt::stop_in_order();
+    if let Some(time) = args.within {
+        interrupt::stop_after(time).map_err(|e| Failure::usage(format_args!("--within: {e}")))?;
+    }
+    let feedback = args.real.feedback;
+    let ground = Ground { outages: &outages, selection, periods: &periods, figures: &[], feedback, stop };
+    let found = changer.worth(&input, &lists, &ground)?;
+    let named = lists.iter().zip(found);
+    Ok(named.map(|(list, wait)| Worth { change: list.to_string(), wait }).collect())
 }
 
 /// The jobs whose start, or whose leaving, is recorded.
@@ -137,9 +181,13 @@ impl Printable for Checked {
             document.heading("The numbers");
             document.facts(evidence);
         }
+        if !self.worth.is_empty() {
+            document.heading("Their worth, simulated");
+            document.table(self.worths());
+        }
         let set: Vec<String> = change.iter().filter_map(|remark| remark.set.clone()).collect();
-        if !set.is_empty() {
-            document.text(format!("To try: {}. `drystone advise` says what that is worth.", set.join(", ")));
+        if !set.is_empty() && self.worth.is_empty() {
+            document.text(format!("To try: {}. `--worth` simulates what that is worth.", set.join(", ")));
         }
         document.text(format!("A test of backfill takes {} µs ({}).", self.cost.micros, self.cost.source));
         document
@@ -158,9 +206,54 @@ impl Printable for Checked {
             let numbers: Vec<String> =
                 remark.evidence.iter().map(|e| format!("{}={} {}", e.name, e.value, e.unit)).collect();
             row.text("evidence", numbers.join("; "));
+            let of = |worth: &&Worth| remark.set.as_ref().is_some_and(|set| worth.change.contains(set.as_str()));
+            let wait = self.worth.iter().find(of).and_then(|worth| worth.wait.as_ref());
+            row.text("worth_s", wait.map_or(String::new(), |wait| wait.difference.to_string()));
             rows.push(row);
         }
         rows
+    }
+}
+
+impl Checked {
+    /// The differences that suggested settings make.
+    fn worths(&self) -> Table {
+        let changes: Vec<&PairedChange> = self.worth.iter().filter_map(|worth| worth.wait.as_ref()).collect();
+        let waits: Vec<f64> = changes.iter().flat_map(|wait| [wait.before, wait.after]).collect();
+        let unit = TimeColumn::of(&waits).unit;
+        let ends = |wait: &&PairedChange| {
+            let (low, high) = wait.interval.unwrap_or_default();
+            [wait.difference, low, high]
+        };
+        let column = TimeColumn::in_unit(unit, &changes.iter().flat_map(ends).collect::<Vec<_>>());
+        let mut table = Table::new([
+            "change".to_string(),
+            format!("mean wait now, {}", unit.name()),
+            "then".to_string(),
+            "difference (95% interval)".to_string(),
+        ])
+        .texts(&[0, 3]);
+        for worth in &self.worth {
+            let Some(wait) = &worth.wait else {
+                table.row(vec![worth.change.clone().into(), "-".into(), "-".into(), "stopped".into()]);
+                continue;
+            };
+            let tone = match wait.sign() {
+                1 => Tone::Bad,
+                -1 => Tone::Good,
+                _ => Tone::Faint,
+            };
+            let interval = wait
+                .interval
+                .map_or(String::new(), |(low, high)| format!(" ({} to {})", column.signed(low), column.signed(high)));
+            table.row(vec![
+                worth.change.clone().into(),
+                unit.text(Some(wait.before)).into(),
+                unit.text(Some(wait.after)).into(),
+                Value::toned(format!("{}{interval}", column.signed(wait.difference)), tone),
+            ]);
+        }
+        table
     }
 }
 

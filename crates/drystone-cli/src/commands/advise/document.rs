@@ -2,10 +2,20 @@
 
 use super::advised::Advised;
 use crate::output::document::{Document, Table, Tone, Value};
-use crate::output::number::{bound, change, count, duration, fixed, in_unit, percent, plural};
+use crate::output::number::{TimeColumn, TimeUnit, bound, change, count, duration, fixed, in_unit, percent, plural};
 use drystone::metrics::Unit;
-use drystone_advise::{Answer, Figure, Reason, Tried};
+use drystone_advise::{Answer, ClassChange, Figure, Reason, Tried};
 
+/// Ways in which a site can change.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Way {
+    Settings,
+    Live,
+    Limits,
+}
+
+/// Most classes that are listed as gaining or paying.
+const PAYERS: usize = 8;
 /// Most of what was tried that is listed.
 const LISTED: usize = 12;
 
@@ -16,11 +26,15 @@ pub(super) fn document(advised: &Advised) -> Document {
     let advice = &advised.advice;
     if advised.settings_tried {
         document.heading("Settings of Slurm");
-        answer(&mut document, advised, &advice.settings, false);
+        answer(&mut document, advised, (&advice.settings, &advised.pays.settings), Way::Settings);
     }
     if advised.live_tried {
         document.heading("Another policy, with `drystone live`");
-        answer(&mut document, advised, &advice.live, true);
+        answer(&mut document, advised, (&advice.live, &advised.pays.live), Way::Live);
+    }
+    if advised.limits_tried {
+        document.heading("Limits of partitions and QOS");
+        answer(&mut document, advised, (&advice.limits, &advised.pays.limits), Way::Limits);
     }
     if !advice.tried.is_empty() {
         document.heading("Candidates over all periods, best first");
@@ -87,11 +101,11 @@ fn passes(advised: &Advised) -> String {
     }
 }
 
-fn answer(document: &mut Document, advised: &Advised, answer: &Answer, live: bool) {
-    for (at, sentence) in verdict(advised, answer, live).into_iter().enumerate() {
+fn answer(document: &mut Document, advised: &Advised, (answer, pays): (&Answer, &[ClassChange]), way: Way) {
+    for (at, sentence) in verdict(advised, answer, way).into_iter().enumerate() {
         document.text(sentence);
         // What to write stands right behind what to do.
-        if at == 0 && answer.is_recommended() && !live {
+        if at == 0 && answer.is_recommended() && way == Way::Settings {
             document.facts(answer.edits.iter().map(line).collect());
         }
     }
@@ -114,6 +128,41 @@ fn answer(document: &mut Document, advised: &Advised, answer: &Answer, live: boo
         }
         document.table(table);
     }
+    if !pays.is_empty() {
+        document.table(classes(pays));
+    }
+}
+
+/// Classes of jobs that gain or pay, with their waits.
+fn classes(pays: &[ClassChange]) -> Table {
+    let shown: Vec<&ClassChange> = pays.iter().filter(|class| class.change.sign() != 0).take(PAYERS).collect();
+    let longest = shown.iter().map(|class| class.change.before.max(class.change.after)).fold(0.0, f64::max);
+    let unit = TimeUnit::of(longest);
+    let column = TimeColumn::in_unit(unit, &shown.iter().map(|class| class.change.difference).collect::<Vec<_>>());
+    let mut table = Table::new([
+        "who gains and who pays".to_string(),
+        "of work".to_string(),
+        format!("wait now, {}", unit.name()),
+        "difference".to_string(),
+        "node-h waited".to_string(),
+    ]);
+    for class in shown {
+        let tone = if class.change.sign() > 0 { Tone::Bad } else { Tone::Good };
+        let name = match class.by.as_str() {
+            "partition" | "account" => format!("{} {}", class.by, class.class),
+            _ => class.class.clone(),
+        };
+        let hours = fixed(class.change.node_hours, 0);
+        let hours = if class.change.node_hours > 0.0 { format!("+{hours}") } else { hours };
+        table.row(vec![
+            name.into(),
+            percent(Some(class.work), 0).into(),
+            unit.text(Some(class.change.before)).into(),
+            Value::toned(column.signed(class.change.difference), tone),
+            hours.into(),
+        ]);
+    }
+    table
 }
 
 /// Returns the position of a line, and the line.
@@ -127,7 +176,7 @@ fn interval((low, high): (f64, f64)) -> String {
 }
 
 /// Returns the advice, its reason, and its certainty.
-fn verdict(advised: &Advised, answer: &Answer, live: bool) -> Vec<String> {
+fn verdict(advised: &Advised, answer: &Answer, way: Way) -> Vec<String> {
     let judged = &answer.judged;
     let period = advised.period.name();
     let mut all = Vec::new();
@@ -136,13 +185,17 @@ fn verdict(advised: &Advised, answer: &Answer, live: bool) -> Vec<String> {
         let interval = answer.interval.map_or(String::new(), |i| format!(" ({})", interval(i)));
         format!("Best over all {period}s: {name}, {}{interval}.", change(best.change))
     });
-    let leave = if live { "Keep Slurm's own scheduler." } else { "Leave it as it is." };
+    let leave = if way == Way::Live { "Keep Slurm's own scheduler." } else { "Leave it as it is." };
     let sure = format!("better on unseen {period}s in {} of {} judgements", judged.better, judged.of);
     let got = judged.got.map_or(String::new(), change);
     let spread = percent(Some(advised.advice.spread), 1);
     match answer.reason {
         Reason::Recommended => {
-            let what = if live { format!("Run {name}") } else { format!("Set {name}") };
+            let what = match way {
+                Way::Live => format!("Run {name}"),
+                Way::Settings => format!("Set {name}"),
+                Way::Limits => format!("Change `{name}`"),
+            };
             let between = judged.between.map_or(String::new(), |b| format!(", mostly {}", interval(b)));
             all.push(format!("{what}: the goal changes by {got} on {period}s that were not used to choose{between}."));
             all.push(format!(
@@ -157,9 +210,9 @@ fn verdict(advised: &Advised, answer: &Answer, live: bool) -> Vec<String> {
             all.extend(answer.contradictions.iter().map(contradicts));
         }
         Reason::NothingBetter => {
-            let of = match live {
-                true => "Nothing".to_string(),
-                false => format!("Of the candidates tried in all {} clock phases none", advised.advice.phases),
+            let of = match way {
+                Way::Live => "Nothing".to_string(),
+                _ => format!("Of the candidates tried in all {} clock phases none", advised.advice.phases),
             };
             all.push(format!(
                 "{leave} {of} that keeps the guards is better by more than clock phases make ({spread})."
@@ -312,10 +365,13 @@ fn notes(advised: &Advised) -> Vec<String> {
 pub(super) fn sentences(advised: &Advised) -> Vec<String> {
     let mut all = Vec::new();
     if advised.settings_tried {
-        all.extend(prefixed("Settings of Slurm: ", verdict(advised, &advised.advice.settings, false)));
+        all.extend(prefixed("Settings of Slurm: ", verdict(advised, &advised.advice.settings, Way::Settings)));
     }
     if advised.live_tried {
-        all.extend(prefixed("With drystone live: ", verdict(advised, &advised.advice.live, true)));
+        all.extend(prefixed("With drystone live: ", verdict(advised, &advised.advice.live, Way::Live)));
+    }
+    if advised.limits_tried {
+        all.extend(prefixed("Limits: ", verdict(advised, &advised.advice.limits, Way::Limits)));
     }
     all.extend(notes(advised));
     all

@@ -4,11 +4,13 @@
 mod advised;
 mod check;
 mod document;
+mod limits;
 mod result;
 mod rows;
 mod simulate;
 
-use self::advised::{Advised, Baseline};
+use self::advised::{Advised, Baseline, Pays};
+use self::limits::Changer;
 use self::simulate::{CliBench, Ground};
 use crate::args::{AdviseArgs, Only};
 use crate::commands::compare::candidates::takes_long;
@@ -22,7 +24,7 @@ use drystone::metrics::{Measure, Selection};
 use drystone::model::{Span, Time};
 use drystone::policy::PolicySpec;
 use drystone_advise::{
-    Advice, Answer, Change, Figure, Live, PassCost, Periods, Plan, Reason, Site, Study, Thresholds, options,
+    Advice, Answer, Change, ChangeList, ClassChange, Figure, Live, PassCost, Periods, Plan, Reason, Site, Study, Thresholds, options,
 };
 use drystone_slurm::conf::SlurmConf;
 use std::path::Path;
@@ -131,17 +133,22 @@ fn advised(args: &AdviseArgs, input: &mut Input, mut site: Site) -> Result<Optio
         input.site.as_ref().filter(|site| !site.plain).and_then(|site| Replay::of(site, base.text(), &first.rows));
     site.instantaneous = !site.passes_matter(first.most_waiting);
     let site = &site;
+    let changer = Changer::of(args, input, &outages)?;
     let (live, left_out) = affordable(live, input, first.waiting)?;
     let mut study = Study::new(site, (&args.goal, &args.guard), (changes, live), args.phases);
     let threads = args.threads.map_or_else(crate::site::threads, usize::from);
-    let mut bench = CliBench { ground, input, thresholds, threads };
+    if args.only.is_none() || args.only == Some(Only::Limits) {
+        study.limits = changer.candidates();
+    }
+    let mut bench = CliBench { ground, input, thresholds, threads, changer: &changer };
     let plan = Plan { splits: args.splits.into(), seed: args.seed, knobs: args.knobs.into() };
     let found = drystone_advise::advise(&mut study, &mut bench, plan)?;
     let stopped = interrupt::stop_at_once();
     let Some(mut advice) = found else { return Ok(None) };
-    for answer in [&mut advice.settings, &mut advice.live] {
+    for answer in [&mut advice.settings, &mut advice.live, &mut advice.limits] {
         restrain(answer, &study, replay.as_ref());
     }
+    let pays = if stopped { Pays::default() } else { pays(&changer, input, &study, &advice, &ground)? };
     let baseline = baseline(&study, &advice);
     let advised = Advised {
         schema: "drystone/advise/1",
@@ -159,8 +166,10 @@ fn advised(args: &AdviseArgs, input: &mut Input, mut site: Site) -> Result<Optio
         edges_left_out: periods.leaves_out_edges(),
         seed: args.seed,
         splits: args.splits,
-        settings_tried: args.only != Some(Only::Live),
-        live_tried: args.only != Some(Only::Settings),
+        settings_tried: args.only.is_none_or(|only| only == Only::Settings),
+        live_tried: args.only.is_none_or(|only| only == Only::Live),
+        limits_tried: args.only.is_none_or(|only| only == Only::Limits),
+        pays,
         counts_processors: site
             .conf
             .as_ref()
@@ -180,6 +189,7 @@ fn tried(args: &AdviseArgs, site: &Site) -> (Vec<Change>, Vec<Live>) {
     match args.only {
         Some(Only::Settings) => (changes, Vec::new()),
         Some(Only::Live) => (Vec::new(), live),
+        Some(Only::Limits) => (Vec::new(), Vec::new()),
         None => (changes, live),
     }
 }
@@ -239,6 +249,29 @@ fn restrain(answer: &mut Answer, study: &Study<'_>, replay: Option<&Replay>) {
     if all_inside {
         answer.reason = Reason::InsideReplayError;
     }
+}
+
+/// The classes of jobs that gain from what is recommended, and those that pay for it.
+fn pays(
+    changer: &Changer,
+    input: &Input,
+    study: &Study<'_>,
+    advice: &Advice,
+    ground: &Ground<'_>,
+) -> Result<Pays, Failure> {
+    let none = ChangeList::default();
+    let now = study.policy(&Study::baseline(), 0);
+    let of = |answer: &Answer| -> Result<Vec<ClassChange>, Failure> {
+        let Some(best) = answer.best.as_ref().filter(|_| answer.is_recommended()) else { return Ok(Vec::new()) };
+        match best.policy.split_once('\n') {
+            Some((policy, change)) => {
+                let list: ChangeList = change.parse().map_err(Failure::because)?;
+                changer.payers(input, ((&now, &none), (policy, &list)), ground)
+            }
+            None => changer.payers(input, ((&now, &none), (&best.policy, &none)), ground),
+        }
+    };
+    Ok(Pays { settings: of(&advice.settings)?, live: of(&advice.live)?, limits: of(&advice.limits)? })
 }
 
 /// The site as it is, in numbers.

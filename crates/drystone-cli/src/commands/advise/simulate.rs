@@ -10,7 +10,8 @@ use drystone::experiment::Experiment;
 use drystone::metrics::{Config, JobRow, Selection};
 use drystone::model::Outages;
 use drystone::policy::PolicySpec;
-use drystone_advise::{Bench, Figure, Periods, Sums, Thresholds, Watch};
+use super::limits::Changer;
+use drystone_advise::{Bench, ChangeList, Figure, Periods, Sums, Thresholds, Watch};
 use std::sync::atomic::AtomicBool;
 
 /// Shared inputs of every simulation.
@@ -69,29 +70,51 @@ pub(super) fn first(ground: &Ground<'_>, input: &mut Input, policy: &PolicySpec)
     Ok(Some(First { waits, rows, waiting, most_waiting }))
 }
 
+/// A policy, and the change of the site that is made before.
+struct Trial {
+    spec: PolicySpec,
+    change: Option<ChangeList>,
+}
+
+impl Trial {
+    /// Reads a policy with a change on its second line, where it has one.
+    fn of(text: &str) -> Result<Trial, Failure> {
+        let (policy, change) = match text.split_once('\n') {
+            Some((policy, change)) => (policy, Some(change.parse().map_err(Failure::because)?)),
+            None => (text, None),
+        };
+        Ok(Trial { spec: policy.parse()?, change })
+    }
+}
+
 /// Simulator of candidates.
 pub(super) struct CliBench<'a> {
     pub(super) ground: Ground<'a>,
     pub(super) input: &'a mut Input,
     pub(super) thresholds: Thresholds,
     pub(super) threads: usize,
+    pub(super) changer: &'a Changer,
 }
 
 impl Bench for CliBench<'_> {
     type Error = Failure;
 
     fn simulate(&mut self, policies: &[String], stage: &str) -> Result<Vec<Option<Sums>>, Failure> {
-        let specs = policies.iter().map(|text| Ok(text.parse()?)).collect::<Result<Vec<PolicySpec>, Failure>>()?;
+        let trials = policies.iter().map(|text| Trial::of(text)).collect::<Result<Vec<Trial>, Failure>>()?;
+        let specs: Vec<PolicySpec> = trials.iter().map(|trial| trial.spec.clone()).collect();
         if let Some(site) = &mut self.input.site {
             site.localise(&specs);
         }
-        let CliBench { ground, input, thresholds, threads } = self;
+        let CliBench { ground, input, thresholds, threads, changer } = self;
         let (ground, input) = (*ground, &**input);
         let workload = &input.workload;
         let uncounted = workload.circumstances().map(|known| &known.uncounted);
         let progress = Progress::new(stage, "jobs", Some((specs.len() * workload.len()) as u64));
         progress.say(format!(", {} simulations", specs.len()));
-        let one = |_: usize, spec: &PolicySpec| {
+        let one = |_: usize, Trial { spec, change }: &Trial| {
+            if let Some(list) = change {
+                return changer.sums((spec.text(), list), (&ground, *thresholds), &progress);
+            }
             let here = input.policy(spec)?;
             let mut watch =
                 Watch::new(ground.figures, *thresholds, ground.periods, ground.selection).without(uncounted);
@@ -106,7 +129,7 @@ impl Bench for CliBench<'_> {
                 .map_err(|e| Failure::experiment(spec.text(), e))?;
             Ok(done.map(|_| watch.into_sums()))
         };
-        parallel::map(specs.iter().collect(), *threads, one).into_iter().collect()
+        parallel::map(trials.iter().collect(), *threads, one).into_iter().collect()
     }
 
     fn tell(&mut self, text: &str) {

@@ -14,24 +14,25 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 /// The policy before and after, and where its files are.
-pub(super) struct Baseline {
+#[derive(Clone)]
+pub(crate) struct Baseline {
     /// As people call it.
-    pub(super) name: String,
+    pub(crate) name: String,
     /// True if it is the site's own scheduler.
-    pub(super) own: bool,
+    pub(crate) own: bool,
     /// Name of a node for people: a processor where nodes are not known.
-    pub(super) unit: &'static str,
+    pub(crate) unit: &'static str,
     /// The policy without what changes put into it.
-    pub(super) text: String,
+    pub(crate) text: String,
     /// The path of `slurm.conf` in the text.
-    pub(super) conf: Option<String>,
+    pub(crate) conf: Option<String>,
     /// For each pool the configuration that it has unless it is changed.
-    pub(super) pool_confs: Vec<Option<String>>,
+    pub(crate) pool_confs: Vec<Option<String>>,
     /// The path of the names in the text.
-    pub(super) names: Option<String>,
+    pub(crate) names: Option<String>,
     /// The path of the accounts in the text.
-    pub(super) accounts: Option<String>,
-    pub(super) premises: Premises,
+    pub(crate) accounts: Option<String>,
+    pub(crate) premises: Premises,
 }
 
 /// A path as policies have it.
@@ -116,7 +117,7 @@ fn beside(conf: &str, name: &str) -> Option<String> {
 }
 
 impl Baseline {
-    pub(super) fn of(args: &WhatifArgs, input: &mut Input, outages: &Outages) -> Result<Baseline, Failure> {
+    pub(crate) fn of(args: &WhatifArgs, input: &mut Input, outages: &Outages) -> Result<Baseline, Failure> {
         let (spec, own) = policy(args)?;
         if let Some(site) = &mut input.site {
             site.localise([&spec]);

@@ -23,7 +23,7 @@ struct Classed {
 }
 
 /// The jobs that count, by class.
-pub(super) struct Classes {
+pub(crate) struct Classes {
     kinds: Vec<(&'static str, Vec<String>)>,
     jobs: Vec<Classed>,
     work: f64,
@@ -50,7 +50,7 @@ impl Numbers {
 }
 
 impl Classes {
-    pub(super) fn of(input: &Input, baseline: &Baseline, before: &Before) -> Classes {
+    pub(crate) fn of(input: &Input, baseline: &Baseline, before: &Before) -> Classes {
         let premises = &baseline.premises;
         let account: BTreeMap<i32, &str> =
             premises.accounts.iter().map(|(name, &number)| (number, name.as_str())).collect();
@@ -89,7 +89,7 @@ impl Classes {
     }
 
     /// The jobs that count before and after, each with its waits.
-    pub(super) fn pairs(&self, before: &Ran, after: &Ran) -> Vec<(usize, PairedWait)> {
+    pub(crate) fn pairs(&self, before: &Ran, after: &Ran) -> Vec<(usize, PairedWait)> {
         let both = |(at, job): (usize, &Classed)| {
             let (was, is) = (before.fates[job.place], after.fates[job.place]);
             is.wait
@@ -100,13 +100,13 @@ impl Classes {
     }
 
     /// The change of all jobs.
-    pub(super) fn whole(&self, pairs: &[(usize, PairedWait)], confidence: f64) -> drystone_advise::PairedChange {
+    pub(crate) fn whole(&self, pairs: &[(usize, PairedWait)], confidence: f64) -> drystone_advise::PairedChange {
         paired(pairs.iter().map(|(_, pair)| pair), self.periods, confidence)
     }
 
     /// The change of every class of a kind that has several, those with most node-hours of waiting
     /// gained or lost first.
-    pub(super) fn changes(&self, pairs: &[(usize, PairedWait)], confidence: f64) -> Vec<ClassChange> {
+    pub(crate) fn changes(&self, pairs: &[(usize, PairedWait)], confidence: f64) -> Vec<ClassChange> {
         let mut all = Vec::new();
         for (kind, (by, names)) in self.kinds.iter().enumerate().filter(|(_, (_, names))| names.len() > 1) {
             let mut of_class: Vec<Vec<PairedWait>> = vec![Vec::new(); names.len()];

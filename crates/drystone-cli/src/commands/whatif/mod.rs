@@ -1,12 +1,12 @@
 //! `drystone whatif`: a site or a log after changes, beside itself without them.
 
-mod baseline;
-mod classes;
+pub(crate) mod baseline;
+pub(crate) mod classes;
 mod document;
 mod facts;
 mod result;
 mod rows;
-mod simulate;
+pub(crate) mod simulate;
 
 use self::baseline::Baseline;
 use self::result::{Alternative, WhatIf};
@@ -77,8 +77,8 @@ fn read_input(args: &WhatifArgs, lists: &[ChangeList]) -> Result<Input, Failure>
     }
 }
 
-/// The result of a question, for programs; `None` on cancellation. `given` is the log where it is in
-/// memory.
+/// The result of a question, for programs; `None` on cancellation. `given` is the log where it is
+/// in memory.
 pub(crate) fn found(
     args: &WhatifArgs,
     given: Option<&Input>,

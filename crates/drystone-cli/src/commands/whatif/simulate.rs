@@ -21,22 +21,22 @@ use tempfile::TempDir;
 const BOUND: f64 = 10.0;
 
 /// Shared inputs of every simulation.
-pub(super) struct Bench<'a> {
-    pub(super) args: &'a WhatifArgs,
-    pub(super) baseline: &'a Baseline,
-    pub(super) selection: Selection,
-    pub(super) stop: &'a AtomicBool,
+pub(crate) struct Bench<'a> {
+    pub(crate) args: &'a WhatifArgs,
+    pub(crate) baseline: &'a Baseline,
+    pub(crate) selection: Selection,
+    pub(crate) stop: &'a AtomicBool,
 }
 
 /// A job of the site as it is, before or after.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) struct JobFate {
+pub(crate) struct JobFate {
     /// Its wait, in seconds; NaN where it was not simulated to its end.
-    pub(super) wait: f64,
+    pub(crate) wait: f64,
     /// The time that it ran, in seconds.
-    pub(super) ran: f64,
+    pub(crate) ran: f64,
     /// True if it counts.
-    pub(super) counted: bool,
+    pub(crate) counted: bool,
 }
 
 const NEVER: JobFate = JobFate { wait: f64::NAN, ran: 0.0, counted: false };
@@ -59,9 +59,9 @@ pub(super) struct Figures {
 }
 
 /// Result of a simulation.
-pub(super) struct Ran {
+pub(crate) struct Ran {
     /// By place among the jobs before.
-    pub(super) fates: Vec<JobFate>,
+    pub(crate) fates: Vec<JobFate>,
     /// Jobs that were added.
     pub(super) added: Vec<JobFate>,
     pub(super) utilisation: f64,
@@ -70,10 +70,10 @@ pub(super) struct Ran {
 }
 
 /// The site as it is, simulated.
-pub(super) struct Before {
-    pub(super) ran: Ran,
-    pub(super) workload: Workload,
-    pub(super) periods: Periods,
+pub(crate) struct Before {
+    pub(crate) ran: Ran,
+    pub(crate) workload: Workload,
+    pub(crate) periods: Periods,
 }
 
 /// Everything that was simulated.
@@ -138,12 +138,7 @@ impl Bench<'_> {
         after: &[Applied],
         lists: &[ChangeList],
     ) -> Result<Option<Found>, Failure> {
-        let files = TempDir::with_prefix("drystone-whatif-").map_err(|error| {
-            Failure::usage(format_args!(
-                "{}: no folder for changed configurations: {error}",
-                std::env::temp_dir().display()
-            ))
-        })?;
+        let files = folder()?;
         let none = ChangeList::default();
         let mut ready = vec![self.ready((before, &none), &files, 0, 0)?];
         let clocks = self.baseline.premises.is_slurm;
@@ -177,6 +172,18 @@ impl Bench<'_> {
             workload.jobs().iter().zip(&ran.fates).filter(|(_, fate)| fate.counted).map(|(job, _)| job.submit);
         let (first, last) = (counted.clone().min().unwrap_or_default(), counted.max().unwrap_or_default());
         Periods::of((first, last), false)
+    }
+
+    /// Simulates one scenario; `None` where it was stopped.
+    pub(crate) fn once(
+        &self,
+        changed: (&Applied, &ChangeList),
+        before: &Workload,
+        progress: &Progress,
+    ) -> Result<Option<Ran>, Failure> {
+        let files = folder()?;
+        let ready = self.ready(changed, &files, 1, 0)?;
+        self.run(&ready, before, progress)
     }
 
     /// Writes what is changed of the configuration, and names it in the policy.
@@ -391,6 +398,14 @@ fn waits_for_ever(error: &ExperimentError) -> bool {
         error,
         ExperimentError::Simulation(SimulationError::Starved { suspended: 0, .. } | SimulationError::TooFew { .. })
     )
+}
+
+/// A folder for changed configurations.
+fn folder() -> Result<TempDir, Failure> {
+    TempDir::with_prefix("drystone-whatif-").map_err(|error| {
+        let place = std::env::temp_dir();
+        Failure::usage(format_args!("{}: no folder for changed configurations: {error}", place.display()))
+    })
 }
 
 /// Puts a parameter into the text of a policy, in the place of its value or behind the others.

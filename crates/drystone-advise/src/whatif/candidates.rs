@@ -1,0 +1,87 @@
+//! Changes of limits that are worth a try at a site.
+
+use super::change::{ChangeList, Longer, SiteChange};
+use super::premises::Premises;
+use drystone::model::Span;
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+/// Longest limits that sites have.
+const LIMITS: [i64; 7] = [4, 8, 12, 24, 48, 96, 168];
+/// Partitions and QOS that are looked at, those with most work first.
+const MOST: usize = 3;
+/// Longer limits that fewer jobs ask for are not in use.
+const FEW: f64 = 0.001;
+
+/// The limits to try: in the partitions with most work a longest limit below that in use, with
+/// longer jobs split, and for each QOS a bound on the processors of a user, and what it bounds now
+/// twice and half as high. They depend on the site and its jobs, never on what simulations say.
+#[must_use]
+pub fn limit_candidates(premises: &Premises) -> Vec<ChangeList> {
+    let mut all = partitions(premises);
+    if premises.is_slurm {
+        all.extend(qos(premises));
+    }
+    all.into_iter().map(|change| ChangeList(vec![change])).collect()
+}
+
+fn partitions(premises: &Premises) -> Vec<SiteChange> {
+    let mut by_number: BTreeMap<i32, (f64, Vec<i64>)> = BTreeMap::new();
+    for (job, truth) in premises.workload.jobs().iter().zip(premises.workload.truth()) {
+        let (work, limits) = by_number.entry(job.partition).or_default();
+        *work += f64::from(job.procs) * truth.run.as_f64();
+        limits.push(job.estimate.0);
+    }
+    let mut named: Vec<(Option<String>, f64, Vec<i64>)> = Vec::new();
+    for partition in premises.pools.iter().flat_map(|pool| &pool.partitions) {
+        if let Some((work, limits)) = by_number.remove(&partition.number) {
+            named.push((Some(partition.name.clone()).filter(|name| !name.is_empty()), work, limits));
+        }
+    }
+    named.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let mut all = Vec::new();
+    for (of, _, mut limits) in named.into_iter().take(MOST) {
+        limits.sort_unstable();
+        let last = ((limits.len() as f64 * (1.0 - FEW)).ceil() as usize).clamp(1, limits.len()) - 1;
+        let below = LIMITS.iter().map(|hours| hours * 3_600).rev().filter(|&most| most < limits[last]);
+        all.extend(below.take(2).map(|most| SiteChange::LimitMax {
+            of: of.clone(),
+            most: Span(most),
+            longer: Longer::Split(Span::ZERO),
+        }));
+    }
+    all
+}
+
+fn qos(premises: &Premises) -> Vec<SiteChange> {
+    let procs = premises.pools.iter().map(|pool| pool.procs).max().unwrap_or(0);
+    let one = |name: &str, key: &str, value: String| SiteChange::Qos {
+        name: name.to_string(),
+        limits: vec![(key.to_string(), value)],
+    };
+    let mut all = Vec::new();
+    let mut names: Vec<String> = match &premises.limits {
+        Some(accounts) => accounts.qos.iter().map(|qos| qos.name.clone()).collect(),
+        None => premises.qos.clone(),
+    };
+    names.sort_by_key(|name| Reverse(name == "normal"));
+    for name in names.iter().take(MOST) {
+        let known = premises.limits.as_ref().and_then(|limits| Some(&limits.qos[limits.find_qos(name)?]));
+        let both = |value: u64| [value.saturating_mul(2), (value / 2).max(1)];
+        let cpus = known.and_then(|qos| qos.max_tres_user.cpu);
+        let bounds = match cpus {
+            Some(now) => both(now),
+            None => [u64::from(procs / 2).max(1), u64::from(procs / 4).max(1)],
+        };
+        all.extend(bounds.map(|cpu| one(name, "MaxTRESPU", format!("cpu={cpu}"))));
+        let Some(qos) = known else { continue };
+        let counts = [("MaxJobsPU", qos.max_jobs_user), ("MaxJobsPA", qos.max_jobs_account)];
+        for (key, now) in counts.into_iter().filter_map(|(key, now)| Some((key, now?))) {
+            all.extend(both(now.into()).map(|jobs| one(name, key, jobs.to_string())));
+        }
+        if let Some(now) = qos.limits.grp_tres.cpu {
+            all.extend(both(now).map(|cpu| one(name, "GrpTRES", format!("cpu={cpu}"))));
+        }
+    }
+    all
+}

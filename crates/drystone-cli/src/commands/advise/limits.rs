@@ -1,0 +1,133 @@
+//! Limits of partitions and QOS as candidates, and the classes of jobs that pay for a
+//! recommendation: simulated as `whatif` simulates changes.
+
+use super::simulate::Ground;
+use crate::args::{AdviseArgs, Command, WhatifArgs};
+use crate::commands::whatif::baseline::Baseline;
+use crate::commands::whatif::classes::Classes;
+use crate::commands::whatif::simulate::{Before, Bench, Ran};
+use crate::exit::Failure;
+use crate::input::Input;
+use crate::progress::Progress;
+use drystone::model::{Outages, Span};
+use drystone_advise::{ApplyError, Applied, ChangeList, ClassChange, PairedChange, Sums, Thresholds, apply, limit_candidates};
+
+/// Probability that an interval of a class covers the true change.
+const CONFIDENCE: f64 = 0.95;
+
+/// The site as it is, to be changed.
+pub(super) struct Changer {
+    args: WhatifArgs,
+    baseline: Baseline,
+    seed: u64,
+}
+
+impl Changer {
+    /// The site that `advise` is asked about, as `whatif` sees it under the same configuration.
+    pub(super) fn of(args: &AdviseArgs, input: &mut Input, outages: &Outages) -> Result<Changer, Failure> {
+        let Command::Whatif(mut own) = crate::library::of_words(&["whatif", "--policy", "slurm"])? else {
+            return Err(Failure::usage("no options of a what-if"));
+        };
+        own.source = args.source.clone();
+        (own.slurm, own.accounts, own.cpus) = (args.slurm.clone(), args.accounts.clone(), args.cpus);
+        (own.log, own.cut, own.real) = (args.log.clone(), args.cut.clone(), args.real.clone());
+        let baseline = Baseline::of(&own, input, outages)?;
+        Ok(Changer { args: *own, baseline, seed: args.seed })
+    }
+
+    /// Makes a change; no limit has a date.
+    fn apply(&self, baseline: &Baseline, list: &ChangeList) -> Result<Applied, ApplyError> {
+        apply(&baseline.premises, list, &|text| Err(format!("`{text}` is no part of a limit")), self.seed)
+    }
+
+    /// The limits to try, without those that leave jobs out: their waits would count as gained.
+    pub(super) fn candidates(&self) -> Vec<String> {
+        let all = limit_candidates(&self.baseline.premises).into_iter();
+        let keeps = |list: &ChangeList| self.apply(&self.baseline, list).is_ok_and(|applied| applied.left.jobs == 0);
+        all.filter(keeps).map(|list| list.to_string()).collect()
+    }
+
+    /// Simulates a policy after a change; `None` where it was stopped.
+    pub(super) fn ran(
+        &self,
+        (policy, list): (&str, &ChangeList),
+        ground: &Ground<'_>,
+        progress: &Progress,
+    ) -> Result<Option<Ran>, Failure> {
+        let mut baseline = self.baseline.clone();
+        baseline.text = policy.to_string();
+        if !policy.starts_with("slurm(") {
+            // A policy that knows processors only.
+            let premises = &mut baseline.premises;
+            (premises.is_slurm, premises.limits, baseline.conf) = (false, None, None);
+            premises.pools.iter_mut().for_each(|pool| (pool.conf, pool.names) = (None, None));
+        }
+        let before = self.apply(&baseline, &ChangeList::default()).map_err(Failure::because)?;
+        let applied = self.apply(&baseline, list).map_err(Failure::because)?;
+        let bench = Bench { args: &self.args, baseline: &baseline, selection: ground.selection, stop: ground.stop };
+        bench.once((&applied, list), &before.premises.workload, progress)
+    }
+
+    /// The figures of a policy after a change, period by period, over the jobs as they were before.
+    pub(super) fn sums(
+        &self,
+        trial: (&str, &ChangeList),
+        (ground, thresholds): (&Ground<'_>, Thresholds),
+        progress: &Progress,
+    ) -> Result<Option<Sums>, Failure> {
+        let Some(ran) = self.ran(trial, ground, progress)? else { return Ok(None) };
+        let jobs = self.baseline.premises.workload.jobs().iter().zip(&ran.fates);
+        let counted = jobs.filter(|(_, fate)| fate.counted && fate.wait.is_finite());
+        let span = |seconds: f64| Span(seconds.round() as i64);
+        let mut all: Vec<_> = counted.map(|(job, fate)| (job, span(fate.wait), span(fate.ran))).collect();
+        // In the order of their ends, in which other candidates are summed up: to the last digit.
+        all.sort_by_key(|(job, wait, ran)| job.submit + *wait + *ran);
+        Ok(Some(Sums::of_jobs(ground.figures, thresholds, ground.periods, all.into_iter())))
+    }
+
+    /// The differences of waits that each of these changes makes, and that of Slurm's clocks alone.
+    pub(super) fn worth(
+        &self,
+        input: &Input,
+        lists: &[ChangeList],
+        ground: &Ground<'_>,
+    ) -> Result<Vec<Option<PairedChange>>, Failure> {
+        let jobs = (lists.len() as u64 + 1) * self.baseline.premises.workload.len() as u64;
+        let progress = Progress::new("worth of remarks", "jobs", Some(jobs));
+        let policy = self.baseline.text.clone();
+        let none = ChangeList::default();
+        let all: Vec<&ChangeList> = std::iter::once(&none).chain(lists).collect();
+        let threads = self.args.threads.map_or_else(crate::site::threads, usize::from);
+        let one = |_: usize, list: &ChangeList| self.ran((&policy, list), ground, &progress);
+        let mut ran =
+            crate::parallel::map(all, threads, one).into_iter().collect::<Result<Vec<Option<Ran>>, Failure>>()?;
+        let Some(before) = ran.remove(0) else { return Ok(vec![None; lists.len()]) };
+        let periods = ground.periods.clone();
+        let before = Before { ran: before, workload: self.baseline.premises.workload.clone(), periods };
+        let classes = Classes::of(input, &self.baseline, &before);
+        let of = |after: &Option<Ran>| {
+            let pairs = classes.pairs(&before.ran, after.as_ref()?);
+            Some(classes.whole(&pairs, CONFIDENCE))
+        };
+        Ok(ran.iter().map(of).collect())
+    }
+
+    /// The change of every class of jobs from the site as it is to a candidate, those with most
+    /// node-hours of waiting gained or lost first.
+    pub(super) fn payers(
+        &self,
+        input: &Input,
+        (now, then): ((&str, &ChangeList), (&str, &ChangeList)),
+        ground: &Ground<'_>,
+    ) -> Result<Vec<ClassChange>, Failure> {
+        let progress = Progress::new("who pays", "jobs", Some(2 * self.baseline.premises.workload.len() as u64));
+        let (Some(ran), Some(after)) = (self.ran(now, ground, &progress)?, self.ran(then, ground, &progress)?) else {
+            return Ok(Vec::new());
+        };
+        let before =
+            Before { ran, workload: self.baseline.premises.workload.clone(), periods: ground.periods.clone() };
+        let classes = Classes::of(input, &self.baseline, &before);
+        let pairs = classes.pairs(&before.ran, &after);
+        Ok(classes.changes(&pairs, CONFIDENCE))
+    }
+}
