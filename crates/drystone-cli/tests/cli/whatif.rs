@@ -337,7 +337,8 @@ fn advice_tries_limits() {
     demanding(&folder);
     let found = folder.run(&["advise", "site", "--only", "limits", "--quiet", "--format", "json"]).json();
     let tried = found["advice"]["tried"].as_array().expect("candidates").clone();
-    let of = |name: &str| tried.iter().find(|one| one["name"] == name).unwrap_or_else(|| panic!("no {name}: {tried:?}"));
+    let of =
+        |name: &str| tried.iter().find(|one| one["name"] == name).unwrap_or_else(|| panic!("no {name}: {tried:?}"));
     // Half of the larger pool of 24 processors; five jobs of 50 minutes at most are there at once.
     let bound = of("qos normal: MaxTRESPU=cpu=12");
     assert_eq!((&bound["change"], &bound["values"]), (&0.0.into(), &of("as it is")["values"]));
@@ -357,7 +358,16 @@ fn a_remark_has_its_worth() {
     let found = folder.run(&recorded).json();
     let worth = &found["worth"][0];
     assert_eq!(worth["change"], "set bf_window=1440", "{found}");
-    let change =
-        folder.run(&["whatif", "ran.swf", "--slurm", "short.conf", "--change", "set bf_window=1440", "--quiet", "--format", "json"]);
+    let change = folder.run(&[
+        "whatif",
+        "ran.swf",
+        "--slurm",
+        "short.conf",
+        "--change",
+        "set bf_window=1440",
+        "--quiet",
+        "--format",
+        "json",
+    ]);
     assert_eq!(worth["wait"]["difference"], change.json()["alternatives"][0]["wait"]["difference"]);
 }

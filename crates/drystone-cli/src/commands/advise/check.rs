@@ -1,9 +1,9 @@
 //! `drystone advise --check`: a `slurm.conf` against the jobs that were recorded, in seconds.
 
-use crate::args::AdviseArgs;
-use crate::exit::{DONE, Failure, Outcome};
 use super::limits::Changer;
 use super::simulate::Ground;
+use crate::args::AdviseArgs;
+use crate::exit::{DONE, Failure, Outcome};
 use crate::input::{self, Input};
 use crate::interrupt;
 use crate::meta::{VERSION, WorkloadMeta};

@@ -10,7 +10,9 @@ use crate::exit::Failure;
 use crate::input::Input;
 use crate::progress::Progress;
 use drystone::model::{Outages, Span};
-use drystone_advise::{ApplyError, Applied, ChangeList, ClassChange, PairedChange, Sums, Thresholds, apply, limit_candidates};
+use drystone_advise::{
+    Applied, ApplyError, ChangeList, ClassChange, PairedChange, Sums, Thresholds, apply, limit_candidates,
+};
 
 /// Probability that an interval of a class covers the true change.
 const CONFIDENCE: f64 = 0.95;
@@ -124,8 +126,7 @@ impl Changer {
         let (Some(ran), Some(after)) = (self.ran(now, ground, &progress)?, self.ran(then, ground, &progress)?) else {
             return Ok(Vec::new());
         };
-        let before =
-            Before { ran, workload: self.baseline.premises.workload.clone(), periods: ground.periods.clone() };
+        let before = Before { ran, workload: self.baseline.premises.workload.clone(), periods: ground.periods.clone() };
         let classes = Classes::of(input, &self.baseline, &before);
         let pairs = classes.pairs(&before.ran, &after);
         Ok(classes.changes(&pairs, CONFIDENCE))

@@ -24,7 +24,8 @@ use drystone::metrics::{Measure, Selection};
 use drystone::model::{Span, Time};
 use drystone::policy::PolicySpec;
 use drystone_advise::{
-    Advice, Answer, Change, ChangeList, ClassChange, Figure, Live, PassCost, Periods, Plan, Reason, Site, Study, Thresholds, options,
+    Advice, Answer, Change, ChangeList, ClassChange, Figure, Live, PassCost, Periods, Plan, Reason, Site, Study,
+    Thresholds, options,
 };
 use drystone_slurm::conf::SlurmConf;
 use std::path::Path;

@@ -1,5 +1,6 @@
 //! Simulates candidates, several at a time.
 
+use super::limits::Changer;
 use crate::commands::compare::simulate::waiting;
 use crate::exit::Failure;
 use crate::input::Input;
@@ -10,7 +11,6 @@ use drystone::experiment::Experiment;
 use drystone::metrics::{Config, JobRow, Selection};
 use drystone::model::Outages;
 use drystone::policy::PolicySpec;
-use super::limits::Changer;
 use drystone_advise::{Bench, ChangeList, Figure, Periods, Sums, Thresholds, Watch};
 use std::sync::atomic::AtomicBool;
 
