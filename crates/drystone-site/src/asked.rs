@@ -16,6 +16,7 @@ use std::sync::Arc;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Misfit {
     Licence,
+    Uneven,
     Feature,
     Type,
     Memory,
@@ -28,15 +29,23 @@ impl Misfit {
     /// In the order in which they are tried.
     const EACH: [Misfit; 5] = [Misfit::Feature, Misfit::Type, Misfit::Memory, Misfit::Devices, Misfit::Nodes];
 
-    /// Takes it from a shape; the largest node has `most` kilobytes.
-    fn relax(self, shape: &mut NodeShape, most: u64) {
+    /// Takes it from the shape of a job of `procs` processors; the largest node has `most`
+    /// kilobytes.
+    fn relax(self, shape: &mut NodeShape, procs: u32, most: u64) {
         match self {
+            Misfit::Uneven => {
+                let nodes = shape.nodes.0;
+                if nodes > 1 && procs.is_multiple_of(nodes) {
+                    shape.least_cores = shape.least_cores.max(procs / nodes);
+                }
+            }
             Misfit::Feature => shape.features.clear(),
             Misfit::Type => shape.devices.iter_mut().for_each(|device| device.kind.clear()),
             Misfit::Memory => {
                 shape.memory = match shape.memory {
                     NodeMemory::PerNode(kb) => NodeMemory::PerNode(kb.min(most)),
-                    _ => NodeMemory::None,
+                    NodeMemory::PerCore(_) | NodeMemory::PerDevice(_) => NodeMemory::Whole,
+                    other => other,
                 };
             }
             Misfit::Devices => shape.devices.clear(),
@@ -49,9 +58,10 @@ impl Misfit {
     fn assumed(self) -> &'static str {
         match self {
             Misfit::Licence => "`Licenses=` of slurm.conf has not so many: the licence is not counted",
+            Misfit::Uneven => "Slurm's choice of nodes finds none for them: they get equal parts of their nodes",
             Misfit::Feature => "no node of the partition has these features: they are not asked for",
             Misfit::Type => "no node of the partition has so many of this type: devices of any type serve",
-            Misfit::Memory => "no node of the partition has so much memory: they get all of the largest",
+            Misfit::Memory => "the nodes of the partition have not so much memory: they get all of a node",
             Misfit::Devices => "the partition has not so many devices: they are not asked for",
             Misfit::Nodes => "the nodes of the partition are too few or too small: as many as suffice serve",
             Misfit::All => "they fit nowhere in the partition: only their processors count",
@@ -284,10 +294,12 @@ impl Maker<'_> {
         if !never && !fits(&shape) {
             let relaxed = |each: &[Misfit]| {
                 let mut other = shape.clone();
-                each.iter().for_each(|misfit| misfit.relax(&mut other, most));
+                each.iter().for_each(|misfit| misfit.relax(&mut other, procs, most));
                 other
             };
-            let alone = Misfit::EACH.into_iter().find(|&misfit| fits(&relaxed(&[misfit])));
+            // Equal parts take nothing from the job: they come first, and help alone or not at all.
+            let mut single = std::iter::once(Misfit::Uneven).chain(Misfit::EACH);
+            let alone = single.find(|&misfit| fits(&relaxed(&[misfit])));
             let together = match alone {
                 Some(_) => None,
                 None => (2..=Misfit::EACH.len()).find(|&n| fits(&relaxed(&Misfit::EACH[..n]))),
@@ -388,7 +400,7 @@ fn said(misfit: Misfit, shape: &NodeShape, procs: u32) -> String {
             NodeMemory::PerCore(kb) => format!("{} for each processor", memory(kb)),
             _ => "all memory of a node".to_string(),
         },
-        Misfit::Nodes => format!("{procs} processors on {} nodes", shape.nodes.0),
+        Misfit::Uneven | Misfit::Nodes => format!("{procs} processors on {} nodes", shape.nodes.0),
         Misfit::All => "their recorded demands".to_string(),
     }
 }

@@ -422,12 +422,16 @@ impl Random {
 /// memory, features, nodes that are down, jobs that are withdrawn or run and wait at the beginning,
 /// and records that contradict each other. No node has more than it has, and no job is lost.
 ///
-/// 100 sites; `DRYSTONE_RANDOM_SITES=1000` takes more of them.
+/// 100 sites; `DRYSTONE_RANDOM_SITES=1000` takes more of them, `1000..2000` others.
 #[test]
 fn no_node_of_a_random_site_has_too_much() {
-    let count = std::env::var("DRYSTONE_RANDOM_SITES").ok().and_then(|text| text.parse().ok()).unwrap_or(100);
+    let asked = std::env::var("DRYSTONE_RANDOM_SITES").unwrap_or_else(|_| "100".to_string());
+    let (first, end) = asked.split_once("..").unwrap_or(("0", &asked));
+    let number = |text: &str| text.parse::<u64>().expect("DRYSTONE_RANDOM_SITES is a number or FROM..UNTIL");
+    let (first, end) = (number(first), number(end));
+    let count = end - first;
     let (mut looked, mut beside) = (0_u64, 0_u64);
-    for seed in 0..count {
+    for seed in first..end {
         let random = Random::site(seed);
         let (folder, site) = site(&random.conf, &random.jobs, |folder, options| {
             options.events.push(folder.write("events.psv", &random.events));
