@@ -2,7 +2,9 @@
 
 use crate::common::{Folder, line};
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::thread::sleep;
+use std::time::Duration;
 
 /// A long job of the whole machine, and two short ones that come a little later: the optimum lets
 /// the long one wait. The waits are 201, 0 and 99 s then, and 0, 299 and 398 s in order of arrival.
@@ -107,4 +109,47 @@ fn a_comparison_has_two_columns_and_a_sentence() {
     // Without it nothing of it is there.
     let plain = folder.run(&args[..7]).ok();
     assert!(!plain.contains("found saves") && !plain.contains("Headroom"), "{plain}");
+}
+
+/// Ctrl-C prints the bracket as it is known by then, marks the search as interrupted, and exits
+/// as interrupted commands do; the bracket holds.
+#[cfg(unix)]
+#[test]
+fn an_interrupted_search_prints_its_bracket() {
+    let folder = Folder::new();
+    let log = ["workload", "generate", "--procs", "128", "--load", "0.9", "--jobs", "3000", "--out", "log.swf"];
+    folder.run(&log).ok();
+    let interrupted = |after: u64| {
+        let args = ["headroom", "log.swf", "-p", "easy", "--for", "10h", "--format", "json", "--jobs", "found.csv"];
+        let mut command = folder.command(&args);
+        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("runs");
+        sleep(Duration::from_secs(after));
+        let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill runs");
+        assert!(sent.success());
+        let output = child.wait_with_output().expect("ends");
+        assert_eq!(output.status.code(), Some(130), "{}", String::from_utf8_lossy(&output.stderr));
+        output
+    };
+    // Long enough on a slow machine as well.
+    let output = [2, 8, 32, 128].into_iter().map(interrupted).find(|output| {
+        let json = serde_json::from_slice::<serde_json::Value>(&output.stdout).unwrap_or_default();
+        json["bracket"]["found"]["trials"].as_u64() > Some(0)
+    });
+    let output = output.expect("some trials within two minutes");
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let bracket = &json["bracket"];
+    assert_eq!(bracket["found"]["stopped"], true, "{bracket}");
+    let number = |value: &serde_json::Value| value.as_f64().expect("a number");
+    let (floor, found) = (number(&bracket["floor"]["value"]), number(&bracket["found"]["value"]));
+    assert!(floor <= found && found <= number(&bracket["policies"][0]["value"]), "{bracket}");
+    // The schedule that is written is the one of the bracket.
+    let waits = folder.read("found.csv");
+    let column = |name: &str| waits.lines().next().and_then(|head| head.split(',').position(|c| c == name));
+    let (submit, start) = (column("submit").expect("submits"), column("start").expect("starts"));
+    let wait = |row: &str| {
+        let cell = |at: usize| row.split(',').nth(at).and_then(|text| text.parse::<f64>().ok()).expect("seconds");
+        cell(start) - cell(submit)
+    };
+    let (sum, jobs) = waits.lines().skip(1).fold((0.0, 0.0), |(sum, n), row| (sum + wait(row), n + 1.0));
+    assert!((sum / jobs - found).abs() < 1e-6, "{} and {found}", sum / jobs);
 }
