@@ -430,7 +430,7 @@ fn no_node_of_a_random_site_has_too_much() {
     let number = |text: &str| text.parse::<u64>().expect("DRYSTONE_RANDOM_SITES is a number or FROM..UNTIL");
     let (first, end) = (number(first), number(end));
     let count = end - first;
-    let (mut looked, mut beside) = (0_u64, 0_u64);
+    let (mut looked, mut beside, mut untold) = (0_u64, 0_u64, 0_u64);
     for seed in first..end {
         let random = Random::site(seed);
         let (folder, site) = site(&random.conf, &random.jobs, |folder, options| {
@@ -463,7 +463,12 @@ fn no_node_of_a_random_site_has_too_much() {
                     alone: random.drawn[&number(*id)].alone,
                     shares: {
                         let wait = *from - pool.workload.job(*id).submit;
-                        random.shares(number(*id), on, wait < Span(7 * 86_400))
+                        // A job that runs at the beginning on what others have counts its processors only.
+                        let table = pool.workload.resources();
+                        let shape = table.as_ref().and_then(|table| table.shape(pool.workload.job(*id).demand));
+                        let told = shape.is_some_and(|shape| shape.nodes.0 == random.drawn[&number(*id)].nodes);
+                        untold += u64::from(!told && random.drawn[&number(*id)].nodes > 1);
+                        random.shares(number(*id), on, wait < Span(7 * 86_400) && told)
                     },
                 })
                 .collect();
@@ -475,4 +480,5 @@ fn no_node_of_a_random_site_has_too_much() {
         }
     }
     assert!(looked > 15 * count && beside * 20 < looked, "{looked} jobs were looked at, {beside} were not");
+    assert!(untold * 20 < looked, "{untold} of {looked} jobs are on any number of nodes");
 }

@@ -140,6 +140,10 @@ impl<'a> Fit<'a> {
                         return None;
                     }
                     cpus -= cpus % self.per_task;
+                    // Tasks per node are looked at again with the processors that memory leaves.
+                    if cpus < least {
+                        return None;
+                    }
                 }
                 MemoryDemand::PerNode(mb) if memory < mb as i64 => return None,
                 _ => {}
