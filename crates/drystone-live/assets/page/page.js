@@ -82,8 +82,11 @@ function plot(d) {
       : 'Across: the wait that was announced first. Up: the wait that it was.') + ' The last ' + points.length + ' jobs; on the line both are the same.'
     : 'Nothing to compare yet.';
   if (!points.length) { get('plot').replaceChildren(); return; }
-  const W = 640, H = 340, L = 60, B = 34, most = Math.max(10, ...points.flatMap(p => [p[0], p[1]]));
-  const x = v => L + (W - L - 10) * Math.max(0, v) / most, y = v => H - B - (H - B - 10) * Math.max(0, v) / most;
+  const W = 640, H = 360, L = 60, B = 52, T = 26, longest = Math.max(10, ...points.flatMap(p => [p[0], p[1]]));
+  // Ticks at whole seconds, minutes, hours or days.
+  const step = [2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200, 14400, 21600, 43200, 86400, 172800, 604800].find(s => longest / s <= 5) || Math.ceil(longest / 5 / 86400) * 86400;
+  const most = Math.ceil(longest / step) * step;
+  const x = v => L + (W - L - 10) * Math.max(0, v) / most, y = v => H - B - (H - B - T) * Math.max(0, v) / most;
   const make = (name, attributes, text) => {
     const made = document.createElementNS('http://www.w3.org/2000/svg', name);
     for (const key of Object.keys(attributes)) made.setAttribute(key, attributes[key]);
@@ -91,10 +94,11 @@ function plot(d) {
     return made;
   };
   const svg = make('svg', { viewBox: `0 0 ${W} ${H}`, role: 'img', 'aria-label': get('plot-title').textContent });
-  for (let k = 0; k <= 4; k++) {
-    const v = most * k / 4;
-    svg.append(make('line', { class: 'axis', x1: L, x2: W - 10, y1: y(v), y2: y(v) }), make('line', { class: 'axis', x1: x(v), x2: x(v), y1: 10, y2: H - B }));
-    svg.append(make('text', { x: L - 6, y: y(v) + 4, 'text-anchor': 'end' }, span(v)), make('text', { x: x(v), y: H - B + 18, 'text-anchor': k === 4 ? 'end' : 'middle' }, span(v)));
+  const names = shadow ? ['wait until the policy would have started the job', 'wait until the cluster did'] : ['wait that was announced first', 'wait that it was'];
+  svg.append(make('text', { x: (L + W - 10) / 2, y: H - 8, 'text-anchor': 'middle' }, names[0]), make('text', { x: 8, y: 14 }, names[1]));
+  for (let v = 0; v <= most; v += step) {
+    svg.append(make('line', { class: 'axis', x1: L, x2: W - 10, y1: y(v), y2: y(v) }), make('line', { class: 'axis', x1: x(v), x2: x(v), y1: T, y2: H - B }));
+    svg.append(make('text', { x: L - 6, y: y(v) + 4, 'text-anchor': 'end' }, span(v)), make('text', { x: x(v), y: H - B + 18, 'text-anchor': v === most ? 'end' : 'middle' }, span(v)));
   }
   svg.append(make('line', { class: 'same', x1: x(0), y1: y(0), x2: x(most), y2: y(most) }));
   for (const [a, b, job] of points) {
@@ -112,7 +116,7 @@ function health(d) {
   at.className = trouble ? 'bad' : 'good';
   const numbers = [
     ['looks', `${h.counters.looks}, every ${span(h.period_ms / 1000) === '0 s' ? Math.round(h.period_ms) + ' ms' : (h.period_ms / 1000).toFixed(1) + ' s'}`],
-    ['a look costs', h.look_ms.toFixed(1) + ' ms of a processor, ' + (100 * h.core_share).toFixed(1) + ' % of a core'],
+    ['a look costs', h.look_ms.toFixed(1) + ' ms of a processor, ' + (100 * h.core_share).toFixed(1) + '% of a core'],
     ['decisions', h.counters.decisions], ['starts', h.counters.starts], ['looks without an answer', h.counters.failures],
     ['jobs that came and went unseen', h.counters.missed],
     ...Object.entries(h.counters.orders).map(([name, count]) => ['orders: ' + name, count]),
