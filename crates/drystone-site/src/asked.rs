@@ -61,7 +61,7 @@ impl Misfit {
             Misfit::Uneven => "Slurm's choice of nodes finds none for them: they get equal parts of their nodes",
             Misfit::Feature => "no node of the partition has these features: they are not asked for",
             Misfit::Type => "no node of the partition has so many of this type: devices of any type serve",
-            Misfit::Memory => "the nodes of the partition have not so much memory: they get all of a node",
+            Misfit::Memory => "no node of the partition has so much memory: they get all of a node",
             Misfit::Devices => "the partition has not so many devices: they are not asked for",
             Misfit::Nodes => "the nodes of the partition are too few or too small: as many as suffice serve",
             Misfit::All => "they fit nowhere in the partition: only their processors count",

@@ -463,7 +463,8 @@ fn no_node_of_a_random_site_has_too_much() {
                     alone: random.drawn[&number(*id)].alone,
                     shares: {
                         let wait = *from - pool.workload.job(*id).submit;
-                        // A job that runs at the beginning on what others have counts its processors only.
+                        // A job that runs at the beginning on what others have counts its
+                        // processors only.
                         let table = pool.workload.resources();
                         let shape = table.as_ref().and_then(|table| table.shape(pool.workload.job(*id).demand));
                         let told = shape.is_some_and(|shape| shape.nodes.0 == random.drawn[&number(*id)].nodes);
