@@ -12,6 +12,13 @@ const TIMER: &str = include_str!("../assets/drystone-live-hand-back.timer");
 /// A dashboard for Grafana, made of the metrics of `/metrics`.
 pub const DASHBOARD: &str = include_str!("../assets/grafana.json");
 
+/// Lines for the message of the day.
+pub const MOTD: &str = "\
+Jobs wait here as JobHeldUser until the scheduler starts them: that is no error and no hold of yours.
+`scontrol hold JOB` and `scontrol release JOB` work as always on jobs of your own; `scancel` as well.
+Planned starts, where they are written: squeue --me -O JobID,State,AdminComment:60
+";
+
 /// An installation.
 #[derive(Clone, Debug)]
 pub struct Installation<'a> {

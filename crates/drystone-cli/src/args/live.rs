@@ -168,6 +168,15 @@ pub(crate) struct DriveArgs {
     #[arg(long, value_name = "WHAT", default_value = "hand-back")]
     pub(crate) on_stop: OnStop,
 
+    /// Drive again where the timer gave everything back because slurmctld was silent; three times
+    /// at most. Never after a hand-back by hand.
+    #[arg(long)]
+    pub(crate) re_arm: bool,
+
+    /// Write planned starts into the AdminComment of waiting jobs, at most every ten minutes a job.
+    #[arg(long)]
+    pub(crate) comments: bool,
+
     /// Drive a release of Slurm that was not tried.
     #[arg(long)]
     pub(crate) force: bool,
@@ -309,6 +318,8 @@ pub(crate) enum Piece {
     Tmpfiles,
     /// A dashboard for Grafana.
     Dashboard,
+    /// Lines for the message of the day: why jobs show JobHeldUser.
+    Motd,
 }
 
 /// Arguments of `drystone live install`.
@@ -321,7 +332,8 @@ pub(crate) enum Piece {
   drystone live install hand-back --out /etc/systemd/system/drystone-live-hand-back.service
   drystone live install timer --out /etc/systemd/system/drystone-live-hand-back.timer
   drystone live install tmpfiles --run /run/drystone --user drystone --out /etc/tmpfiles.d/drystone.conf
-  drystone live install dashboard --out drystone.json")]
+  drystone live install dashboard --out drystone.json
+  drystone live install motd --out /etc/motd.d/drystone")]
 pub(crate) struct InstallArgs {
     /// The file to print.
     pub(crate) piece: Piece,

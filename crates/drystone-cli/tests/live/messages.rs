@@ -1,6 +1,6 @@
 //! Reasons that administrators read, and figures of shadows: rights, slurmdbd, units, metrics.
 
-use super::site::{PROGRAM, Site, Tests, until};
+use super::site::{PROGRAM, Site, Tests, until, within};
 use drystone_testbed::Options;
 use std::collections::BTreeSet;
 use std::io::{Read, Write};
@@ -15,6 +15,8 @@ pub(crate) fn tests() -> Tests {
         ("slurmdbd_down_is_the_reason_that_is_given", accounting_down),
         ("a_plain_stop_is_a_success_for_systemd", stops),
         ("a_shadow_counts_each_start_once", counted_once),
+        ("planned_starts_are_written_into_comments", planned_starts),
+        ("a_daemon_drives_again_after_a_silent_controller", re_armed),
     ]
 }
 
@@ -93,6 +95,66 @@ fn stops() {
         let text = said(&output);
         assert!(!text.contains("SuccessExitStatus") && !text.contains("Unknown"), "{text}");
     }
+}
+
+/// The comment names the start that the policy plans, to the minute; the job stays the policy's.
+fn planned_starts() {
+    let Some(site) = Site::start(1, 4, "conservative") else { return };
+    let mut daemon = site.drive_with(&["--comments"], None);
+    let blocker = site.submit(4, 100, 30);
+    site.await_state(blocker, &["R"]);
+    let waiting = site.submit(4, 1, 1);
+    let array = site.submit_with(4, 1, 1, &["--array=1-5"]);
+    let comment = |job: u64| {
+        let said = site.cluster.ask("squeue", &["-h", "-a", "-j", &job.to_string(), "-O", "AdminComment:80"]);
+        said.lines().next().unwrap_or_default().trim().to_string()
+    };
+    within(Duration::from_secs(90), "the comment is there", || comment(waiting).contains("planned-start="));
+    let whole = comment(waiting);
+    let (mark, planned) = whole.split_once(",planned-start=").expect("both");
+    assert_eq!(mark, "drystone:held");
+    let said = Command::new("date").args(["-u", "-d", planned, "+%s"]).output().expect("date runs");
+    let planned: i64 = String::from_utf8_lossy(&said.stdout).trim().parse().expect("a moment");
+    let limit = super::depends::times(&site)[&blocker.to_string()].0 + 30 * 60;
+    assert!((planned - limit).abs() <= 60, "{planned} is not the end of the limit, {limit}");
+    assert!(!comment(array).contains("planned-start"), "a comment would split the array");
+    // Another daemon knows the job as held by the hook still.
+    daemon.kill();
+    std::fs::remove_dir_all(site.home().journal()).expect("removed");
+    let _daemon = site.drive();
+    site.tell("scancel", &[&blocker.to_string()]);
+    site.drain(Duration::from_secs(60));
+    site.each_started_once(7);
+}
+
+/// Slurmctld is silent, the timer gives back as soon as it answers, and the daemon drives again.
+fn re_armed() {
+    let Some(site) = Site::start(1, 2, "easy") else { return };
+    let _daemon = site.drive_with(&["--re-arm"], None);
+    let first = site.instance();
+    site.cluster.pause_controller(true);
+    std::thread::sleep(Duration::from_secs(25));
+    site.cluster.pause_controller(false);
+    // The timer's hand-back is there before the daemon, which waits for the next try.
+    let mut given = false;
+    within(Duration::from_secs(40), "the timer gives back", || {
+        let said = site.run(&["live", "hand-back", "--if-silent", "8"]);
+        given |= !said.contains("nothing was done");
+        given || site.silence().is_some_and(|age| age < 3)
+    });
+    if !given {
+        eprintln!("SKIPPED: the daemon was faster than the timer");
+        return;
+    }
+    within(Duration::from_secs(70), &format!("it drives again: {}", site.log_tail()), || {
+        site.instance().is_some_and(|now| Some(now) != first)
+    });
+    let job = site.submit(1, 1, 1);
+    site.await_state(job, &["R", "CG", "CD"]);
+    // What an administrator gives back stays so.
+    site.run(&["live", "hand-back"]);
+    std::thread::sleep(Duration::from_secs(40));
+    assert_eq!(site.instance(), None, "{}", site.log_tail());
 }
 
 /// A page over a socket: its body, once there is a server.

@@ -146,6 +146,11 @@ pub trait Cluster {
     /// it asks `may`, and sends no more once that says no: what is left is `Unknown`.
     fn act(&mut self, orders: &[Order], may: &mut dyn FnMut() -> bool) -> Vec<Outcome>;
 
+    /// Writes planned starts into the comments of jobs, for people; one that cannot does nothing.
+    fn remark(&mut self, starts: &[(Key, String)], may: &mut dyn FnMut() -> bool) {
+        let _ = (starts, may);
+    }
+
     /// Returns the cluster's capabilities.
     fn can(&self) -> Capabilities;
 

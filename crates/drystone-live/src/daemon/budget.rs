@@ -4,7 +4,7 @@ use std::time::Duration;
 
 /// The shortest and the longest time between two looks.
 const SHORTEST: Duration = Duration::from_millis(250);
-const LONGEST: Duration = Duration::from_secs(8);
+const LONGEST: Duration = Duration::from_secs(15);
 /// Processor time per time: what all looks together may take, and what those that were not asked
 /// for take of it.
 const SHARE: f64 = 0.05;

@@ -3,6 +3,7 @@
 mod budget;
 mod clock;
 mod faults;
+mod remarks;
 mod resume;
 mod stats;
 mod turn;
@@ -54,6 +55,8 @@ pub struct Config {
     pub cluster: String,
     /// This daemon's name of itself: no other ever had it.
     pub instance: String,
+    /// True if planned starts are written into jobs' comments.
+    pub comments: bool,
     /// The user that writes the wake file.
     pub waker: Option<u32>,
 }
@@ -120,6 +123,7 @@ pub struct Daemon<C, K> {
     stats: Stats,
     board: Arc<Board>,
     foretell: Foretell,
+    remarks: remarks::Remarks,
     /// The session's time when the daemon began, and its own then.
     base: (i64, Duration),
     /// Time in which the cluster answered.
@@ -198,6 +202,7 @@ impl<C: Cluster, K: Clock> Daemon<C, K> {
         let mut daemon = Daemon {
             board,
             foretell: Foretell::new(&config.policy, now - wall),
+            remarks: remarks::Remarks::default(),
             budget: Budget::new(steady),
             base: (now, steady),
             answered: Duration::from_millis(core.tracker().steady()),

@@ -69,6 +69,9 @@ impl<C: Cluster, K: Clock> Daemon<C, K> {
             self.due = self.due.min(now + self.budget.period().min(soon));
         }
         self.publish(now)?;
+        if matches!(end, Ok(None)) {
+            self.remark(now);
+        }
         end
     }
 

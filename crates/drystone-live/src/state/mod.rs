@@ -123,6 +123,12 @@ impl Home {
         self.run.join("heartbeat")
     }
 
+    /// Returns the mark of a hand-back that a timer made because nothing beat.
+    #[must_use]
+    pub fn timers_mark(&self) -> PathBuf {
+        self.run.join("given-back-by-timer")
+    }
+
     /// Returns the file in which the hook reports events.
     #[must_use]
     pub fn wake(&self) -> PathBuf {

@@ -94,6 +94,7 @@ impl Site {
             policy: self.policy.parse().expect("a policy"),
             partitions: vec!["main".into()],
             adopt_old: true,
+            comments: false,
             cluster: "made-up".into(),
             instance: format!("daemon {}", self.daemons),
             waker: None,

@@ -53,6 +53,7 @@ pub(super) fn config(args: &DaemonArgs, site: &Site, partitions: &[String], mode
         policy: args.policy.clone(),
         partitions: partitions.to_vec(),
         adopt_old,
+        comments: false,
         cluster: site.cluster().to_string(),
         instance: format!("{host}/{}/{}", std::process::id(), wall()),
         waker: site.user(),

@@ -1,20 +1,26 @@
 //! `drystone live drive`.
 
 use super::daemon::{config, guarded, judge, log, work};
-use super::{home, slurm};
+use super::{OFF, home, slurm};
 use crate::args::{Adopt, DriveArgs, OnStop};
 use crate::exit::{DONE, Failure, Outcome};
 use crate::output::message;
 use drystone_live::cluster::Cluster;
 use drystone_live::core::Core;
-use drystone_live::daemon::wall;
+use drystone_live::daemon::{Config, wall};
 use drystone_live::hand_back::{Options, hand_back};
+use drystone_live::state::{Beat, Home};
 use drystone_live::tracker::Mode;
 use std::time::Duration;
 
 /// A clock that differs so much makes a heartbeat a lie, in seconds; and what is said before.
 const FAR: i64 = 30;
 const NEAR: i64 = 2;
+/// Times that a daemon drives again by itself, and where it counts them.
+const RE_ARMS: u32 = 3;
+const RE_ARMED: &str = "DRYSTONE_RE_ARMED";
+/// Time after the hand-back before it does.
+const CALM: Duration = Duration::from_secs(30);
 
 pub(super) fn drive(args: &DriveArgs) -> Outcome {
     let common = &args.daemon;
@@ -36,6 +42,7 @@ pub(super) fn drive(args: &DriveArgs) -> Outcome {
         return Ok(DONE);
     }
     let config = config(common, &site, &partitions, Mode::Drive, args.adopt == Adopt::All);
+    let config = Config { comments: args.comments, ..config };
     let conf = site.conf();
     let mut daemon = None;
     let outcome = guarded(|| {
@@ -51,14 +58,49 @@ pub(super) fn drive(args: &DriveArgs) -> Outcome {
     let told_to_stop = matches!(outcome, Ok(code) if code >= 128);
     let failed = outcome.is_err() && daemon.is_some();
     drop(daemon);
+    if args.re_arm && matches!(outcome, Ok(OFF)) {
+        re_arm(&home)?;
+    }
     if (told_to_stop && args.on_stop == OnStop::HandBack) || failed {
         give_back(args, &home);
     }
     outcome
 }
 
+/// Drives again, as a new process with the same arguments, where a timer gave the cluster back
+/// because nothing beat: slurmctld was silent, and answers again. Returns where that is not so, or
+/// when it has happened too often.
+fn re_arm(home: &Home) -> Result<(), Failure> {
+    use std::os::unix::process::CommandExt;
+    let times: u32 = std::env::var(RE_ARMED).ok().and_then(|text| text.parse().ok()).unwrap_or(0);
+    if !home.timers_mark().exists() || Beat::read(&home.heartbeat()) != Beat::Off {
+        return Ok(());
+    }
+    if times >= RE_ARMS {
+        message::error(&format!("given back by the timer {times} times: not driving again"));
+        return Ok(());
+    }
+    let pause = CALM.as_secs();
+    message::insist(&format!("the timer gave everything back while nothing beat; driving again in {pause} s"));
+    let stop = crate::interrupt::stop_in_order();
+    let mut left = CALM;
+    while !left.is_zero() {
+        if stop.load(std::sync::atomic::Ordering::SeqCst) {
+            return Ok(());
+        }
+        let nap = left.min(Duration::from_millis(500));
+        std::thread::sleep(nap);
+        left -= nap;
+    }
+    let _ = std::fs::remove_file(home.timers_mark());
+    let program = std::env::current_exe().map_err(Failure::usage)?;
+    let mut command = std::process::Command::new(program);
+    command.args(std::env::args_os().skip(1)).env(RE_ARMED, (times + 1).to_string());
+    Err(Failure::usage(format_args!("cannot drive again: {}", command.exec())))
+}
+
 /// Gives back without the daemon.
-fn give_back(args: &DriveArgs, home: &drystone_live::state::Home) {
+fn give_back(args: &DriveArgs, home: &Home) {
     let options = Options { patience: Duration::from_secs(10), ..Options::default() };
     let given = slurm(&args.daemon.cluster, false)
         .and_then(|mut cluster| cluster.site().map_err(|e| e.to_string()).map(|_| cluster))

@@ -27,6 +27,9 @@ pub(super) fn hand_back(args: &HandBackArgs) -> Outcome {
     let given = give_back(&mut cluster, &home, &options, &mut std::thread::sleep)?;
     if given.skipped.is_none() {
         nothing_beats(&hooked.unwrap_or_else(|| home.heartbeat()))?;
+        // A daemon that re-arms does so after a timer's hand-back, never after an administrator's.
+        let mark = home.timers_mark();
+        let _ = if args.if_silent.is_some() { std::fs::write(&mark, "") } else { std::fs::remove_file(&mark) };
     }
     let done = given.released + given.resumed + given.crowded + given.requeued + given.left.len() > 0;
     if done || !args.quiet {

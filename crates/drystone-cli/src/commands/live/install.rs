@@ -5,7 +5,7 @@ use crate::args::{InstallArgs, Piece};
 use crate::exit::{DONE, Failure, Outcome};
 use crate::output::{file, message, stdout};
 use drystone_live::cluster::slurm::hook::{merged, sites_own};
-use drystone_live::install::{DASHBOARD, Installation};
+use drystone_live::install::{DASHBOARD, MOTD, Installation};
 use drystone_live::tracker::Mode;
 use nix::unistd::{Uid, User};
 use std::os::unix::fs::PermissionsExt;
@@ -53,6 +53,7 @@ pub(super) fn install(args: &InstallArgs) -> Outcome {
         Piece::Timer => all.hand_back().1,
         Piece::Cron => all.cron(),
         Piece::Dashboard => DASHBOARD.to_string(),
+        Piece::Motd => MOTD.to_string(),
     };
     if args.out == Path::new("-") {
         stdout::write(text.as_bytes())?;
@@ -117,6 +118,6 @@ fn next(piece: Piece, out: &Path) {
             "now systemctl daemon-reload and systemctl enable --now drystone-live-hand-back.timer".to_string()
         }
         Piece::Tmpfiles => format!("now systemd-tmpfiles --create {out}"),
-        Piece::Cron | Piece::Dashboard => format!("{out} is written"),
+        Piece::Cron | Piece::Dashboard | Piece::Motd => format!("{out} is written"),
     });
 }

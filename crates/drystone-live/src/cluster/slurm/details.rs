@@ -8,7 +8,7 @@ use crate::cluster::{Ask, ClusterError, JobFact, Mark, Place, RecordId};
 use std::collections::BTreeMap;
 
 /// Beginnings of what the hook writes.
-const HELD: &str = "drystone:held";
+pub(super) const HELD: &str = "drystone:held";
 const USER: &str = "drystone:user";
 /// Between fields.
 const SEPARATOR: char = '\x1f';

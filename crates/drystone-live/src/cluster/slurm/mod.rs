@@ -18,7 +18,7 @@ mod texts;
 
 pub use site::{Rights, Site};
 
-use super::{Capabilities, Cluster, ClusterError, JobFact, Order, Outcome, RecordId, Snapshot, State, Want};
+use super::{Capabilities, Cluster, ClusterError, JobFact, Key, Order, Outcome, RecordId, Snapshot, State, Want};
 use details::Details;
 use run::Runner;
 use std::collections::{BTreeMap, BTreeSet};
@@ -217,6 +217,10 @@ impl Cluster for SlurmCli {
 
     fn act(&mut self, orders: &[Order], may: &mut dyn FnMut() -> bool) -> Vec<Outcome> {
         orders::act(&self.run, orders, may)
+    }
+
+    fn remark(&mut self, starts: &[(Key, String)], may: &mut dyn FnMut() -> bool) {
+        orders::remark(&self.run, starts, may);
     }
 
     fn can(&self) -> Capabilities {

@@ -85,6 +85,18 @@ fn outcomes(said: Result<Said, Mute>, keys: &[Key]) -> Option<Vec<Outcome>> {
     )
 }
 
+/// Writes planned starts behind the hook's mark, many of them in one call. A job that has begun
+/// meanwhile, or is gone, keeps the comment that it has: outcomes do not matter.
+pub(super) fn remark(run: &Runner, starts: &[(Key, String)], may: &mut dyn FnMut() -> bool) {
+    let mut lines = String::new();
+    for (key, start) in starts {
+        let _ = writeln!(lines, "update JobId={} AdminComment={},planned-start={start}", key.name(), super::details::HELD);
+    }
+    if may() {
+        let _ = run.run("scontrol", &["-Q"], Some(&lines));
+    }
+}
+
 /// Pins, many of them in one call.
 fn updates(run: &Runner, batch: &[Order]) -> Option<Vec<Outcome>> {
     let mut lines = String::new();

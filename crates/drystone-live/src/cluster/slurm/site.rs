@@ -297,8 +297,15 @@ impl Site {
             nodes.insert(self.nodes_of(std::slice::from_ref(&partition.name)));
         }
         if nodes.len() > 1 {
+            let all: usize = nodes.iter().map(BTreeSet::len).sum();
+            let overlap = nodes.iter().flatten().collect::<BTreeSet<_>>().len() < all;
+            let why = if overlap {
+                "some in common: jobs of both would compete for these, and neither plan would hold"
+            } else {
+                "none in common: these are several machines, and a daemon drives one"
+            };
             remarks.push(forbids(
-                format!("partitions {} have different nodes, and a policy knows one machine", partitions.join(", ")),
+                format!("partitions {} have different nodes, {why}", partitions.join(", ")),
                 "name partitions with the same nodes only",
             ));
         }
@@ -581,7 +588,11 @@ mod tests {
         let found = refused(&site(&[]), &["main"], Some("return 0\n"), false);
         assert!(found[0].contains("not Drystone's hook"), "{found:?}");
         let found = refused(&site(&[]), &["main", "gpu"], Some(&hook), false);
-        assert!(found[0].contains("different nodes"), "{found:?}");
+        assert!(found[0].contains("different nodes, none in common"), "{found:?}");
+        let mut wide = site(&[]);
+        wide.partitions[1].nodes = "n[1-3]".into();
+        let found = refused(&wide, &["main", "long"], Some(&hook), false);
+        assert!(found[0].contains("different nodes, some in common"), "{found:?}");
         let found = refused(&site(&[]), &["mian"], Some(&hook), false);
         assert!(found[0].contains("there are: main, long, gpu"), "{found:?}");
     }
