@@ -16,7 +16,7 @@ pub const DASHBOARD: &str = include_str!("../assets/grafana.json");
 pub const MOTD: &str = "\
 Jobs wait here as JobHeldUser until the scheduler starts them: that is no error and no hold of yours.
 `scontrol hold JOB` and `scontrol release JOB` work as always on jobs of your own; `scancel` as well.
-Planned starts, where they are written: squeue --me -O JobID,State,AdminComment:60
+Planned starts, where they are written: squeue --me -O JobID,State,admin_comment:60
 ";
 
 /// An installation.
