@@ -52,6 +52,9 @@ pub enum Input {
         holds: BTreeSet<JobName>,
         /// True if everything has been given back since.
         given_back: bool,
+        /// The cluster's time before the daemon first beat: what the hook marked since then, it held
+        /// for this daemon.
+        since: i64,
     },
 }
 
@@ -293,8 +296,8 @@ impl Core {
                 }
                 Ok(Output::default())
             }
-            Input::RememberedUsers { holds, given_back } => {
-                self.tracker.remember_users(holds.clone(), *given_back);
+            Input::RememberedUsers { holds, given_back, since } => {
+                self.tracker.remember_users(holds.clone(), given_back.then_some(*since));
                 Ok(Output::default())
             }
             Input::Remembered { taken, stopped, pinned } => {

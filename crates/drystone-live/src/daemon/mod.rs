@@ -238,7 +238,7 @@ impl<C: Cluster, K: Clock> Daemon<C, K> {
             daemon.feed(&input)?;
         }
         if daemon.config.mode == Mode::Drive {
-            daemon.remember_ledger()?;
+            daemon.remember_ledger(seen.time)?;
         }
         if daemon.config.mode == Mode::Drive {
             let (path, instance) = (daemon.config.home.heartbeat(), daemon.config.instance.clone());
@@ -249,7 +249,7 @@ impl<C: Cluster, K: Clock> Daemon<C, K> {
     }
 
     /// Restores the jobs that an earlier daemon held and suspended, where no journal has them.
-    fn remember_ledger(&mut self) -> Result<(), LiveError> {
+    fn remember_ledger(&mut self, since: i64) -> Result<(), LiveError> {
         let standing = self.ledger.standing();
         let unknown = |key: &&Key| self.core.tracker().job(**key).is_none();
         let held: BTreeSet<Key> = standing.held.iter().filter(unknown).copied().collect();
@@ -262,7 +262,7 @@ impl<C: Cluster, K: Clock> Daemon<C, K> {
             self.feed(&Input::Remembered { taken: held, stopped, pinned })?;
         }
         if !users.is_empty() || given_back {
-            self.feed(&Input::RememberedUsers { holds: users, given_back })?;
+            self.feed(&Input::RememberedUsers { holds: users, given_back, since })?;
         }
         if garbled > 0 {
             let path = self.config.home.ledger();

@@ -153,8 +153,8 @@ pub struct Tracker {
     bound: BTreeSet<Key>,
     /// Jobs that their users held, from the same.
     user_holds: BTreeSet<JobName>,
-    /// True if everything was given back since an earlier daemon drove.
-    given_back: bool,
+    /// The cluster's time when this daemon began, if everything was given back before.
+    given_back: Option<i64>,
     users: Names,
     groups: Names,
     queues: Names,
@@ -202,7 +202,7 @@ impl Tracker {
             stopped: BTreeSet::new(),
             bound: BTreeSet::new(),
             user_holds: BTreeSet::new(),
-            given_back: false,
+            given_back: None,
             users: Names::default(),
             groups: Names::default(),
             queues: Names::default(),
@@ -223,9 +223,10 @@ impl Tracker {
         (self.taken, self.stopped, self.bound) = (taken, stopped, pinned);
     }
 
-    /// Holds of users that an earlier daemon noted, and whether everything was given back since:
-    /// then whatever is held is held by its user. Call it before the first look.
-    pub fn remember_users(&mut self, holds: BTreeSet<JobName>, given_back: bool) {
+    /// Holds of users that an earlier daemon noted, and, if everything was given back since, the
+    /// cluster's time when this daemon began: what was held before is held by its user. Call it
+    /// before the first look.
+    pub fn remember_users(&mut self, holds: BTreeSet<JobName>, given_back: Option<i64>) {
         (self.user_holds, self.given_back) = (holds, given_back);
     }
 
@@ -494,17 +495,20 @@ impl Tracker {
     /// these jobs.
     fn recall_users(&mut self) -> Vec<Key> {
         let (holds, given_back) = (std::mem::take(&mut self.user_holds), std::mem::take(&mut self.given_back));
-        if holds.is_empty() && !given_back {
+        if holds.is_empty() && given_back.is_none() {
             return Vec::new();
         }
         let pending = self.mirror.records().filter(|fact| fact.state == crate::cluster::State::Pending && fact.held);
+        // The hook holds again from the first heartbeat on, and jobs may come before the first look.
+        let old = |fact: &&JobFact| given_back.is_some_and(|since| fact.mark != Mark::Held || fact.submit < since);
         let held: Vec<Key> = pending
             .filter(|fact| fact.reason == Reason::UserHold)
-            .flat_map(JobFact::keys)
-            .filter(|key| {
+            .flat_map(|fact| fact.keys().into_iter().map(move |key| (fact, key)))
+            .filter(|(fact, key)| {
                 let names = [JobName { id: key.id, task: key.task }, JobName { id: key.id, task: None }];
-                given_back || names.iter().any(|name| holds.contains(name))
+                old(fact) || names.iter().any(|name| holds.contains(name))
             })
+            .map(|(_, key)| key)
             .collect();
         for &key in &held {
             let fact = self.mirror.fact(key).cloned();

@@ -290,6 +290,23 @@ fn hand_back_leaves_users_holds() {
 }
 
 /// Suspended jobs resume before waiting ones take their place.
+/// The hook holds from the first heartbeat on: a job that comes before the first look of a daemon
+/// that drives again is no user's hold.
+#[test]
+fn jobs_between_heartbeat_and_first_look_are_the_daemons() {
+    let mut site = drive("easy");
+    let mut daemon = site.begin();
+    site.submit(4, 5, 10);
+    site.work(&mut daemon, 3);
+    drop(daemon);
+    site.hand_back(&Options::default());
+    site.cluster.borrow_mut().pass(2_000);
+    let mut daemon = site.begin();
+    let early = site.submit(4, 5, 10);
+    site.finish(&mut daemon);
+    assert_eq!(site.cluster.borrow().state(early), Some(State::Ended(drystone_live::cluster::Ending::Completed)));
+}
+
 #[test]
 fn hand_back_lets_suspended_jobs_go_on() {
     for requeue in [false, true] {

@@ -5,7 +5,7 @@ use crate::args::{InstallArgs, Piece};
 use crate::exit::{DONE, Failure, Outcome};
 use crate::output::{file, message, stdout};
 use drystone_live::cluster::slurm::hook::{merged, sites_own};
-use drystone_live::install::{DASHBOARD, MOTD, Installation};
+use drystone_live::install::{DASHBOARD, Installation, MOTD};
 use drystone_live::tracker::Mode;
 use nix::unistd::{Uid, User};
 use std::os::unix::fs::PermissionsExt;

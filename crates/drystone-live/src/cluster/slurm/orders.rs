@@ -90,7 +90,8 @@ fn outcomes(said: Result<Said, Mute>, keys: &[Key]) -> Option<Vec<Outcome>> {
 pub(super) fn remark(run: &Runner, starts: &[(Key, String)], may: &mut dyn FnMut() -> bool) {
     let mut lines = String::new();
     for (key, start) in starts {
-        let _ = writeln!(lines, "update JobId={} AdminComment={},planned-start={start}", key.name(), super::details::HELD);
+        let _ =
+            writeln!(lines, "update JobId={} AdminComment={},planned-start={start}", key.name(), super::details::HELD);
     }
     if may() {
         let _ = run.run("scontrol", &["-Q"], Some(&lines));
