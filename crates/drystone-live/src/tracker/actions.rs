@@ -80,7 +80,7 @@ impl Tracker {
 
     /// Remembers something that is ordered later.
     fn plan(&mut self, t: &mut Tracked, what: Flying) {
-        t.flight = Some(Flight { what, since: self.stamp.steady, doubtful: false, tries: 1 });
+        t.flight = Some(Flight { what, since: self.stamp.steady, doubtful: false, tries: 1, seen: false });
     }
 
     fn suspend(&mut self, t: &mut Tracked, turn: &mut Turn) {

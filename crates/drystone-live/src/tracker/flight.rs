@@ -63,15 +63,20 @@ impl Tracker {
             }
             State::Suspended | State::Ended(_) => false,
             State::Pending if fact.held => {
-                // The order was not carried out, or an operator or user holds the job.
-                let doubtful = t.flight.is_some_and(|flight| flight.doubtful);
-                if !doubtful && fact.reason == Reason::UserHold {
+                // The order was not carried out, an operator or user holds the job, or slurmctld was
+                // killed and has forgotten the release. What was never seen released is released
+                // again; holds of users are told by the hook as well.
+                let sure = t.flight.is_some_and(|flight| flight.seen && !flight.doubtful);
+                if sure && fact.reason == Reason::UserHold {
                     t.user_hold = true;
                 }
                 self.comes_back(t, turn);
                 false
             }
             State::Pending => {
+                if let Some(flight) = &mut t.flight {
+                    flight.seen = true;
+                }
                 if t.key.task.is_some() {
                     self.array_tries.insert(t.key.id, self.stamp.steady);
                 }

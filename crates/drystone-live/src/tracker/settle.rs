@@ -128,7 +128,7 @@ impl Tracker {
     /// Orders something and remembers that it is on its way.
     pub(super) fn order(&mut self, t: &mut Tracked, what: Flying, order: Order, turn: &mut Turn) {
         let tries = t.flight.filter(|flight| flight.what == what).map_or(0, |flight| flight.tries) + 1;
-        t.flight = Some(Flight { what, since: self.stamp.steady, doubtful: false, tries });
+        t.flight = Some(Flight { what, since: self.stamp.steady, doubtful: false, tries, seen: false });
         self.flying.insert(t.key);
         turn.orders.push(order);
     }

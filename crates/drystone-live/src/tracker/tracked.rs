@@ -111,6 +111,8 @@ pub struct Flight {
     pub doubtful: bool,
     /// Number of tries.
     pub tries: u32,
+    /// True if a look has seen the order carried out: a released job without a hold.
+    pub seen: bool,
 }
 
 /// Time of the next try for a job that could not start.
