@@ -19,7 +19,7 @@ __all__ = ["Comparison", "Figure", "Result", "Story", "compare", "simulate"]
 
 
 class Figure:
-    """A drawing: shown in a notebook, and saved as SVG or PNG. What determined it is in the file."""
+    """A drawing: shown in a notebook, and saved as SVG, PDF or PNG. What determined it is in the file."""
 
     def __init__(self, plot: _drystone.Plot) -> None:
         self._plot = plot
@@ -43,15 +43,21 @@ class Figure:
         """The drawing as PNG, ``scale`` pixels to a unit."""
         return bytes(self._plot.png(scale))
 
+    def pdf(self) -> bytes:
+        """The drawing as PDF of one page."""
+        return bytes(self._plot.pdf())
+
     def save(self, path: PathLike, *, scale: float = 2.0) -> None:
-        """Writes ``.svg`` or ``.png``."""
+        """Writes ``.svg``, ``.pdf`` or ``.png``."""
         path = Path(path)
         if path.suffix.lower() == ".svg":
             write(path, self.svg.encode())
+        elif path.suffix.lower() == ".pdf":
+            write(path, self.pdf())
         elif path.suffix.lower() == ".png":
             write(path, self.png(scale))
         else:
-            raise OptionError(f"{path}: the ending says how to write it; expected .svg or .png")
+            raise OptionError(f"{path}: the ending says how to write it; expected .svg, .pdf or .png")
 
     def __repr__(self) -> str:
         return f"<Figure {self.id}: {self.title}>"

@@ -164,7 +164,7 @@ impl Judgement {
     }
 }
 
-/// A drawing, as SVG and PNG.
+/// A drawing, as SVG, PDF and PNG.
 #[pyclass(frozen, module = "drystone._drystone")]
 pub(crate) struct Plot {
     drawing: Arc<Drawing>,
@@ -191,6 +191,12 @@ impl Plot {
     fn png(&self, py: Python<'_>, scale: f32) -> PyResult<Vec<u8>> {
         let drawing = Arc::clone(&self.drawing);
         interruptible(py, move |_| drawing.png(scale))?.map_err(error::value)
+    }
+
+    /// Returns the chart as PDF of one page.
+    fn pdf(&self, py: Python<'_>) -> PyResult<Vec<u8>> {
+        let drawing = Arc::clone(&self.drawing);
+        interruptible(py, move |_| drawing.pdf())?.map_err(error::value)
     }
 }
 

@@ -1,4 +1,4 @@
-//! Plots without a browser: the same that pages show, as SVG and PNG.
+//! Plots without a browser: the same that pages show, as SVG, PDF and PNG.
 
 use crate::html::escape;
 use crate::results::Results;
@@ -7,6 +7,8 @@ use serde_json::Value;
 
 #[cfg(feature = "charts")]
 mod drawn;
+#[cfg(feature = "charts")]
+mod pdf;
 #[cfg(feature = "charts")]
 pub(crate) use drawn::run;
 #[cfg(not(feature = "charts"))]

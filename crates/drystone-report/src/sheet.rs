@@ -83,7 +83,8 @@ pub(crate) fn glossary(results: &Results, out: &mut String) {
     if let Some(summary) = &results.summary {
         out.push_str("<h3>Policies</h3>\n<dl class=\"sheet\">");
         for does in &summary.does {
-            entry(out, &does.policy, std::slice::from_ref(&does.sentence));
+            let how = (!does.how.is_empty()).then(|| format!("To be had as {}.", does.how));
+            entry(out, &does.policy, &[Some(does.sentence.clone()), how].into_iter().flatten().collect::<Vec<_>>());
         }
         out.push_str("</dl>\n<h3>Terms</h3>\n");
     }

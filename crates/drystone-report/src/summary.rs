@@ -32,4 +32,8 @@ pub struct Does {
     pub policy: String,
     /// The description.
     pub sentence: String,
+    /// Availability: a setting of Slurm, the live scheduler, or none. Empty in results of versions
+    /// that did not say.
+    #[serde(default)]
+    pub how: String,
 }

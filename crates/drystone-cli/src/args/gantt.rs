@@ -52,12 +52,12 @@ pub(crate) struct GanttArgs {
     #[arg(long, short, value_name = "ID", help_heading = "Chart", allow_hyphen_values = true)]
     pub(crate) job: Option<i64>,
 
-    /// The chart, in the format of its ending: .html to zoom and hover, .svg and .png for papers,
+    /// The chart, in the format of its ending: .html to zoom and hover, .svg, .pdf and .png for papers,
     /// .json for the data.
     #[arg(long, short, alias = "output", value_name = "FILE", default_value = "gantt.html", help_heading = "Output")]
     pub(crate) out: PathBuf,
 
-    /// Width and height of .svg; .png has twice as many pixels each way.
+    /// Width and height of .svg and .pdf; .png has twice as many pixels each way.
     #[arg(long, value_name = "WIDTHxHEIGHT", default_value = "1200x600", help_heading = "Output",
           value_parser = pixels)]
     pub(crate) pixels: (u32, u32),

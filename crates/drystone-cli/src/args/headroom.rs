@@ -78,7 +78,7 @@ pub(crate) struct HeadroomArgs {
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) jobs: Option<PathBuf>,
 
-    /// Draw the schedule found: .html, .svg, .png or .json, as `drystone gantt` does.
+    /// Draw the schedule found: .html, .svg, .pdf, .png or .json, as `drystone gantt` does.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) gantt: Option<PathBuf>,
 

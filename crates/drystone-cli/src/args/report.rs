@@ -26,7 +26,7 @@ pub(crate) struct ReportArgs {
     #[arg(long, short, alias = "output", value_name = "FILE.html", default_value = "-")]
     pub(crate) out: PathBuf,
 
-    /// Also write every plot into this directory, as SVG and PNG. Files of the same names are
+    /// Also write every plot into this directory, as SVG, PDF and PNG. Files of the same names are
     /// replaced.
     #[arg(long, value_name = "DIR")]
     pub(crate) plots: Option<PathBuf>,

@@ -27,7 +27,7 @@ pub(crate) fn prepare(directory: &Path) -> Result<Folder, Failure> {
 
 /// Returns whether a directory has plots already. Says that they stay.
 pub(crate) fn would_be_lost(directory: &Path) -> bool {
-    let is_plot = |path: &Path| matches!(path.extension().and_then(|e| e.to_str()), Some("svg" | "png"));
+    let is_plot = |path: &Path| matches!(path.extension().and_then(|e| e.to_str()), Some("svg" | "pdf" | "png"));
     let found = directory.read_dir().is_ok_and(|entries| entries.flatten().any(|entry| is_plot(&entry.path())));
     if found {
         message::warning(&format!(
@@ -41,10 +41,11 @@ pub(crate) fn would_be_lost(directory: &Path) -> bool {
 /// Writes every plot that results have something for; the files still need their names.
 pub(crate) fn write(directory: &Path, results: &Results) -> Result<Vec<Complete>, Failure> {
     let drawings = draw(results, WIDTH).map_err(Failure::usage)?;
-    let mut files = Vec::with_capacity(2 * drawings.len());
+    let mut files = Vec::with_capacity(3 * drawings.len());
     for drawing in &drawings {
         let place = |ending| directory.join(format!("{}.{ending}", drawing.id));
         files.push(file::write(&place("svg"), drawing.file().as_bytes())?);
+        files.push(file::write(&place("pdf"), &drawing.pdf().map_err(Failure::usage)?)?);
         files.push(file::write(&place("png"), &drawing.png(2.0).map_err(Failure::usage)?)?);
     }
     let together = if results.policies.len() > MOST_TOGETHER {

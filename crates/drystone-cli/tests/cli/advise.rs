@@ -84,6 +84,28 @@ fn a_setting_that_hurts_is_found() {
     assert_eq!(on("1"), advised);
 }
 
+/// A recommendation below the longest limit of the configuration says that it contradicts the check
+/// of that, who pays stands in a table of widths, and a guard of a class is kept.
+#[test]
+fn advice_names_those_that_pay_and_contradicts_no_check_in_silence() {
+    let folder = Folder::with("log.swf", starving());
+    folder.write("slurm.conf", CONF);
+    let with = |more: &[&str]| {
+        let args = quick(&["--slurm", "slurm.conf", "--goal", "maxW", "--only", "settings"]);
+        folder.run(&[&args[..], more].concat()).ok()
+    };
+    let told = with(&["--guard", "avgW<+100%", "--guard", "avgW(>8)<+10%"]);
+    assert!(told.contains("Set bf_window=720:"), "{told}");
+    assert!(told.contains("Beware: bf_window=720 min is below MaxTime=1440 min of the partition batch"), "{told}");
+    assert!(told.contains("Longer waits: mean wait of jobs of 2 to 8 processors"), "{told}");
+    for class in ["(avgW(<=1))", "(avgW(>1<=8))", "(avgW(>8<=32))", "(avgW(>32<=64))", "(avgW(>64))"] {
+        assert!(told.contains(class), "{class} in {told}");
+    }
+    // The narrow jobs pay: a guard on them leaves nothing to recommend.
+    let told = with(&["--guard", "avgW<+100%", "--guard", "avgW(<=8)<+10%"]);
+    assert!(told.contains("Leave it as it is.") && !told.contains("Set bf_window"), "{told}");
+}
+
 #[test]
 fn where_nothing_is_gained_it_says_so() {
     let folder = Folder::with("log.swf", idle());

@@ -8,6 +8,7 @@ mod builds;
 mod cluster;
 mod common;
 mod compare;
+mod decisions;
 mod documents;
 mod evolve;
 mod explain;

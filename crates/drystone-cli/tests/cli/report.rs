@@ -52,7 +52,7 @@ fn what_is_no_result_is_refused() {
     assert!(error.contains("only `compare`, `run`, `advise` and `fidelity` make pages"), "{error}");
 }
 
-/// Every plot as SVG and PNG.
+/// Every plot as SVG, PDF and PNG.
 #[test]
 fn plots_are_files() {
     let folder = Folder::new();
@@ -66,7 +66,7 @@ fn plots_are_files() {
         .collect();
     names.sort();
     for wanted in ["change-wait", "cdf-wait", "heat-slowdown", "load-wait", "pareto", "users", "utilisation"] {
-        for ending in ["svg", "png"] {
+        for ending in ["svg", "pdf", "png"] {
             assert!(names.contains(&format!("{wanted}.{ending}")), "{wanted}.{ending} is not among {names:?}");
         }
     }
@@ -76,6 +76,11 @@ fn plots_are_files() {
         if name.ends_with(".png") {
             assert_eq!(&bytes[..8], b"\x89PNG\r\n\x1a\n", "{name}");
             assert_eq!(&bytes[16..20], &(2 * 820_u32).to_be_bytes(), "{name}");
+        } else if name.ends_with(".pdf") {
+            assert!(bytes.starts_with(b"%PDF-1.") && bytes.ends_with(b"%%EOF"), "{name}");
+            // 820 units are 615 points; what determined the plot is in it.
+            let text = String::from_utf8_lossy(&bytes);
+            assert!(text.contains("/MediaBox [0 0 615 ") && text.contains("/Drystone ("), "{name}");
         } else {
             let text = String::from_utf8(bytes).expect("text");
             assert!(text.starts_with("<svg") && text.contains("<title>") && text.contains("<path"), "{name}");
@@ -130,7 +135,9 @@ fn schedules_are_drawn() {
     }
     draw("easy", "chart.png").ok();
     assert_eq!(&fs::read(folder.path("chart.png")).expect("made")[..4], b"\x89PNG");
-    assert!(draw("easy", "chart.gif").fails(2).contains(".html, .svg, .png or .json"));
+    draw("easy", "chart.pdf").ok();
+    assert_eq!(&fs::read(folder.path("chart.pdf")).expect("made")[..5], b"%PDF-");
+    assert!(draw("easy", "chart.gif").fails(2).contains(".html, .svg, .pdf, .png or .json"));
     let error = folder.run(&["gantt", "made.swf", "--policy", "easy", "--window", "9..3", "--quiet"]).fails(2);
     assert!(error.contains("ends before it begins"), "{error}");
     let error = folder.run(&["gantt", "made.swf", "--policy", "easy", "--job", "99999999", "--quiet"]).fails(2);

@@ -15,4 +15,12 @@ impl Drawing {
     pub fn png(&self, _: f32) -> Result<Vec<u8>, DrawError> {
         Err(DrawError::Absent)
     }
+
+    /// Refuses to make a page.
+    ///
+    /// # Errors
+    /// Always.
+    pub fn pdf(&self) -> Result<Vec<u8>, DrawError> {
+        Err(DrawError::Absent)
+    }
 }

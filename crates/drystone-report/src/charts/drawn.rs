@@ -38,6 +38,13 @@ pub(crate) fn run(function: &'static str, data: String, width: u32) -> Result<Ve
     thread.join().unwrap_or_else(|_| Err(DrawError::Script("it panicked".to_string())))
 }
 
+/// The tree of a drawing, its text set in a font of our own.
+pub(super) fn parsed(svg: &str) -> Result<usvg::Tree, usvg::Error> {
+    let mut options = usvg::Options { font_family: "Liberation Sans".to_string(), ..usvg::Options::default() };
+    Arc::make_mut(&mut options.fontdb).load_font_data(FONT.to_vec());
+    usvg::Tree::from_str(svg, &options)
+}
+
 impl Drawing {
     /// The drawing as PNG, every unit `scale` pixels wide. What determined it is in its text
     /// `drystone`, as JSON.
@@ -46,9 +53,7 @@ impl Drawing {
     /// A drawing that is no SVG, or too large.
     pub fn png(&self, scale: f32) -> Result<Vec<u8>, DrawError> {
         let failed = |problem: String| DrawError::Image { id: self.id.clone(), problem };
-        let mut options = usvg::Options { font_family: "Liberation Sans".to_string(), ..usvg::Options::default() };
-        Arc::make_mut(&mut options.fontdb).load_font_data(FONT.to_vec());
-        let tree = usvg::Tree::from_str(&self.svg, &options).map_err(|e| failed(e.to_string()))?;
+        let tree = parsed(&self.svg).map_err(|e| failed(e.to_string()))?;
         let size = tree.size().to_int_size().scale_by(scale).ok_or_else(|| failed("it has no size".to_string()))?;
         let mut pixels = tiny_skia::Pixmap::new(size.width(), size.height())
             .ok_or_else(|| failed(format!("{} × {} pixels are too many", size.width(), size.height())))?;

@@ -1,7 +1,7 @@
 //! Policies that a site can choose, and those of them that are shown separately.
 
 use crate::output::number::{change, duration, percent};
-use drystone::metrics::{Change, Compared, Comparison, Measure, Metric, Verdict};
+use drystone::metrics::{Change, Compared, Comparison, Measure, Metric, Verdict, payers};
 use drystone_report::PolicyResult;
 
 /// Factor of the baseline's longest wait from which a wait counts as many times longer.
@@ -9,6 +9,9 @@ const MANY_TIMES: f64 = 3.0;
 /// Longest waits of the baseline below this many seconds are short, and a multiple of them says
 /// little.
 const SHORT: f64 = 3_600.0;
+
+/// Share of the work from which a class that waits clearly longer is most of what the machine does.
+const MOST_OF_THE_WORK: f64 = 0.5;
 
 /// Mean waits that differ by fewer seconds are no difference that a user notices.
 const NOTICEABLE: f64 = 30.0;
@@ -19,6 +22,9 @@ pub(super) fn is_noticeable(policy: &Compared) -> bool {
     let both = wait.and_then(|c| c.baseline.zip(c.value));
     both.is_none_or(|(old, new)| (new - old).abs() >= NOTICEABLE)
 }
+
+/// The means that decide.
+pub(super) const MEANS: [Measure; 2] = [Measure::Wait, Measure::BoundedSlowdown];
 
 /// The policies of a comparison, sorted by their role for a decision maker.
 pub(super) struct Choices<'a> {
@@ -39,7 +45,8 @@ impl<'a> Choices<'a> {
         let mut choices = Choices { sound: Vec::new(), apart: Vec::new() };
         for policy in comparison.policies.iter().filter(|p| choice(&p.name)) {
             let starves = starvation(&comparison.baseline, &policy.name, results).map(|s| s.price());
-            match starves.or_else(|| hidden_price(policy)) {
+            let price = starves.or_else(|| hidden_price(policy));
+            match price.or_else(|| most_of_the_work(comparison, results, &policy.name)) {
                 Some(price) => choices.apart.push((policy, price)),
                 None => choices.sound.push(policy),
             }
@@ -57,17 +64,25 @@ impl<'a> Choices<'a> {
         self.apart.iter().any(|(policy, _)| policy.name == name)
     }
 
-    /// The sound choice that is clearly better by a mean and worse by none: the best by mean
-    /// bounded slowdown, where one is better by that, else by mean wait. Not one that `turns`
-    /// refuses.
+    /// The best sound choice that is clearly better by both means; where none is, that is clearly
+    /// better by one and no higher by the other. The best has the lowest mean bounded slowdown,
+    /// where one is better by that, else the lowest mean wait. Not one that `turns` refuses.
     pub(super) fn recommended(&self, turns: impl Fn(&str) -> bool) -> Option<&'a Compared> {
-        let judged = |policy: &Compared, measure| find(&policy.changes, Metric::Mean(measure)).map(|c| c.verdict);
-        let sound = |policy: &&&Compared| {
-            let verdicts = [Measure::Wait, Measure::BoundedSlowdown].map(|measure| judged(policy, measure));
-            !verdicts.contains(&Some(Verdict::Worse)) && is_noticeable(policy) && !turns(&policy.name)
+        let sound = |policy: &&&Compared| is_noticeable(policy) && !turns(&policy.name);
+        let of = |policy: &Compared, measure| find(&policy.changes, Metric::Mean(measure)).cloned();
+        let both = |policy: &Compared| MEANS.map(|measure| of(policy, measure));
+        let better = |change: &Option<Change>| change.as_ref().is_some_and(|c| c.verdict == Verdict::Better);
+        let by_both = |policy: &&&Compared| both(policy).iter().all(better);
+        let by_one = |policy: &&&Compared| {
+            let lower = |change: &Option<Change>| change.as_ref().is_none_or(|c| c.relative.is_some_and(|r| r <= 0.0));
+            both(policy).iter().any(better) && both(policy).iter().all(lower)
         };
-        let best = |measure: Measure| lowest(self.sound.iter().filter(sound), measure).map(|(policy, _)| policy);
-        best(Measure::BoundedSlowdown).or_else(|| best(Measure::Wait))
+        let best = |measure, suits: &dyn Fn(&&&Compared) -> bool| {
+            lowest(self.sound.iter().filter(|policy| sound(policy) && suits(policy)), measure).map(|(policy, _)| policy)
+        };
+        best(Measure::BoundedSlowdown, &by_both)
+            .or_else(|| best(Measure::BoundedSlowdown, &by_one))
+            .or_else(|| best(Measure::Wait, &by_one))
     }
 
     /// Returns the policy that a verdict names as clearly better by a mean, and its change.
@@ -111,6 +126,19 @@ fn lowest<'a: 'b, 'b>(
         Some((*policy, change.relative.filter(|_| change.verdict == Verdict::Better)?))
     });
     better.min_by(|a, b| a.1.total_cmp(&b.1))
+}
+
+/// Returns whether a policy is clearly better by the mean for which another one is recommended, and
+/// no higher by the other mean. The first of [`MEANS`] by which it is clearly better recommends it.
+pub(super) fn keeps_the_gain(own: &[Change], recommended: &[Change]) -> bool {
+    let is_better = |changes: &[Change], measure| {
+        find(changes, Metric::Mean(measure)).is_some_and(|change| change.verdict == Verdict::Better)
+    };
+    let is_higher = |measure| {
+        find(own, Metric::Mean(measure)).and_then(|change| change.relative).is_some_and(|relative| relative > 0.0)
+    };
+    let gain = MEANS.into_iter().find(|&measure| is_better(recommended, measure));
+    gain.is_some_and(|measure| is_better(own, measure)) && !MEANS.into_iter().any(is_higher)
 }
 
 /// The change of a metric.
@@ -163,6 +191,16 @@ pub(super) fn starvation(base: &str, policy: &str, results: &[PolicyResult]) -> 
     })
 }
 
+/// Returns the price of a policy under which a class of jobs waits clearly longer that holds most
+/// of the work: its mean is lower because of many small jobs.
+fn most_of_the_work(comparison: &Comparison, results: &[PolicyResult], policy: &str) -> Option<String> {
+    let of = |name: &str| results.iter().find(|r| r.policy.text == name).map(|r| &r.report);
+    let all = payers(of(&comparison.baseline)?, of(policy)?, comparison.options.confidence);
+    let payer = all.into_iter().find(|payer| payer.by_mean && payer.work > MOST_OF_THE_WORK)?;
+    let (old, new) = (duration(payer.mean.0), duration(payer.mean.1));
+    Some(format!("jobs of {}, {} of the work, wait {new} instead of {old}", payer.class, percent(Some(payer.work), 0)))
+}
+
 /// Returns the reason why a policy does not lead a list: its mean wait is clearly worse, or its
 /// longest wait many times the baseline's.
 fn hidden_price(policy: &Compared) -> Option<String> {
@@ -182,4 +220,65 @@ fn hidden_price(policy: &Compared) -> Option<String> {
         prices.push(format!("longest wait {}, {:.0} times the baseline's", duration(value), 1.0 + relative));
     }
     (!prices.is_empty()).then(|| prices.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A policy by its changes of mean wait and mean bounded slowdown, of an hour and of 10.
+    fn policy(name: &str, wait: (f64, Verdict), slowdown: (f64, Verdict)) -> Compared {
+        let change = |measure, baseline: f64, (relative, verdict): (f64, Verdict)| Change {
+            metric: Metric::Mean(measure),
+            baseline: Some(baseline),
+            value: Some(baseline * (1.0 + relative)),
+            relative: Some(relative),
+            interval: None,
+            verdict,
+        };
+        let changes =
+            vec![change(Measure::Wait, 3_600.0, wait), change(Measure::BoundedSlowdown, 10.0, slowdown)];
+        Compared { name: name.to_string(), changes }
+    }
+
+    fn recommended(policies: &[&Compared]) -> Option<String> {
+        let choices = Choices { sound: policies.to_vec(), apart: Vec::new() };
+        choices.recommended(|_| false).map(|policy| policy.name.clone())
+    }
+
+    /// What is better by both means goes before what is better by one, however much; what is better
+    /// by one and higher by the other, though unclear, is not recommended.
+    #[test]
+    fn what_is_better_by_both_means_goes_first() {
+        use Verdict::{Better, Unclear, Worse};
+        let both = policy("both", (-0.1, Better), (-0.2, Better));
+        let slowdown = policy("slowdown", (-0.05, Unclear), (-0.5, Better));
+        let wait = policy("wait", (-0.3, Better), (-0.05, Unclear));
+        let higher = policy("higher", (0.02, Unclear), (-0.6, Better));
+        let worse = policy("worse", (0.2, Worse), (-0.7, Better));
+        assert_eq!(recommended(&[&slowdown, &wait, &both, &higher, &worse]).as_deref(), Some("both"));
+        assert_eq!(recommended(&[&wait, &slowdown, &higher]).as_deref(), Some("slowdown"));
+        assert_eq!(recommended(&[&wait, &higher]).as_deref(), Some("wait"));
+        assert_eq!(recommended(&[&higher, &worse]), None);
+    }
+
+    /// A safer policy keeps the gain of the recommended one: less bounded slowdown is no substitute
+    /// for less waiting, and what is higher by a mean, clearly or not, is not safer.
+    #[test]
+    fn what_is_safer_keeps_the_gain() {
+        use Verdict::{Better, Unclear, Worse};
+        let chosen = policy("chosen", (-0.2, Better), (-0.3, Better));
+        let less = policy("less", (-0.1, Better), (-0.2, Better));
+        let unclear = policy("unclear", (-0.15, Unclear), (-0.25, Better));
+        assert!(keeps_the_gain(&less.changes, &chosen.changes));
+        assert!(!keeps_the_gain(&unclear.changes, &chosen.changes));
+        let waits = policy("waits", (-0.1, Better), (-0.05, Unclear));
+        assert!(keeps_the_gain(&waits.changes, &chosen.changes));
+        // Of a policy that is recommended for less bounded slowdown, that is the gain.
+        assert!(keeps_the_gain(&less.changes, &unclear.changes));
+        assert!(!keeps_the_gain(&waits.changes, &unclear.changes));
+        for (wait, slowdown) in [((0.1, Worse), (-0.2, Better)), ((0.01, Unclear), (-0.2, Better)), ((-0.1, Better), (0.1, Unclear))] {
+            assert!(!keeps_the_gain(&policy("higher", wait, slowdown).changes, &unclear.changes));
+        }
+    }
 }

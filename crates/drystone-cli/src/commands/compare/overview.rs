@@ -1,12 +1,12 @@
 //! A comparison as it is printed by default: a recommendation, its price and one table, in thirty
 //! lines of eighty columns.
 
-use super::choices::{Choices, find};
+use super::choices::{Choices, find, keeps_the_gain};
 use super::result::CompareResult;
-use super::verdict;
+use super::{verdict, words};
 use crate::output::document::{Document, Table, Tone, Value};
 use crate::output::number::{NONE, TimeUnit, count, duration, exact_percent, fixed, percent, plural, whole_change};
-use drystone::metrics::{Change, LEAST_WEEKS, Measure, Metric, Verdict};
+use drystone::metrics::{Change, LEAST_WEEKS, Measure, Metric, Payer, Verdict, payers};
 use drystone::model::Span;
 use drystone_report::PolicyResult;
 
@@ -89,9 +89,10 @@ fn decision(result: &CompareResult) -> Vec<(String, String)> {
         return vec![fact("Recommended", nothing_recommended(result))];
     };
     let mut facts = vec![fact("Recommended", format!("{name}: {}", gain(result, name)))];
+    facts.push(fact("To run it", words::how_in_short(&one.policy).to_string()));
     let price = price(result, one);
     if price.is_empty() {
-        let kept = "no job waits much longer, and no more announced starts are missed";
+        let kept = "no class of jobs waits clearly longer, and no more announced starts are missed";
         facts.push(fact("Price", format!("none found: {kept}")));
         return facts;
     }
@@ -132,8 +133,12 @@ fn gain(result: &CompareResult, name: &str) -> String {
         });
         Some(format!("{} {less} than {}{}", percent(Some(-relative), 0), result.baseline, interval.unwrap_or_default()))
     };
-    let by_wait = one(Measure::Wait);
-    by_wait.or_else(|| Some(format!("{}; mean wait unclear", one(Measure::BoundedSlowdown)?))).unwrap_or_default()
+    match (one(Measure::Wait), one(Measure::BoundedSlowdown)) {
+        (Some(wait), Some(_)) => wait,
+        (Some(wait), None) => format!("{wait}; bounded slowdown unclear"),
+        (None, Some(slowdown)) => format!("{slowdown}; mean wait unclear"),
+        (None, None) => String::new(),
+    }
 }
 
 /// The costs of a policy that the mean wait hides.
@@ -144,10 +149,27 @@ fn price(result: &CompareResult, one: &PolicyResult) -> Vec<String> {
     {
         price.push(format!("longest wait {} instead of {}", duration(value), duration(base)));
     }
+    let paying = paying(result, one);
+    if let Some(first) = paying.first() {
+        let more = match paying.len() - 1 {
+            0 => String::new(),
+            1 => " and one more class".to_string(),
+            n => format!(" and {n} more classes"),
+        };
+        price.push(format!("{}{more}", verdict::pays(first)));
+    }
     if missed(one) > missed_by_baseline(result) + 0.01 {
         price.push(format!("{} missed", starts(one)));
     }
     price
+}
+
+/// Classes of jobs whose mean wait is clearly longer; their longest waits are no longer than the
+/// longest of all, which is a price of its own.
+fn paying(result: &CompareResult, one: &PolicyResult) -> Vec<Payer> {
+    let Some(base) = result.one(&result.baseline) else { return Vec::new() };
+    let all = payers(&base.report, &one.report, result.comparison.options.confidence);
+    all.into_iter().filter(|payer| payer.by_mean).collect()
 }
 
 /// The longest wait and the missed starts of a policy that has neither price.
@@ -164,15 +186,12 @@ fn starts(one: &PolicyResult) -> String {
     format!("{} of {} announced starts", count(one.promises.broken), count(one.promises.promised))
 }
 
-/// The policy with the shortest mean wait among those that are clearly better without a price.
+/// The policy with the shortest mean wait among those without a price that are clearly better by
+/// the mean for which the recommended one is.
 fn safer<'a>(result: &'a CompareResult, recommended: &str) -> Option<&'a PolicyResult> {
     let sound = result.summary.choices.as_deref().unwrap_or_default();
-    let better = |one: &&PolicyResult| {
-        let changes = result.changes(&one.policy.text).unwrap_or_default();
-        let verdict = |measure| find(changes, Metric::Mean(measure)).map(|c| c.verdict);
-        let verdicts = [Measure::Wait, Measure::BoundedSlowdown].map(verdict);
-        verdicts.contains(&Some(Verdict::Better)) && !verdicts.contains(&Some(Verdict::Worse))
-    };
+    let changes = |policy: &str| result.changes(policy).unwrap_or_default();
+    let better = |one: &&PolicyResult| keeps_the_gain(changes(&one.policy.text), changes(recommended));
     let turns = |name: &str| result.readings.as_ref().is_some_and(|readings| readings.turns(name));
     result
         .results
@@ -203,11 +222,18 @@ fn wait(one: &PolicyResult) -> f64 {
 
 /// Reasons for doubt, the weightiest first.
 fn cautions(result: &CompareResult) -> Vec<String> {
-    let mut cautions = result.summary.open.clone();
+    let mut cautions: Vec<String> = passed_over(result).into_iter().collect();
+    cautions.extend(result.summary.open.iter().cloned());
     let pays = |name: &String| verdict::who_pays(&result.comparison, &result.results, name, verdict::WHOLE);
-    cautions.extend(result.summary.recommended.as_ref().and_then(pays));
-    let choices = Choices::of(&result.comparison, &result.results, result.asked);
-    cautions.extend(choices.sentence(1));
+    // The price names one class.
+    let recommended = result.summary.recommended.as_ref();
+    if recommended.and_then(|name| result.one(name)).is_some_and(|one| paying(result, one).len() != 1) {
+        cautions.extend(recommended.and_then(pays));
+    }
+    if passed_over(result).is_none() {
+        let choices = Choices::of(&result.comparison, &result.results, result.asked);
+        cautions.extend(choices.sentence(1));
+    }
     let reference: Vec<&str> =
         result.results.iter().filter(|one| is_reference(result, one)).map(|one| one.policy.text.as_str()).collect();
     if !reference.is_empty() {
@@ -221,11 +247,24 @@ fn cautions(result: &CompareResult) -> Vec<String> {
     cautions
 }
 
+/// Names the policy with the shortest mean wait of all, where that is clearly better, shorter than
+/// that of the recommended policy, and not recommended for its price.
+fn passed_over(result: &CompareResult) -> Option<String> {
+    let recommended = wait(result.one(result.summary.recommended.as_deref()?)?);
+    let choices = Choices::of(&result.comparison, &result.results, result.asked);
+    let waits = |name: &str| result.one(name).map_or(f64::INFINITY, wait);
+    let clear = choices.apart.iter().filter_map(|(policy, price)| {
+        let change = find(&policy.changes, Metric::Mean(Measure::Wait)).filter(|c| c.verdict == Verdict::Better)?;
+        Some((policy.name.as_str(), change.relative?, price)).filter(|(name, ..)| waits(name) < recommended)
+    });
+    let (name, relative, price) = clear.min_by(|a, b| a.1.total_cmp(&b.1))?;
+    Some(format!("Not recommended despite {} less waiting: {name} ({price}).", percent(Some(-relative), 0)))
+}
+
 /// Returns whether a policy serves as a reference only: it knows run times, or suspends jobs
 /// without being asked to.
 fn is_reference(result: &CompareResult, one: &PolicyResult) -> bool {
-    let choices = Choices::of(&result.comparison, &result.results, result.asked);
-    one.policy.text != result.baseline && !choices.weighs(&one.policy.text)
+    one.policy.text != result.baseline && (one.policy.clairvoyant || one.policy.preemptive && !result.asked)
 }
 
 /// The policies of the table: the recommended one, the others by mean wait, policies for reference
@@ -278,6 +317,8 @@ fn table(result: &CompareResult, shown: &[&PolicyResult]) -> Table {
             || (if is_base { String::new() } else { NONE.to_string() }, "", Tone::Faint),
             |change| told(change, decimals),
         );
+        // Where the log is too short for any interval, the first line says so.
+        let word = if intervals { word } else { "" };
         let time = |unit: TimeUnit, of: fn(&PolicyResult) -> Option<f64>| Value::from(unit.text(of(one)));
         table.row(vec![
             Value::toned(name, if is_best { Tone::Strong } else { Tone::Plain }),
@@ -314,6 +355,7 @@ fn told(change: &Change, decimals: usize) -> (String, &'static str, Tone) {
         Verdict::Same => ("same", Tone::Faint),
         Verdict::Unclear => ("unclear", Tone::Faint),
         Verdict::InsideReplayError => ("within error", Tone::Faint),
+        Verdict::TooFewWeeks => ("too short", Tone::Faint),
         _ => ("", Tone::Faint),
     };
     if relative > MANY {

@@ -32,7 +32,11 @@ impl Sheet<'_> {
         let choices = Choices::of(self.comparison, self.results, self.asked);
         let recommended = self.recommended(&choices);
         let result = recommended.and_then(|policy| self.results.iter().find(|r| r.policy.text == policy.name));
-        let does = |r: &PolicyResult| Does { policy: r.policy.text.clone(), sentence: words::does(&r.policy) };
+        let does = |r: &PolicyResult| Does {
+            policy: r.policy.text.clone(),
+            sentence: words::does(&r.policy),
+            how: words::how(&r.policy).to_string(),
+        };
         Summary {
             recommended: recommended.map(|policy| policy.name.clone()),
             headline: self.headline(&choices, recommended),
@@ -62,13 +66,14 @@ impl Sheet<'_> {
                 .into_iter()
                 .filter_map(|measure| {
                     let change = find(&policy.changes, Metric::Mean(measure))?;
-                    Some(format!("mean {} {}", measure.name(), with_interval(change)?))
+                    let unclear = if change.verdict == Verdict::Better { "" } else { ", unclear" };
+                    Some(format!("mean {} {}{unclear}", measure.name(), with_interval(change)?))
                 })
                 .collect();
             let mut headline = format!(
                 "Of the policies that were tried, {} serves this log best: {}, against {base}.",
                 policy.name,
-                told.join(", ")
+                told.join("; ")
             );
             let instead = self.readings.map(|readings| readings.recommended_instead(&policy.name)).unwrap_or_default();
             if !instead.is_empty() {

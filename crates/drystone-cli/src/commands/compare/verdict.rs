@@ -86,20 +86,19 @@ pub(super) fn who_pays(
 ) -> Option<String> {
     let of = |name: &str| results.iter().find(|r| r.policy.text == name).map(|r| &r.report);
     let all = payers(of(&comparison.baseline)?, of(policy)?, comparison.options.confidence);
-    let text = |payer: &Payer| {
-        let (what, (old, new)) = match payer.by_mean {
-            true => ("on average", payer.mean),
-            false => ("at longest", payer.longest),
-        };
-        let (old, new) = (duration(old), duration(new));
-        format!(
-            "jobs of {} ({} of the work) wait {new} {what} instead of {old}",
-            payer.class,
-            percent(Some(payer.work), 0)
-        )
-    };
-    let named: Vec<String> = all.iter().take(words.named).map(text).collect();
+    let named: Vec<String> = all.iter().take(words.named).map(pays).collect();
     (!named.is_empty()).then(|| format!("Longer waits under {policy}: {}{}.", named.join("; "), more(all.len(), words)))
+}
+
+/// Describes a class of jobs that pays.
+pub(super) fn pays(payer: &Payer) -> String {
+    let (by, (old, new)) = match payer.by_mean {
+        true => ("on average", payer.mean),
+        false => ("at longest", payer.longest),
+    };
+    let (old, new) = (duration(old), duration(new));
+    let work = percent(Some(payer.work), 0);
+    format!("jobs of {} ({work} of the work) wait {new} {by} instead of {old}", payer.class)
 }
 
 /// Policies that were not tried unasked, or not to the end.

@@ -70,6 +70,16 @@ pub(super) fn how(policy: &PolicyMeta) -> &'static str {
     }
 }
 
+/// Returns the same availability in a line of the terminal.
+pub(super) fn how_in_short(policy: &PolicyMeta) -> &'static str {
+    match policy.kind.as_str() {
+        _ if policy.clairvoyant => "on no real machine: it knows the true run times",
+        "fcfs" if is_plain(policy) => "a setting of Slurm: SchedulerType=sched/builtin",
+        "slurm" => "a setting of Slurm",
+        _ => "`drystone live drive` beside Slurm: no setting of Slurm is that",
+    }
+}
+
 /// Returns whether the queue is in the order of arrival alone.
 fn is_plain(policy: &PolicyMeta) -> bool {
     policy.parameters.0.iter().all(|(name, value)| name != "order" || value == "fcfs")

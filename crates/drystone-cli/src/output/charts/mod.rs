@@ -2,6 +2,7 @@
 
 mod html;
 mod json;
+mod pdf;
 mod png;
 mod svg;
 
@@ -28,6 +29,6 @@ impl Kind for Charts {
     const HOW: &'static str = "how to draw the chart";
 
     fn formats() -> &'static [&'static dyn Format<Charts>] {
-        &[&html::Html, &svg::Svg, &png::Png, &json::Json]
+        &[&html::Html, &svg::Svg, &pdf::Pdf, &png::Png, &json::Json]
     }
 }
