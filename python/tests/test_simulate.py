@@ -60,6 +60,8 @@ def test_a_result(log: ds.Workload, tmp_path: Path) -> None:
     assert (tmp_path / "page.html").read_text().startswith("<!doctype html>")
     figure = result.plot("cdf-wait")
     figure.save(tmp_path / "wait.png")
+    figure.save(tmp_path / "wait.pdf")
+    assert (tmp_path / "wait.pdf").read_bytes().startswith(b"%PDF-")
     figure.save(tmp_path / "wait.svg")
     assert (tmp_path / "wait.png").read_bytes().startswith(b"\x89PNG") and "<svg" in (tmp_path / "wait.svg").read_text()
     assert "<svg" in result.gantt(0, 86_400).svg and "<html" in result.gantt_page(0, 86_400)
