@@ -52,8 +52,8 @@ pub(crate) struct GanttArgs {
     #[arg(long, short, value_name = "ID", help_heading = "Chart", allow_hyphen_values = true)]
     pub(crate) job: Option<i64>,
 
-    /// The chart, in the format of its ending: .html to zoom and hover, .svg, .pdf and .png for papers,
-    /// .json for the data.
+    /// The chart, in the format of its ending: .html to zoom and hover, .svg, .pdf and .png for
+    /// papers, .json for the data.
     #[arg(long, short, alias = "output", value_name = "FILE", default_value = "gantt.html", help_heading = "Output")]
     pub(crate) out: PathBuf,
 

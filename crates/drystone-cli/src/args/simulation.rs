@@ -61,8 +61,8 @@ pub(crate) struct SimulationArgs {
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) report: Option<PathBuf>,
 
-    /// Also write every plot of the page into this directory, as SVG, PDF and PNG. Files of the same
-    /// names are replaced.
+    /// Also write every plot of the page into this directory, as SVG, PDF and PNG. Files of the
+    /// same names are replaced.
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub(crate) plots: Option<PathBuf>,
 

@@ -1,4 +1,4 @@
-//! What a site decides by: classes of jobs that pay, ways to run a policy, gains that no user
+//! Grounds of a site's decision: classes of jobs that pay, ways to run a policy, gains that no user
 //! notices, policies that starve, and queues that are too deep to look at.
 
 use crate::common::{Folder, line};
@@ -115,7 +115,7 @@ fn a_policy_that_starves_jobs_is_called_that() {
         folder.run(&[&["compare", "log.swf", "-p", "easy", "-p", "greedy", "--quiet"][..], more].concat())
     };
     let told = verdict(&run(&["--format", "json"]).json());
-    // It waits from 60,010 until the last of the others has ended at 599 · 3,000 + 4,000: 20.2 days.
+    // It waits from 60,010 until the last of the others has ended, at 599 · 3,000 + 4,000.
     let sentence = "greedy starves jobs: the longest wait is 20.2 days, and all jobs are done in 20.8 days under easy";
     assert!(told.iter().any(|t| t.starts_with(sentence)), "{told:?}");
 }

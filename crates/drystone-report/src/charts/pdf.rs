@@ -1,4 +1,4 @@
-//! Drawings as PDF: lines and areas, with text as outlines of its glyphs, so that no font is needed.
+//! Drawings as PDF: lines and areas, with text as outlines of its glyphs, so that it needs no font.
 
 use super::drawn::parsed;
 use super::{DrawError, Drawing};
@@ -374,7 +374,7 @@ mod tests {
         assert!(operators(&pdf).contains(" c\n") && !String::from_utf8_lossy(&pdf).contains("/Font"));
     }
 
-    /// What a PDF here cannot show is named, and no file comes of it.
+    /// A part that cannot be shown is named, and no file comes of it.
     #[test]
     fn parts_that_no_plot_has_are_refused() {
         let mask = r#"<mask id="m"><rect width="9" height="9" fill="white"/></mask><rect width="9" height="9" mask="url(#m)"/>"#;

@@ -246,8 +246,8 @@ mod tests {
         choices.recommended(|_| false).map(|policy| policy.name.clone())
     }
 
-    /// What is better by both means goes before what is better by one, however much; what is better
-    /// by one and higher by the other, though unclear, is not recommended.
+    /// A policy that is better by both means goes before one that is better by one, however much;
+    /// one that is better by one and higher by the other, though unclear, is not recommended.
     #[test]
     fn what_is_better_by_both_means_goes_first() {
         use Verdict::{Better, Unclear, Worse};
