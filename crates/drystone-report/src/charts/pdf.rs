@@ -49,8 +49,12 @@ impl Drawing {
         let mut next = || Ref::new(free.next().unwrap_or(FIRST_FREE));
         let states: Vec<(String, Ref, [f32; 2])> =
             page.opacities.iter().map(|(bits, name)| (name.clone(), next(), bits.map(f32::from_bits))).collect();
-        let shadings: Vec<(String, Ref, Ref, Shading)> =
-            page.shadings.into_iter().enumerate().map(|(at, shading)| (name("S", at), next(), next(), shading)).collect();
+        let shadings: Vec<(String, Ref, Ref, Shading)> = page
+            .shadings
+            .into_iter()
+            .enumerate()
+            .map(|(at, shading)| (name("S", at), next(), next(), shading))
+            .collect();
 
         let mut out = pdf.page(PAGE);
         out.parent(PAGES).media_box(size).contents(CONTENT);

@@ -236,8 +236,7 @@ mod tests {
             interval: None,
             verdict,
         };
-        let changes =
-            vec![change(Measure::Wait, 3_600.0, wait), change(Measure::BoundedSlowdown, 10.0, slowdown)];
+        let changes = vec![change(Measure::Wait, 3_600.0, wait), change(Measure::BoundedSlowdown, 10.0, slowdown)];
         Compared { name: name.to_string(), changes }
     }
 
@@ -277,7 +276,9 @@ mod tests {
         // Of a policy that is recommended for less bounded slowdown, that is the gain.
         assert!(keeps_the_gain(&less.changes, &unclear.changes));
         assert!(!keeps_the_gain(&waits.changes, &unclear.changes));
-        for (wait, slowdown) in [((0.1, Worse), (-0.2, Better)), ((0.01, Unclear), (-0.2, Better)), ((-0.1, Better), (0.1, Unclear))] {
+        for (wait, slowdown) in
+            [((0.1, Worse), (-0.2, Better)), ((0.01, Unclear), (-0.2, Better)), ((-0.1, Better), (0.1, Unclear))]
+        {
             assert!(!keeps_the_gain(&policy("higher", wait, slowdown).changes, &unclear.changes));
         }
     }
