@@ -9,7 +9,7 @@
 //!   free then beyond its demand is extra, for each resource. Another job starts if it fits now and
 //!   either ends by the shadow time or takes no more than the extra amount of every resource; what
 //!   outlasts the shadow time takes its demand out of the extra amounts.
-//! - With several reservations, and in conservative backfilling, a job is planned at the first time
+//! - With several reservations, in the heuristic path of a search and in conservative backfilling, a job is planned at the first time
 //!   from which on everything that it asks for is free for as long as it is predicted to run.
 
 use crate::JobOut;
@@ -43,6 +43,12 @@ pub enum VectorRule {
     },
     /// Conservative backfilling. No job may outlive its prediction.
     Conservative,
+    /// The heuristic path of a goal-oriented search: at each event every waiting job is placed at
+    /// its earliest in this order, and those placed now start. No job may outlive its prediction.
+    Heuristic {
+        /// Largest slowdown first, else first come first served.
+        slowdown: bool,
+    },
 }
 
 /// A time during which something is taken.
@@ -101,6 +107,7 @@ pub fn run(rule: VectorRule, jobs: &[VectorJob], machine: &[i64]) -> Vec<JobOut>
         }
         match rule {
             VectorRule::Conservative => world.conservative(),
+            VectorRule::Heuristic { slowdown } => world.heuristic(slowdown),
             VectorRule::Easy { shortest, reservations, first, stale } => {
                 if reservations > 1 {
                     world.several(shortest, reservations);
@@ -227,6 +234,24 @@ impl<'a> World<'a> {
             let waits = !reserved.contains(&j);
             if waits && covers(&self.free(), asks) && self.fits(&taken, self.now, span, asks) {
                 taken.push(Taken { from: self.now, to: self.now + span, asks });
+                self.start(j);
+            }
+        }
+    }
+
+    fn heuristic(&mut self, slowdown: bool) {
+        let jobs = self.jobs;
+        let mut list = self.waiting.clone();
+        if slowdown {
+            // Wait over run time, as a fraction: a/b > c/d where a·d > c·b.
+            let wait = |j: usize| self.now - jobs[j].submit;
+            list.sort_by(|&a, &b| (wait(b) * jobs[a].estimate).cmp(&(wait(a) * jobs[b].estimate)).then(a.cmp(&b)));
+        }
+        let mut taken = self.taken();
+        for j in list {
+            let at = self.earliest(&taken, jobs[j].estimate, &jobs[j].asks);
+            taken.push(Taken { from: at, to: at + jobs[j].estimate, asks: &jobs[j].asks });
+            if at == self.now {
                 self.start(j);
             }
         }

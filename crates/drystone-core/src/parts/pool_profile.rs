@@ -47,6 +47,13 @@ impl PoolProfile {
         }
     }
 
+    /// Becomes a copy of another; keeps its own memory.
+    pub fn copy_from(&mut self, other: &PoolProfile) {
+        self.width = other.width;
+        self.times.clone_from(&other.times);
+        self.levels.clone_from(&other.levels);
+    }
+
     fn row(&self, step: usize) -> &[i64] {
         &self.levels[step * self.width..(step + 1) * self.width]
     }

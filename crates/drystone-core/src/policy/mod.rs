@@ -14,6 +14,7 @@ mod planned;
 mod pool_plan;
 mod ranking;
 mod registry;
+mod room;
 pub mod slack;
 mod spec;
 pub mod suspension;

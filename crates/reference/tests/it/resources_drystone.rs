@@ -133,6 +133,61 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+
+    /// Without slack no job is moved for another: slack-based backfilling is conservative
+    /// backfilling, whose definition over several resources is the naive one.
+    #[test]
+    fn slack_without_slack_is_conservative(jobs in jobs(false)) {
+        assert_same("slack(sf=0,horizon=all)", VectorRule::Conservative, &jobs);
+    }
+
+    /// The heuristic path of a search, which is all of it where it may place no further node.
+    #[test]
+    fn goal_by_its_heuristic(jobs in jobs(false), slowdown in any::<bool>()) {
+        let search = if slowdown { "dds-lxf" } else { "dds-fcfs" };
+        let policy = format!("goal(nodes=0,search={search},depth=all)");
+        assert_same(&policy, VectorRule::Heuristic { slowdown }, &jobs);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+
+    /// A resource that binds in the place of processors, of which there are more than enough: every
+    /// family makes the schedule that processors make.
+    #[test]
+    fn a_resource_binds_as_processors_do(w in crate::drawn::workloads(true, 1)) {
+        let place = |job: &drystone_reference::JobIn| VectorJob {
+            submit: job.submit, estimate: job.estimate, run: job.run, asks: vec![job.procs, job.procs],
+        };
+        let vectors: Vec<VectorJob> = jobs_of(&w).iter().map(place).collect();
+        let bound = workload(&vectors, &[100_000, 16]);
+        for policy in IN_PLACE {
+            prop_assert_eq!(simulate(&bound, policy), simulate(&w, policy), "{}", policy);
+        }
+    }
+}
+
+/// Policies of every family that do not ask for the size of the machine.
+const IN_PLACE: &[&str] = &[
+    "easy",
+    "conservative",
+    "conservative(horizon=3)",
+    "slack",
+    "slack(sf=1,awt=50)",
+    "slack(sf=10,awt=20,order=exhaustive(4))",
+    "slack(awt=50,order=aat,remove=priced)",
+    "slack(awt=50,order=du)",
+    "slack(awt=50,tick=overrun)",
+    "slack(awt=50,tick=extend)",
+    "goal(nodes=300)",
+    "goal(nodes=200,horizon=3)",
+    "goal(lexical(maxW>avgX),nodes=200,prune=beside)",
+    "goal(nodes=200,version=c,local=50,reuse=seed)",
+];
+
 /// Processors that are out for a while, some of them announced; jobs on them run on.
 fn outages() -> impl Strategy<Value = Vec<Outage>> {
     let outage = (0i64..200, 1i64..60, 1u32..=3, prop::option::of(0i64..60));
@@ -157,7 +212,7 @@ fn simulate_losing(workload: &Workload, outages: &Outages, policy: &str) -> Vec<
     schedule.spans.iter().map(|s| out(s).expect("every job ends")).collect()
 }
 
-const COUNTING: [&str; 7] = [
+const COUNTING: [&str; 9] = [
     "fcfs",
     "greedy",
     "easy",
@@ -165,6 +220,8 @@ const COUNTING: [&str; 7] = [
     "easy(plan=estimate)",
     "easy(order=lxf,backfill=sjf)",
     "conservative",
+    "slack(awt=50)",
+    "goal(nodes=100)",
 ];
 
 proptest! {
@@ -173,7 +230,7 @@ proptest! {
     /// Around outages no resource is overdrawn at any instant, and where memory is in proportion to
     /// processors the schedule is that of processors alone.
     #[test]
-    fn outages_leave_the_other_resources(jobs in jobs(true), list in outages(), policy in 0usize..7) {
+    fn outages_leave_the_other_resources(jobs in jobs(true), list in outages(), policy in 0usize..9) {
         let policy = COUNTING[policy];
         let Ok(outages) = Outages::new(Machine::new(MACHINE[0] as u32), list) else { return Ok(()) };
         let ours = simulate_losing(&workload(&jobs, &MACHINE), &outages, policy);

@@ -7,6 +7,8 @@ use super::settings::Branching;
 use super::task::{Candidate, Table, Task};
 use crate::model::Procs;
 use crate::policy::Stopwatch;
+use crate::policy::free_resources::{covers, deduct};
+use crate::policy::room::Need;
 
 /// The value of each measure if the waiting jobs were scheduled by FCFS-backfill or LXF-backfill,
 /// whichever favours it. Empty where the objective has no use for it; `None` where time was up
@@ -37,15 +39,38 @@ pub(super) fn references(
     Some(objective.measures.iter().zip(&table.rules).map(value).collect())
 }
 
+/// Free processors and amounts.
+#[derive(Clone)]
+struct Left {
+    procs: Procs,
+    levels: Vec<i64>,
+}
+
+impl Left {
+    fn admits(&self, need: Need<'_>) -> bool {
+        self.procs >= need.procs && covers(&self.levels, need.amounts)
+    }
+
+    fn take(&mut self, need: Need<'_>) {
+        self.procs = self.procs.saturating_sub(need.procs);
+        deduct(&mut self.levels, need.amounts);
+    }
+
+    fn give(&mut self, need: Need<'_>) {
+        self.procs += need.procs;
+        need.amounts.iter().for_each(|&(id, amount)| self.levels[id.index()] += amount as i64);
+    }
+}
+
 /// Returns the starts of the waiting jobs in seconds from now, under backfilling with one
 /// reservation for the first in the order, which is renewed at every event. No other job arrives
 /// and predictions hold. `None` where time was up before.
-pub(super) fn backfill(task: &Task, order: Branching, watch: Option<&dyn Stopwatch>) -> Option<Vec<i64>> {
+pub(super) fn backfill<'a>(task: &'a Task, order: Branching, watch: Option<&dyn Stopwatch>) -> Option<Vec<i64>> {
     let mut starts = vec![0; task.waiting.len()];
     let mut queue: Vec<usize> = (0..task.waiting.len()).collect();
-    let mut free = task.free;
+    let mut free = Left { procs: task.free, levels: task.levels.clone() };
     // By end, soonest first.
-    let mut running: Vec<(i64, Procs)> = task.ends_and_returns();
+    let mut running: Vec<(i64, Need<'a>)> = task.ends_and_returns();
     let mut now = 0;
     loop {
         if watch.is_some_and(|watch| watch.is_up()) {
@@ -61,15 +86,16 @@ pub(super) fn backfill(task: &Task, order: Branching, watch: Option<&dyn Stopwat
                 (wait_b * run_a).cmp(&(wait_a * run_b)).then(a.cmp(&b))
             });
         }
-        let mut start = |job: &Candidate, at: usize, free: &mut Procs, running: &mut Vec<(i64, Procs)>| {
-            *free -= job.procs;
+        let mut start = |job: &Candidate, at: usize, free: &mut Left, running: &mut Vec<(i64, Need<'a>)>| {
+            let need = task.need(at);
+            free.take(need);
             starts[at] = now;
             let end = now.saturating_add(job.span.max(1));
-            running.insert(running.partition_point(|r| r.0 <= end), (end, job.procs));
+            running.insert(running.partition_point(|r| r.0 <= end), (end, need));
         };
         let heads = queue.iter().take_while(|&&at| {
             let job = &task.waiting[at];
-            let fits = job.procs <= free;
+            let fits = free.admits(task.need(at));
             if fits {
                 start(job, at, &mut free, &mut running);
             }
@@ -79,23 +105,24 @@ pub(super) fn backfill(task: &Task, order: Branching, watch: Option<&dyn Stopwat
         queue.drain(..heads);
         let Some(&head) = queue.first() else { return Some(starts) };
         // The shadow time of the head, and what it leaves over then.
-        let (mut sum, mut shadow) = (free, i64::MAX);
-        for &(end, procs) in &running {
-            if sum >= task.waiting[head].procs && end > shadow {
+        let (mut extra, mut shadow) = (free.clone(), i64::MAX);
+        for &(end, held) in &running {
+            if extra.admits(task.need(head)) && end > shadow {
                 break;
             }
-            sum += procs;
+            extra.give(held);
             shadow = end;
         }
-        let mut extra = sum.saturating_sub(task.waiting[head].procs);
+        extra.take(task.need(head));
         queue.retain(|&at| {
             let job = &task.waiting[at];
             let in_time = now.saturating_add(job.span.max(1)) <= shadow;
-            let backfilled = at != head && job.procs <= free && (in_time || job.procs <= extra);
+            let need = task.need(at);
+            let backfilled = at != head && free.admits(need) && (in_time || extra.admits(need));
             if backfilled {
                 start(job, at, &mut free, &mut running);
                 if !in_time {
-                    extra -= job.procs;
+                    extra.take(need);
                 }
             }
             !backfilled
@@ -105,7 +132,7 @@ pub(super) fn backfill(task: &Task, order: Branching, watch: Option<&dyn Stopwat
         let Some(&(next, _)) = running.first() else { return Some(starts) };
         now = next;
         let ended = running.partition_point(|r| r.0 <= now);
-        free += running.drain(..ended).map(|r| r.1).sum::<Procs>();
+        running.drain(..ended).for_each(|(_, held)| free.give(held));
     }
 }
 

@@ -29,6 +29,12 @@ impl Search {
             ranked: task.ranked.iter().filter_map(here).collect(),
             running: task.running.clone(),
             changes: task.changes.clone(),
+            levels: task.levels.clone(),
+            held: task.held.clone(),
+            asks: match task.levels.is_empty() {
+                true => Vec::new(),
+                false => near.iter().map(|&place| task.need(place as usize).amounts.to_vec()).collect(),
+            },
             usage: task.usage.clone(),
             ..*task
         };
@@ -51,15 +57,11 @@ impl Search {
 fn follow(task: &Task, path: &[u32], beyond: &[u32], starts: &mut [i64]) {
     let narrowest = beyond.iter().map(|&place| task.waiting[place as usize].procs).min().unwrap_or(0);
     let mut steps = Steps::default();
-    if task.changes.is_empty() {
-        steps.fill(task.free, task.ends());
-    } else {
-        steps.fill_changing(task.free, task.all_changes());
-    }
+    task.fill(&mut steps);
     for &place in path {
         let job = &task.waiting[place as usize];
         // Those of the path may be narrower.
-        steps.place(job.procs, job.span.max(1), 0);
+        steps.place(task.need(place as usize), job.span.max(1), 0);
     }
     for &place in beyond {
         steps.skip(narrowest);
@@ -67,7 +69,7 @@ fn follow(task: &Task, path: &[u32], beyond: &[u32], starts: &mut [i64]) {
             return;
         }
         let job = &task.waiting[place as usize];
-        starts[place as usize] = steps.place(job.procs, job.span.max(1), 0).start;
+        starts[place as usize] = steps.place(task.need(place as usize), job.span.max(1), 0).start;
     }
 }
 

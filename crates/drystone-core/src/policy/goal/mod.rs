@@ -87,6 +87,14 @@ impl Goal {
         (task.now, task.free) = (view.now(), view.free());
         task.running.clear();
         task.running.extend(self.running.iter().map(|job| (job.end, job.procs)));
+        task.levels.clear();
+        task.held.clear();
+        task.asks.clear();
+        if let Some(resources) = view.resources() {
+            task.levels.extend_from_slice(resources.levels());
+            task.held.extend(self.running.iter().map(|job| view.amounts(job.id).to_vec()));
+            task.asks.extend(self.queue.iter().map(|&id| view.amounts(id).to_vec()));
+        }
         task.changes.clear();
         let running = &self.running;
         let believed = |id| running.end_of(id, view);
@@ -191,6 +199,10 @@ impl Policy for Goal {
     fn hears(&self) -> bool {
         true
     }
+
+    fn counts_resources(&self) -> bool {
+        true
+    }
 }
 
 impl Goal {
@@ -213,9 +225,13 @@ impl Goal {
     }
 
     fn search_and_start(&mut self, view: &View<'_>, actions: &mut Actions) {
-        // Whatever the best schedule is, it starts no job now that does not fit the free
-        // processors.
-        if !self.queue.iter().any(|&id| view.job(id).procs <= view.free()) {
+        // Whatever the best schedule is, it starts no job now for which too little is free.
+        let resources = view.resources();
+        let fits = |id: JobId| {
+            let job = view.job(id);
+            job.procs <= view.free() && resources.is_none_or(|resources| resources.admits(job.demand))
+        };
+        if !self.queue.iter().any(|&id| fits(id)) {
             return;
         }
         self.describe(view);

@@ -6,6 +6,9 @@
 //! job of the queue fits any more are skipped.
 
 use crate::model::Procs;
+use crate::parts::Amounts;
+use crate::policy::free_resources::covers;
+use crate::policy::room::Need;
 
 /// Free processors from now on; times relative to the present.
 #[derive(Clone, Debug, Default)]
@@ -13,6 +16,10 @@ pub(super) struct Steps {
     /// Beginning of each step; the last one never ends.
     time: Vec<i64>,
     free: Vec<Procs>,
+    /// Free amounts of the further resources of each step, one step after the other.
+    levels: Vec<i64>,
+    /// Number of further resources; 0 on most machines.
+    width: usize,
     /// The first step in which the narrowest waiting job fits. None before it does.
     front: usize,
 }
@@ -32,13 +39,49 @@ pub(super) struct Spot {
 }
 
 impl Steps {
+    /// One step without an end, of processors alone.
+    fn begin(&mut self, free: Procs) {
+        self.time.clear();
+        self.free.clear();
+        self.levels.clear();
+        self.width = 0;
+        self.time.push(0);
+        self.free.push(free);
+    }
+
+    /// Fills the steps where there are further resources, of which `levels` are free now: seconds
+    /// from now, change of the number of processors, and amounts that come back, in order of time.
+    pub(super) fn fill_pooled<'a>(
+        &mut self,
+        free: Procs,
+        levels: &[i64],
+        changes: impl Iterator<Item = (i64, i64, &'a Amounts)>,
+    ) {
+        self.begin(free);
+        self.width = levels.len();
+        self.levels.extend_from_slice(levels);
+        let (mut sum, mut last) = (i64::from(free), 0);
+        for (at, procs, amounts) in changes {
+            sum += procs;
+            let free = Procs::try_from(sum.max(0)).unwrap_or(Procs::MAX);
+            if at > last {
+                self.time.push(at);
+                self.free.push(free);
+                self.levels.extend_from_within(self.levels.len() - self.width..);
+                last = at;
+            } else if let Some(step) = self.free.last_mut() {
+                *step = free;
+            }
+            let row = self.levels.len() - self.width;
+            amounts.iter().for_each(|&(id, amount)| self.levels[row + id.index()] += amount as i64);
+        }
+        self.front = 0;
+    }
+
     /// `free` processors now, and more as running jobs end: seconds from now and processors, in
     /// order of time.
     pub(super) fn fill(&mut self, free: Procs, ends: impl Iterator<Item = (i64, Procs)>) {
-        self.time.clear();
-        self.free.clear();
-        self.time.push(0);
-        self.free.push(free);
+        self.begin(free);
         let (mut sum, mut last) = (free, 0);
         for (end, procs) in ends {
             sum += procs;
@@ -56,10 +99,7 @@ impl Steps {
     /// Fills the steps where processors also go: seconds from now and change of their number, in
     /// order of time.
     pub(super) fn fill_changing(&mut self, free: Procs, changes: Vec<(i64, i64)>) {
-        self.time.clear();
-        self.free.clear();
-        self.time.push(0);
-        self.free.push(free);
+        self.begin(free);
         let (mut sum, mut last) = (i64::from(free), 0);
         for (at, procs) in changes {
             sum += procs;
@@ -98,6 +138,10 @@ impl Steps {
     pub(super) fn copy_from(&mut self, other: &Steps) {
         self.time.clone_from(&other.time);
         self.free.clone_from(&other.free);
+        self.width = other.width;
+        if self.width > 0 {
+            self.levels.clone_from(&other.levels);
+        }
         self.front = other.front;
     }
 
@@ -124,40 +168,100 @@ impl Steps {
         }
     }
 
-    /// The earliest start of a job that is no wider than the machine.
-    pub(super) fn earliest(&self, procs: Procs, span: i64) -> i64 {
-        self.time[self.find(procs, span).0]
+    /// As [`Steps::find`], over every resource. In the last step every job fits.
+    #[inline(never)]
+    fn find_pooled(&self, need: Need<'_>, span: i64) -> (usize, usize) {
+        let steps = self.time.len();
+        let fits = |step: usize| {
+            let row = &self.levels[step * self.width..][..self.width];
+            self.free[step] >= need.procs && covers(row, need.amounts)
+        };
+        let mut from = self.front;
+        loop {
+            while from + 1 < steps && !fits(from) {
+                from += 1;
+            }
+            let end = self.time[from].saturating_add(span);
+            let mut to = from + 1;
+            while to < steps && self.time[to] < end && fits(to) {
+                to += 1;
+            }
+            if to >= steps || self.time[to] >= end {
+                return (from, to);
+            }
+            from = (to + 1).min(steps - 1);
+        }
+    }
+
+    #[inline(always)]
+    fn find_any(&self, need: Need<'_>, span: i64) -> (usize, usize) {
+        if self.width == 0 { self.find(need.procs, span) } else { self.find_pooled(need, span) }
+    }
+
+    /// Adds amounts to some steps, or takes them out.
+    #[inline(never)]
+    fn change_levels(&mut self, from: usize, to: usize, amounts: &Amounts, sign: i64) {
+        for step in from..to {
+            for &(id, amount) in amounts {
+                self.levels[step * self.width + id.index()] += sign * amount as i64;
+            }
+        }
+    }
+
+    /// The earliest start of a job that asks for no more than the machine has.
+    pub(super) fn earliest(&self, need: Need<'_>, span: i64) -> i64 {
+        self.time[self.find_any(need, span).0]
     }
 
     /// Places a job at its earliest start. O(steps).
     #[inline]
-    pub(super) fn place(&mut self, procs: Procs, span: i64, narrowest: Procs) -> Spot {
-        let (from, to) = self.find(procs, span);
+    pub(super) fn place(&mut self, need: Need<'_>, span: i64, narrowest: Procs) -> Spot {
+        let (from, to) = self.find_any(need, span);
         let start = self.time[from];
         let end = start.saturating_add(span);
         let split = self.time.get(to) != Some(&end);
         if split {
             self.time.insert(to, end);
             self.free.insert(to, self.free[to - 1]);
+            if self.width > 0 {
+                self.repeat_level(to - 1);
+            }
         }
         for free in &mut self.free[from..to] {
-            *free -= procs;
+            *free -= need.procs;
+        }
+        if self.width > 0 {
+            self.change_levels(from, to, need.amounts, -1);
         }
         let front = self.front;
         self.skip(narrowest);
         Spot { start, from: from as u32, to: to as u32, front: front as u32, split }
     }
 
+    /// Repeats the levels of a step behind it.
+    #[inline(never)]
+    fn repeat_level(&mut self, step: usize) {
+        let (width, old) = (self.width, self.levels.len());
+        self.levels.resize(old + width, 0);
+        self.levels.copy_within(step * width..old, (step + 1) * width);
+    }
+
     /// Takes back the job that was placed last. O(steps).
     #[inline]
-    pub(super) fn take_back(&mut self, spot: &Spot, procs: Procs) {
+    pub(super) fn take_back(&mut self, spot: &Spot, need: Need<'_>) {
         let (from, to) = (spot.from as usize, spot.to as usize);
         for free in &mut self.free[from..to] {
-            *free += procs;
+            *free += need.procs;
+        }
+        if self.width > 0 {
+            self.change_levels(from, to, need.amounts, 1);
         }
         if spot.split {
             self.time.remove(to);
             self.free.remove(to);
+            if self.width > 0 {
+                self.levels.drain(to * self.width..(to + 1) * self.width);
+            }
         }
         self.front = spot.front as usize;
     }
@@ -191,15 +295,15 @@ mod tests {
             let mut placed = Vec::new();
             for &(procs, span) in &jobs {
                 let start = profile.earliest(procs, Span(span), Time::ZERO).expect("fits");
-                prop_assert_eq!(steps.earliest(procs, span), start.0);
+                prop_assert_eq!(steps.earliest(Need { procs, amounts: &[] }, span), start.0);
                 let before = steps.clone();
-                let spot = steps.place(procs, span, narrowest);
+                let spot = steps.place(Need { procs, amounts: &[] }, span, narrowest);
                 prop_assert_eq!(spot.start, start.0);
                 profile.reserve(start, start + Span(span), procs);
                 placed.push((before, spot, procs));
             }
             for (before, spot, procs) in placed.iter().rev() {
-                steps.take_back(spot, *procs);
+                steps.take_back(spot, Need { procs: *procs, amounts: &[] });
                 prop_assert_eq!(&steps.time, &before.time);
                 prop_assert_eq!(&steps.free, &before.free);
                 prop_assert_eq!(steps.front, before.front);

@@ -5,7 +5,9 @@ use super::measures::{Row, Rule};
 use super::settings::{Branching, Prune, Reuse, Settings};
 use super::steps::Steps;
 use super::weights;
-use crate::model::{Procs, Time, UNKNOWN};
+use crate::model::{Procs, ResourceId, Time, UNKNOWN};
+use crate::parts::Amounts;
+use crate::policy::room::Need;
 use std::collections::BTreeMap;
 
 /// A waiting job.
@@ -56,6 +58,14 @@ pub struct Task {
     pub changes: Vec<(Time, i64)>,
     /// The waiting jobs in the order of their arrival.
     pub waiting: Vec<Candidate>,
+    /// Free amounts of resources beyond processors, by resource; empty where the machine has none.
+    pub levels: Vec<i64>,
+    /// Amounts that each running job holds, in the order of `running`; empty where the machine has
+    /// none.
+    pub held: Vec<Vec<(ResourceId, u64)>>,
+    /// Amounts that each waiting job asks for, in the order of `waiting`; empty where the machine
+    /// has none.
+    pub asks: Vec<Vec<(ResourceId, u64)>>,
     /// Processor-seconds that each user had within the window of the objective's `fair`; users
     /// without any may be missing.
     pub usage: BTreeMap<i32, i64>,
@@ -81,22 +91,53 @@ impl Task {
     }
 
     /// Every change of free processors ahead, in seconds from now, in order of time.
-    pub(super) fn all_changes(&self) -> Vec<(i64, i64)> {
+    fn all_changes(&self) -> Vec<(i64, i64)> {
         let others = self.changes.iter().map(|&(at, procs)| ((at - self.now).0.max(0), procs));
         let mut all: Vec<(i64, i64)> = self.ends().map(|(end, procs)| (end, i64::from(procs))).chain(others).collect();
         all.sort_by_key(|change| change.0);
         all
     }
 
-    /// Running jobs as [`Task::ends`], and processors that come back as if jobs ended on them,
-    /// where none go before.
-    pub(super) fn ends_and_returns(&self) -> Vec<(i64, Procs)> {
-        let mut all: Vec<(i64, Procs)> = self.ends().collect();
+    /// Amounts that a running job holds.
+    fn held(&self, at: usize) -> &Amounts {
+        self.held.get(at).map_or(&[], Vec::as_slice)
+    }
+
+    /// Needs of a waiting job.
+    pub(super) fn need(&self, place: usize) -> Need<'_> {
+        let amounts = self.asks.get(place).map_or(&[][..], Vec::as_slice);
+        Need { procs: self.waiting[place].procs, amounts }
+    }
+
+    /// Ends of running jobs, in seconds from now, with what they give back, and processors that
+    /// come back as if jobs ended on them, where none go before.
+    pub(super) fn ends_and_returns(&self) -> Vec<(i64, Need<'_>)> {
+        let give_back = |(at, (end, procs))| (end, Need { procs, amounts: self.held(at) });
+        let mut all: Vec<(i64, Need<'_>)> = self.ends().enumerate().map(give_back).collect();
         if self.changes.iter().all(|change| change.1 > 0) {
-            all.extend(self.changes.iter().map(|&(at, procs)| ((at - self.now).0.max(0), procs as Procs)));
+            let returns = |&(at, procs): &(Time, i64)| {
+                ((at - self.now).0.max(0), Need { procs: procs as Procs, amounts: &[] })
+            };
+            all.extend(self.changes.iter().map(returns));
             all.sort_by_key(|end| end.0);
         }
         all
+    }
+
+    /// Fills the steps of what the running jobs leave.
+    pub(super) fn fill(&self, steps: &mut Steps) {
+        if !self.levels.is_empty() {
+            let ends = self.ends().enumerate().map(|(at, (end, procs))| (end, i64::from(procs), self.held(at)));
+            let none: &Amounts = &[];
+            let others = self.changes.iter().map(|&(at, procs)| ((at - self.now).0.max(0), procs, none));
+            let mut all: Vec<(i64, i64, &Amounts)> = ends.chain(others).collect();
+            all.sort_by_key(|change| change.0);
+            steps.fill_pooled(self.free, &self.levels, all.into_iter());
+        } else if self.changes.is_empty() {
+            steps.fill(self.free, self.ends());
+        } else {
+            steps.fill_changing(self.free, self.all_changes());
+        }
     }
 
     /// The current wait of the job that has waited longest: the dynamic threshold of the total
@@ -125,6 +166,9 @@ impl Task {
 pub(super) struct Table {
     /// The waiting jobs by rank.
     pub(super) rows: Vec<Row>,
+    /// Amounts of further resources that the waiting jobs ask for, by rank; empty where the machine
+    /// has none.
+    pub(super) needs: Vec<Vec<(ResourceId, u64)>>,
     /// Per rank the place in [`Task::waiting`].
     pub(super) places: Vec<u32>,
     /// The measures.
@@ -154,11 +198,11 @@ impl Table {
         self.rows.extend(self.places.iter().map(|&place| row(task, place as usize)));
         weights::fill(task, objective, &self.places, &mut self.rows);
         self.narrowest = self.rows.iter().map(|job| job.procs).min().unwrap_or(0);
-        if task.changes.is_empty() {
-            self.base.fill(task.free, task.ends());
-        } else {
-            self.base.fill_changing(task.free, task.all_changes());
+        self.needs.clear();
+        if !task.levels.is_empty() {
+            self.needs.extend(self.places.iter().map(|&place| task.need(place as usize).amounts.to_vec()));
         }
+        task.fill(&mut self.base);
         self.base.skip(self.narrowest);
         self.rules.clear();
         self.rules.extend(objective.measures.iter().enumerate().map(|(at, m)| m.rule(at, task)));
@@ -210,13 +254,14 @@ impl Table {
 
     /// A job cannot start earlier than it could if no other job waited.
     fn bound(&mut self) {
-        let Table { rows, rules, least, root, base, prune, .. } = self;
+        let Table { rows, needs, rules, least, root, base, prune, .. } = self;
         let earliest = matches!(prune, Prune::Earliest | Prune::Beside);
         least.clear();
         root.clear();
         root.resize(rules.len(), 0);
-        for job in rows.iter() {
-            let start = if earliest { base.earliest(job.procs, job.span) } else { 0 };
+        for (rank, job) in rows.iter().enumerate() {
+            let need = need_of(rows, needs, rank);
+            let start = if earliest { base.earliest(need, job.span) } else { 0 };
             for (rule, root) in rules.iter().zip(root.iter_mut()) {
                 let term = if earliest { rule.term(job, start) } else { 0 };
                 *root = if rule.adds() { root.saturating_add(term) } else { term.max(*root) };
@@ -225,10 +270,23 @@ impl Table {
         }
     }
 
+    /// Needs of a waiting job, by rank.
+    #[inline(always)]
+    pub(super) fn need(&self, rank: usize) -> Need<'_> {
+        need_of(&self.rows, &self.needs, rank)
+    }
+
     /// Number of waiting jobs.
     pub(super) fn len(&self) -> usize {
         self.rows.len()
     }
+}
+
+/// Needs of a waiting job.
+#[inline(always)]
+fn need_of<'a>(rows: &[Row], needs: &'a [Vec<(ResourceId, u64)>], rank: usize) -> Need<'a> {
+    let amounts = if needs.is_empty() { &[][..] } else { &needs[rank][..] };
+    Need { procs: rows[rank].procs, amounts }
 }
 
 /// A waiting job as the search sees it, without its weights.

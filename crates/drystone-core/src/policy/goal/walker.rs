@@ -341,7 +341,7 @@ impl Walker {
         let mut link = next[0];
         while link > 0 {
             let row = &table.rows[link as usize - 1];
-            let start = steps.earliest(row.procs, row.span);
+            let start = steps.earliest(table.need(link as usize - 1), row.span);
             let least = &table.least[(link as usize - 1) * k..][..k];
             for ((rule, bound), &least) in table.rules.iter().zip(bound.iter_mut()).zip(least) {
                 let term = rule.term(row, start);
@@ -356,7 +356,7 @@ impl Walker {
     #[inline(always)]
     fn place(&mut self, table: &Table, depth: usize, job: u32) {
         let row = &table.rows[job as usize];
-        let spot = self.steps.place(row.procs, row.span, table.narrowest);
+        let spot = self.steps.place(table.need(job as usize), row.span, table.narrowest);
         self.frames[depth] = Frame { job, spot };
         self.placed = depth;
         self.effort.nodes += 1;
@@ -412,7 +412,7 @@ impl Walker {
         }
         while self.placed > depth {
             let frame = &self.frames[self.placed];
-            self.steps.take_back(&frame.spot, table.rows[frame.job as usize].procs);
+            self.steps.take_back(&frame.spot, table.need(frame.job as usize));
             self.placed -= 1;
         }
     }

@@ -19,12 +19,13 @@ pub use price::{Importance, Weights};
 pub use priorities::{Priorities, PriorityError, Quota};
 pub use settings::{AverageWait, Order, Removal, Settings, Tick};
 
-use super::planned::{Believed, Horizon, OVERDUE, Planned, compress};
+use super::planned::{Believed, Horizon, OVERDUE, Planned};
 use super::ranking::{self, Rater};
+use super::room::{Need, Room};
 use super::{Abilities, Action, Actions, Event, Kind, Moved, Param, Phase, Policy, Takes, Variant, View, Why};
 use crate::model::{JobId, Span, Time};
 use crate::parts::formula::Shares;
-use crate::parts::{self, Profile, Running};
+use crate::parts::{self, Running};
 use average::Average;
 use price::{Waiting, first_slack, scheduler_priority};
 use search::{Choice, Newcomer, Search, Task};
@@ -43,9 +44,10 @@ pub struct Slack {
     /// The last decision.
     now: Time,
     running: Believed,
-    /// Free processors with running jobs and the whole plan taken away. Its steps are exactly the
-    /// slots: the present, ends of running jobs, planned starts and planned ends.
-    profile: Profile,
+    /// Free processors, and further resources, with running jobs and the whole plan taken away. Its
+    /// steps are exactly the slots: the present, ends of running jobs, planned starts and planned
+    /// ends.
+    room: Room,
     /// Waiting jobs by planned start, then arrival.
     plan: Vec<Waiting>,
     /// Jobs that have arrived since the last decision.
@@ -95,7 +97,7 @@ impl Slack {
             average: Average::new(settings.average_wait),
             now: Time::MIN,
             running: Believed::new(settings.notice),
-            profile: Profile::new(Time::MIN, 0),
+            room: Room::empty(),
             plan: Vec::new(),
             fresh: Vec::new(),
             unplanned: Vec::new(),
@@ -137,15 +139,15 @@ impl Slack {
     fn insert(&mut self, id: JobId, view: &View<'_>, actions: &mut Actions) {
         let now = view.now();
         let mut planned = Planned::new(id, view);
-        if self.profile.earliest(planned.procs, planned.span, now).is_none() {
+        let need = planned.need(view);
+        // No job moves.
+        let Some(start) = self.room.earliest(need, planned.span, now) else {
             self.turned_away.push(id);
             return;
-        }
+        };
         let importance = self.priorities.admit(id, view.job(id), now);
-        let new = Newcomer { procs: planned.procs, span: planned.span, priority: importance.priority(0.5) };
-        // No job moves.
-        let start = self.profile.earliest(new.procs, new.span, now).unwrap_or(Time::MAX);
-        let price = self.settings.weights.of_waiting(new.procs, start - now);
+        let new = Newcomer { need, span: planned.span, priority: importance.priority(0.5) };
+        let price = self.settings.weights.of_waiting(need.procs, start - now);
         let mut choice = Choice { start, price, compact: self.compact || self.plan.is_empty() };
         self.search.forget_moves();
         if !self.plan.is_empty() {
@@ -169,27 +171,31 @@ impl Slack {
         self.plan.insert(place, job);
         self.compact = choice.compact;
         if self.search.moves().is_empty() {
-            self.profile.reserve(planned.start, planned.end(), planned.procs);
+            self.room.reserve(planned.start, planned.end(), need);
         } else {
             self.rebuild(view);
         }
     }
 
     /// The cheapest way to fit a newcomer in.
-    fn find(&mut self, new: Newcomer, first: Choice, only_now: bool, view: &View<'_>) -> Choice {
-        let (now, free) = (view.now(), self.free(view));
-        self.running.fill(&mut self.search.base, view, free);
-        let Slack { settings, profile: full, plan, compact, search, rater, shares, .. } = self;
+    fn find(&mut self, new: Newcomer<'_>, first: Choice, only_now: bool, view: &View<'_>) -> Choice {
+        let now = view.now();
+        self.search.base.fill(&self.running, &self.guests, view);
+        let Slack { settings, room: full, plan, compact, search, rater, shares, .. } = self;
+        let needs: Vec<Need<'_>> = match full.is_pooled() {
+            true => plan.iter().map(|job| job.planned.need(view)).collect(),
+            false => Vec::new(),
+        };
         let ranked = rater.as_ref().map(|rater| {
             let jobs: Vec<JobId> = plan.iter().map(|job| job.planned.id).collect();
             rater.ranked(&jobs, shares.as_mut(), view)
         });
         let ranked = ranked.as_deref().unwrap_or_default();
-        let task = Task { settings, now, full, plan, compact: *compact, new, only_now, ranked };
+        let task = Task { settings, now, full, plan, needs: &needs, compact: *compact, new, only_now, ranked };
         search.cheapest(&task, first)
     }
 
-    /// Rule 13: carries out the moves that were found. The profile is left as it was.
+    /// Rule 13: carries out the moves that were found. The room is left as it was.
     fn apply(&mut self, favour: Option<JobId>, actions: &mut Actions) {
         if self.search.moves().is_empty() {
             return;
@@ -205,12 +211,11 @@ impl Slack {
         self.plan.sort_unstable_by_key(|job| job.planned.key());
     }
 
-    /// Rebuilds the profile from running jobs and plan.
+    /// Rebuilds the room from running jobs and plan.
     fn rebuild(&mut self, view: &View<'_>) {
-        let free = self.free(view);
-        self.running.fill(&mut self.profile, view, free);
+        self.room.fill(&self.running, &self.guests, view);
         for Waiting { planned, .. } in &self.plan {
-            self.profile.reserve(planned.start, planned.end(), planned.procs);
+            self.room.reserve(planned.start, planned.end(), planned.need(view));
         }
     }
 
@@ -218,9 +223,8 @@ impl Slack {
     /// does not touch slacks. Where predictions proved too short it can delay jobs; that uses up
     /// their slack, and beyond it breaks promises.
     fn compress(&mut self, view: &View<'_>, actions: &mut Actions) {
-        let free = self.free(view);
-        self.running.fill(&mut self.profile, view, free);
-        compress(&mut self.plan, &mut self.profile, view.now(), |job, from| {
+        self.room.fill(&self.running, &self.guests, view);
+        self.room.compress(&mut self.plan, view, |job, from| {
             if job.planned.start == Time::MAX {
                 return;
             }
@@ -277,7 +281,7 @@ impl Slack {
                 // Rule 20.
                 self.compact = false;
                 self.rebuild(view);
-                let dummy = Newcomer { procs: 0, span: Span::ZERO, priority: 1.0 };
+                let dummy = Newcomer { need: Need { procs: 0, amounts: &[] }, span: Span::ZERO, priority: 1.0 };
                 let nothing = Choice { start: view.now(), price: 0.0, compact: false };
                 let choice = self.find(dummy, nothing, false, view);
                 self.compact = choice.compact;
@@ -391,7 +395,7 @@ impl Policy for Slack {
         } else if self.freed {
             self.remove(view, actions);
         } else {
-            self.profile.advance(now);
+            self.room.advance(now);
         }
         (self.stale, self.freed) = (false, false);
         if self.settings.tick == Tick::Extend && !self.guests.is_empty() {
@@ -413,6 +417,10 @@ impl Policy for Slack {
     }
 
     fn hears(&self) -> bool {
+        true
+    }
+
+    fn counts_resources(&self) -> bool {
         true
     }
 

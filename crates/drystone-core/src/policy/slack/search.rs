@@ -16,15 +16,15 @@
 
 use super::price::{Stake, Waiting};
 use super::settings::{Order, Settings};
-use crate::model::{Procs, Span, Time};
-use crate::parts::Profile;
+use crate::model::{Span, Time};
 use crate::policy::planned::{Bounds, Planned};
+use crate::policy::room::{Need, Room};
 use std::cmp::Reverse;
 
 /// Job to be fitted in.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Newcomer {
-    pub(super) procs: Procs,
+pub(super) struct Newcomer<'a> {
+    pub(super) need: Need<'a>,
     pub(super) span: Span,
     /// The priority that others' costs refer to.
     pub(super) priority: f64,
@@ -35,17 +35,37 @@ pub(super) struct Newcomer {
 pub(super) struct Task<'a> {
     pub(super) settings: &'a Settings,
     pub(super) now: Time,
-    /// Free processors with running and waiting jobs taken away; its steps are the slots.
-    pub(super) full: &'a Profile,
+    /// Free resources with running and waiting jobs taken away; its steps are the slots.
+    pub(super) full: &'a Room,
     /// In the order of planned starts, then arrival.
     pub(super) plan: &'a [Waiting],
+    /// Needs of the jobs of the plan where there are resources beyond processors; else empty.
+    pub(super) needs: &'a [Need<'a>],
     /// True if each waiting job is planned as early as the running jobs and those before it allow.
     pub(super) compact: bool,
-    pub(super) new: Newcomer,
+    pub(super) new: Newcomer<'a>,
     /// True if the newcomer must start now.
     pub(super) only_now: bool,
     /// Order of displaced jobs by a formula: the places in the plan in its order.
     pub(super) ranked: &'a [usize],
+}
+
+impl<'a> Task<'a> {
+    /// Needs of the job at a place of the plan.
+    #[inline]
+    fn need(&self, at: usize) -> Need<'a> {
+        match self.needs.get(at) {
+            Some(&need) => need,
+            None => Need { procs: self.plan[at].planned.procs, amounts: &[] },
+        }
+    }
+
+    /// Returns whether processors are all that counts: then no job starts before another of the
+    /// same place that needs no fewer of them for no less time ([`Bounds`]).
+    #[inline]
+    fn is_bounded(&self) -> bool {
+        !self.full.is_pooled()
+    }
 }
 
 /// A way to fit the newcomer in; the jobs to be moved are in [`Search::moves`].
@@ -74,8 +94,8 @@ pub(super) struct Move {
 /// back at a cost of O(s).
 pub(super) struct Search {
     /// The running jobs; the search adds those planned before the slot.
-    pub(super) base: Profile,
-    trial: Profile,
+    pub(super) base: Room,
+    trial: Room,
     stakes: Vec<Stake>,
     /// No candidate puts a job before this, by its place in the plan: where it would start if only
     /// the running jobs were there, and those planned before some slot that was passed.
@@ -95,10 +115,9 @@ pub(super) struct Search {
 
 impl Default for Search {
     fn default() -> Search {
-        let empty = || Profile::new(Time::MIN, 0);
         Search {
-            base: empty(),
-            trial: empty(),
+            base: Room::empty(),
+            trial: Room::empty(),
             stakes: Vec::new(),
             floors: Vec::new(),
             floors_of: 0,
@@ -161,7 +180,7 @@ impl Search {
         for (start, _) in task.full.steps() {
             while fixed < plan.len() && plan[fixed].planned.start < start {
                 let job = &plan[fixed].planned;
-                self.base.reserve(job.start, job.end(), job.procs);
+                self.base.reserve(job.start, job.end(), task.need(fixed));
                 fixed += 1;
             }
             if fixed - self.floors_of >= REFRESH.max(plan.len() / REFRESH) {
@@ -171,15 +190,15 @@ impl Search {
                 // No job is displaced from here on: no better than the earliest such place.
                 break;
             }
-            let own = task.settings.weights.of_waiting(new.procs, start - task.now);
+            let own = task.settings.weights.of_waiting(new.need.procs, start - task.now);
             let scale = MARGIN * (own.abs() + self.gains_from[fixed].abs() + best.price.abs());
             let candidate = Candidate { start, fixed, own, best: best.price, scale };
             if candidate.beaten(own + self.gains_from[fixed]) {
                 // Later slots cost more and have less to gain.
                 break;
             }
-            let collides = || task.only_now || !orderly || !task.full.fits(start, new.span, new.procs);
-            if self.base.fits(start, new.span, new.procs) && collides() {
+            let collides = || task.only_now || !orderly || !task.full.fits(start, new.span, new.need);
+            if self.base.fits(start, new.span, new.need) && collides() {
                 self.try_candidate(task, candidate, &mut best);
             }
             if task.only_now {
@@ -236,8 +255,10 @@ impl Search {
         for (at, job) in task.plan.iter().enumerate().skip(fixed) {
             let Planned { start, procs, span, .. } = job.planned;
             let bound = bounds.of(procs, span, self.floors[at]);
-            let floor = self.base.earliest(procs, span, bound).unwrap_or(start).min(start);
-            bounds.learn(procs, span, bound, floor);
+            let floor = self.base.earliest(task.need(at), span, bound).unwrap_or(start).min(start);
+            if task.is_bounded() {
+                bounds.learn(procs, span, bound, floor);
+            }
             self.floors[at] = floor;
             self.gains[at] = self.stakes[at].cost(floor - start).min(0.0);
         }
@@ -248,8 +269,8 @@ impl Search {
 
     fn try_candidate(&mut self, task: &Task<'_>, candidate: Candidate, best: &mut Choice) {
         self.trial.copy_from(&self.base);
-        let Newcomer { procs, span, .. } = task.new;
-        self.trial.reserve(candidate.start, candidate.start.saturating_add(span), procs);
+        let Newcomer { need, span, .. } = task.new;
+        self.trial.reserve(candidate.start, candidate.start.saturating_add(span), need);
         self.trial_moves.clear();
         match &task.settings.order {
             Order::Exhaustive(most) if task.plan.len() - candidate.fixed <= usize::from(*most) => {
@@ -272,8 +293,8 @@ impl Search {
     fn consider(&mut self, task: &Task<'_>, candidate: Candidate, price: f64, best: &mut Choice) {
         let fewer = self.trial_moves.len() < self.moves.len();
         if price < best.price || (price == best.price && fewer) {
-            let Newcomer { procs, span, .. } = task.new;
-            let earliest = procs == 0 || self.base.earliest(procs, span, task.now) == Some(candidate.start);
+            let Newcomer { need, span, .. } = task.new;
+            let earliest = need.procs == 0 || self.base.earliest(need, span, task.now) == Some(candidate.start);
             let compact = earliest && (task.compact || candidate.fixed == 0);
             *best = Choice { start: candidate.start, price, compact };
             self.moves.clone_from(&self.trial_moves);
@@ -296,16 +317,18 @@ impl Search {
             let bound = bounds.of(job.procs, job.span, self.floors[at]);
             let stays = room.is_none() && {
                 let (from, to) = (job.start.max(taken), job.end().min(until));
-                from >= to || self.trial.fits(from, to - from, job.procs)
+                from >= to || self.trial.fits(from, to - from, task.need(at))
             };
             let start = if stays {
-                self.trial.reserve(job.start, job.end(), job.procs);
+                self.trial.reserve(job.start, job.end(), task.need(at));
                 job.start
             } else {
                 let from = room.map_or(job.start, |room| reach(room, job.span, now).min(job.start));
-                self.trial.place(job.procs, job.span, from.max(bound))?
+                self.trial.place(task.need(at), job.span, from.max(bound))?
             };
-            bounds.learn(job.procs, job.span, bound, start);
+            if task.is_bounded() {
+                bounds.learn(job.procs, job.span, bound, start);
+            }
             if start != job.start {
                 price = self.moved(at, job.start, start, price)?;
                 if candidate.beaten(price + left) {
@@ -331,7 +354,9 @@ impl Search {
             let Planned { procs, span, .. } = task.plan[at].planned;
             let bound = bounds.of(procs, span, self.floors[at]);
             let (old, start) = self.put_back(task, candidate, at, bound)?;
-            bounds.learn(procs, span, bound, start);
+            if task.is_bounded() {
+                bounds.learn(procs, span, bound, start);
+            }
             if start != old {
                 price = self.moved(at, old, start, price)?;
                 if candidate.beaten(price + left) {
@@ -380,7 +405,7 @@ impl Search {
         } else {
             task.now
         };
-        Some((job.start, self.trial.place(job.procs, job.span, from.max(bound))?))
+        Some((job.start, self.trial.place(task.need(at), job.span, from.max(bound))?))
     }
 
     /// The price after one more move; `None` if the job does not bear it.
@@ -403,7 +428,8 @@ fn reach(room: Time, span: Span, now: Time) -> Time {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::JobId;
+    use crate::model::{JobId, Procs};
+    use crate::parts::Profile;
     use crate::policy::planned::{Planned, compress};
     use proptest::prelude::*;
 
@@ -414,7 +440,7 @@ mod tests {
     struct Case {
         running: (Procs, i64),
         plan: Vec<Waiting>,
-        new: Newcomer,
+        new: Newcomer<'static>,
     }
 
     fn cases() -> impl Strategy<Value = Case> {
@@ -429,7 +455,7 @@ mod tests {
             };
             let mut plan: Vec<Waiting> = (0..).zip(jobs).map(waiting).collect();
             compress(&mut plan, &mut machine(running), Time(0), |_, _| {});
-            Case { running, plan, new: Newcomer { procs: new.0, span: Span(new.1), priority: new.2 } }
+            Case { running, plan, new: Newcomer { need: Need { procs: new.0, amounts: &[] }, span: Span(new.1), priority: new.2 } }
         })
     }
 
@@ -447,25 +473,26 @@ mod tests {
         }
 
         fn first(&self, settings: &Settings) -> Choice {
-            let Newcomer { procs, span, .. } = self.new;
+            let Newcomer { need: Need { procs, .. }, span, .. } = self.new;
             let start = self.full().earliest(procs, span, Time(0)).expect("fits");
             Choice { start, price: settings.weights.of_waiting(procs, start - Time(0)), compact: true }
         }
 
         fn search(&self, order: Order, compact: bool) -> (Choice, Vec<Move>) {
             let settings = Settings { order, ..Settings::default() };
-            let (full, plan, new) = (self.full(), self.plan.as_slice(), self.new);
+            let (full, plan, new) = (Room::of(self.full()), self.plan.as_slice(), self.new);
             let task = Task {
                 settings: &settings,
                 now: Time(0),
                 full: &full,
                 plan,
+                needs: &[],
                 compact,
                 new,
                 only_now: false,
                 ranked: &[],
             };
-            let mut search = Search { base: machine(self.running), ..Search::default() };
+            let mut search = Search { base: Room::of(machine(self.running)), ..Search::default() };
             let choice = search.cheapest(&task, self.first(&settings));
             (choice, search.moves().to_vec())
         }
@@ -480,11 +507,11 @@ mod tests {
                     self.plan.iter().partition(|w| w.planned.start < start);
                 let mut base = machine(self.running);
                 fixed.iter().for_each(|w| base.reserve(w.planned.start, w.planned.end(), w.planned.procs));
-                if base.least_free(start, self.new.span) < self.new.procs {
+                if base.least_free(start, self.new.span) < self.new.need.procs {
                     continue;
                 }
-                base.reserve(start, start + self.new.span, self.new.procs);
-                let own = settings.weights.of_waiting(self.new.procs, start - Time(0));
+                base.reserve(start, start + self.new.span, self.new.need.procs);
+                let own = settings.weights.of_waiting(self.new.need.procs, start - Time(0));
                 for order in orders(&displaced) {
                     let (mut profile, mut price, mut moved) = (base.clone(), own, 0);
                     for job in order {

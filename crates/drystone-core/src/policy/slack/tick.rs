@@ -9,15 +9,12 @@ use super::search::{Choice, Newcomer};
 use super::settings::Tick;
 use crate::model::{JobId, Procs, Span, Time};
 use crate::parts::Running;
+use crate::policy::free_resources::deduct;
 use crate::policy::planned::grace;
+use crate::policy::room::Need;
 use crate::policy::{Action, Actions, Phase, View};
 
 impl Slack {
-    /// Processors that the plan may count on now: the free ones and those of guests.
-    pub(super) fn free(&self, view: &View<'_>) -> Procs {
-        view.free() + self.guests.iter().map(|guest| guest.procs).sum::<Procs>()
-    }
-
     /// Returns whether a job that had been predicted to run for `old` has outlived that and its
     /// user's declaration, and this decides its fate.
     pub(super) fn beyond_its_time(&self, job: JobId, old: Span, view: &View<'_>) -> bool {
@@ -65,10 +62,11 @@ impl Slack {
             let job = self.guests[at];
             let declared = declared(job.id, view);
             let span = Span((declared.0 + 9) / 10);
+            let need = Need { procs: job.procs, amounts: view.amounts(job.id) };
             let priority = self.held.get(&job.id).copied().unwrap_or_default();
             let price = self.settings.weights.of_killing(job.procs, declared);
             let killing = Choice { start: Time::MAX, price, compact: self.compact };
-            let choice = self.find(Newcomer { procs: job.procs, span, priority }, killing, true, view);
+            let choice = self.find(Newcomer { need, span, priority }, killing, true, view);
             if choice.start == Time::MAX {
                 self.kill(job, actions);
                 continue;
@@ -91,9 +89,13 @@ impl Slack {
         }
         let needed: Procs = self.plan[..due].iter().map(|job| job.planned.procs).sum();
         let mut free = view.free();
+        let mut levels = view.resources().map(|resources| resources.levels().to_vec()).unwrap_or_default();
+        self.plan[..due].iter().for_each(|job| deduct(&mut levels, view.amounts(job.planned.id)));
         let mut leaving = 0;
-        while free < needed && leaving < self.guests.len() {
-            free += self.guests[leaving].procs;
+        while (free < needed || levels.iter().any(|&level| level < 0)) && leaving < self.guests.len() {
+            let guest = self.guests[leaving];
+            free += guest.procs;
+            view.amounts(guest.id).iter().for_each(|&(id, amount)| levels[id.index()] += amount as i64);
             leaving += 1;
         }
         for guest in self.guests.drain(..leaving).collect::<Vec<_>>() {
