@@ -12,7 +12,7 @@ pub enum Unfit {
     /// The machine has resources beyond processors, and the policy does not count them.
     #[error(
         "the workload has resources beyond processors, and this policy counts processors only; take one of EASY's family, \
-         conservative, slack or goal, or leave the resources out (`--resources none`)"
+         conservative, slack, goal or multiqueue, or leave the resources out (`--resources none`)"
     )]
     Uncounted,
     /// Jobs outlive what the policy takes for certain.

@@ -92,7 +92,7 @@ impl Room {
     }
 
     /// Returns the earliest time from `from` on at which the need is free for so long.
-    #[inline]
+    #[inline(always)]
     pub(super) fn earliest(&self, need: Need<'_>, span: Span, from: Time) -> Option<Time> {
         match &self.pools {
             None => self.procs.earliest(need.procs, span, from),
@@ -101,14 +101,14 @@ impl Room {
     }
 
     /// Returns whether the need is free from `from` on for so long.
-    #[inline]
+    #[inline(always)]
     pub(super) fn fits(&self, from: Time, span: Span, need: Need<'_>) -> bool {
         self.procs.fits(from, span, need.procs)
             && self.pools.as_ref().is_none_or(|pools| pools.fits(from, span, need.amounts))
     }
 
     /// Takes a need from `from` until `to`.
-    #[inline]
+    #[inline(always)]
     pub(super) fn reserve(&mut self, from: Time, to: Time, need: Need<'_>) {
         self.procs.reserve(from, to, need.procs);
         if self.pools.is_some() {
@@ -129,7 +129,7 @@ impl Room {
     }
 
     /// Takes a need at its earliest place from `from` on, and returns that place.
-    #[inline]
+    #[inline(always)]
     pub(super) fn place(&mut self, need: Need<'_>, span: Span, from: Time) -> Option<Time> {
         if self.pools.is_none() {
             return self.procs.place(need.procs, span, from);

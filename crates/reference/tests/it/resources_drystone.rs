@@ -143,6 +143,13 @@ proptest! {
         assert_same("slack(sf=0,horizon=all)", VectorRule::Conservative, &jobs);
     }
 
+    /// One queue with one promise is EASY, where jobs run no longer than predicted.
+    #[test]
+    fn one_queue_is_easy(jobs in jobs(false)) {
+        let easy = VectorRule::Easy { shortest: (false, false), reservations: 1, first: false, stale: false };
+        assert_same("multiqueue(bounds=none)", easy, &jobs);
+    }
+
     /// The heuristic path of a search, which is all of it where it may place no further node.
     #[test]
     fn goal_by_its_heuristic(jobs in jobs(false), slowdown in any::<bool>()) {
@@ -186,6 +193,13 @@ const IN_PLACE: &[&str] = &[
     "goal(nodes=200,horizon=3)",
     "goal(lexical(maxW>avgX),nodes=200,prune=beside)",
     "goal(nodes=200,version=c,local=50,reuse=seed)",
+    "multiqueue",
+    "multiqueue(bounds=10/50,promise=eager)",
+    "multiqueue(bounds=10/50,order=sjf)",
+    "multiqueue(bounds=10/50,widths=4)",
+    "multiqueue(bounds=10/50,delay=20)",
+    "multiqueue(bounds=10/50,delay=20,hold=yes)",
+    "multiqueue(bounds=auto,history=10)",
 ];
 
 /// Processors that are out for a while, some of them announced; jobs on them run on.
@@ -212,7 +226,7 @@ fn simulate_losing(workload: &Workload, outages: &Outages, policy: &str) -> Vec<
     schedule.spans.iter().map(|s| out(s).expect("every job ends")).collect()
 }
 
-const COUNTING: [&str; 9] = [
+const COUNTING: [&str; 10] = [
     "fcfs",
     "greedy",
     "easy",
@@ -222,6 +236,7 @@ const COUNTING: [&str; 9] = [
     "conservative",
     "slack(awt=50)",
     "goal(nodes=100)",
+    "multiqueue(bounds=10/50)",
 ];
 
 proptest! {
@@ -230,7 +245,7 @@ proptest! {
     /// Around outages no resource is overdrawn at any instant, and where memory is in proportion to
     /// processors the schedule is that of processors alone.
     #[test]
-    fn outages_leave_the_other_resources(jobs in jobs(true), list in outages(), policy in 0usize..9) {
+    fn outages_leave_the_other_resources(jobs in jobs(true), list in outages(), policy in 0usize..10) {
         let policy = COUNTING[policy];
         let Ok(outages) = Outages::new(Machine::new(MACHINE[0] as u32), list) else { return Ok(()) };
         let ours = simulate_losing(&workload(&jobs, &MACHINE), &outages, policy);

@@ -135,14 +135,20 @@ impl Steps {
     }
 
     /// Becomes a copy of another; keeps its own memory.
+    #[inline]
     pub(super) fn copy_from(&mut self, other: &Steps) {
         self.time.clone_from(&other.time);
         self.free.clone_from(&other.free);
-        self.width = other.width;
-        if self.width > 0 {
-            self.levels.clone_from(&other.levels);
+        if other.width > 0 || self.width > 0 {
+            self.copy_levels(other);
         }
         self.front = other.front;
+    }
+
+    #[inline(never)]
+    fn copy_levels(&mut self, other: &Steps) {
+        self.width = other.width;
+        self.levels.clone_from(&other.levels);
     }
 
     /// The earliest start of a job, and the steps that it touches: the first, and the first that
@@ -193,11 +199,6 @@ impl Steps {
         }
     }
 
-    #[inline(always)]
-    fn find_any(&self, need: Need<'_>, span: i64) -> (usize, usize) {
-        if self.width == 0 { self.find(need.procs, span) } else { self.find_pooled(need, span) }
-    }
-
     /// Adds amounts to some steps, or takes them out.
     #[inline(never)]
     fn change_levels(&mut self, from: usize, to: usize, amounts: &Amounts, sign: i64) {
@@ -210,28 +211,48 @@ impl Steps {
 
     /// The earliest start of a job that asks for no more than the machine has.
     pub(super) fn earliest(&self, need: Need<'_>, span: i64) -> i64 {
-        self.time[self.find_any(need, span).0]
+        let found = if self.width == 0 { self.find(need.procs, span) } else { self.find_pooled(need, span) };
+        self.time[found.0]
     }
 
-    /// Places a job at its earliest start. O(steps).
-    #[inline]
+    /// Places a job at its earliest start. O(steps), with further resources O(steps · resources).
+    #[inline(always)]
     pub(super) fn place(&mut self, need: Need<'_>, span: i64, narrowest: Procs) -> Spot {
-        let (from, to) = self.find_any(need, span);
+        if self.width == 0 {
+            return self.place_procs(need.procs, span, narrowest);
+        }
+        self.place_pooled(need, span, narrowest)
+    }
+
+    #[inline(never)]
+    fn place_pooled(&mut self, need: Need<'_>, span: i64, narrowest: Procs) -> Spot {
+        let (from, to) = self.find_pooled(need, span);
+        let spot = self.occupy((from, to), need.procs, span, narrowest);
+        if spot.split {
+            self.repeat_level(to - 1);
+        }
+        self.change_levels(from, to, need.amounts, -1);
+        spot
+    }
+
+    #[inline]
+    fn place_procs(&mut self, procs: Procs, span: i64, narrowest: Procs) -> Spot {
+        let found = self.find(procs, span);
+        self.occupy(found, procs, span, narrowest)
+    }
+
+    /// Takes the processors of a job out of the steps that it touches.
+    #[inline(always)]
+    fn occupy(&mut self, (from, to): (usize, usize), procs: Procs, span: i64, narrowest: Procs) -> Spot {
         let start = self.time[from];
         let end = start.saturating_add(span);
         let split = self.time.get(to) != Some(&end);
         if split {
             self.time.insert(to, end);
             self.free.insert(to, self.free[to - 1]);
-            if self.width > 0 {
-                self.repeat_level(to - 1);
-            }
         }
         for free in &mut self.free[from..to] {
-            *free -= need.procs;
-        }
-        if self.width > 0 {
-            self.change_levels(from, to, need.amounts, -1);
+            *free -= procs;
         }
         let front = self.front;
         self.skip(narrowest);

@@ -9,7 +9,7 @@
 use super::queues::Job;
 use super::{MultiQueue, Own, Promising, Why};
 use crate::model::{JobId, Procs, Span, Time};
-use crate::policy::Actions;
+use crate::policy::{Actions, View};
 use serde::{Deserialize, Serialize};
 
 /// A pivot and where it stands.
@@ -95,7 +95,7 @@ impl Plan {
 }
 
 impl MultiQueue {
-    pub(super) fn literal_pass(&mut self, actions: &mut Actions) {
+    pub(super) fn literal_pass(&mut self, view: &View<'_>, actions: &mut Actions) {
         let now = self.scratch.now;
         let mut fresh = std::mem::take(&mut self.fresh);
         for job in fresh.drain(..) {
@@ -114,7 +114,7 @@ impl MultiQueue {
                 let may = job.ready <= now && job.procs <= self.scratch.free;
                 if may && self.may_overtake(&job, class, &mut plan) {
                     self.queues[class].remove(job.id);
-                    self.start(&job, class, Why::Backfilled, actions);
+                    self.start(&job, class, Why::Backfilled, view, actions);
                     plan = None;
                 }
                 continue;
@@ -124,7 +124,7 @@ impl MultiQueue {
             if at <= now && job.procs <= self.scratch.free {
                 self.literal.forget(job.id);
                 self.queues[class].remove(job.id);
-                self.start(&job, class, Why::Head, actions);
+                self.start(&job, class, Why::Head, view, actions);
                 if let (Promising::Eager, Some(next)) = (self.settings.promise, self.queues[class].first()) {
                     self.place_pivot(&next, class, actions);
                 }

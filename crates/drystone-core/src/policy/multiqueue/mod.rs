@@ -14,6 +14,7 @@ mod news;
 mod ordered;
 mod partitions;
 mod pass;
+mod pools;
 mod promises;
 mod queues;
 mod settings;
@@ -30,6 +31,7 @@ use classes::Classes;
 use controller::Controller;
 use literal::Literal;
 use partitions::Partitions;
+use pools::Pools;
 use promises::Promises;
 use queues::{Job, Queue};
 use serde::{Deserialize, Serialize};
@@ -97,6 +99,8 @@ struct Scratch {
     /// Changes of free processors ahead that are no ends of jobs.
     changes: Vec<(Time, i64)>,
     profile: Option<Profile>,
+    /// Further resources, where the machine has some.
+    pools: Option<Box<Pools>>,
     /// True if `profile` shows the present state.
     planned: bool,
     /// Per queue: the next job that may start as far as is known.
@@ -300,10 +304,11 @@ impl MultiQueue {
     }
 
     /// A start, wherever it was decided.
-    fn start(&mut self, job: &Job, class: usize, why: Why, actions: &mut Actions) {
+    fn start(&mut self, job: &Job, class: usize, why: Why, view: &View<'_>, actions: &mut Actions) {
         let end = self.scratch.now.saturating_add(job.span);
         actions.start(job.id, why);
         self.scratch.free -= job.procs;
+        self.take_pools(job.id, view);
         self.running.insert(Running { end, id: job.id, procs: job.procs });
         if let Some(partitions) = &mut self.partitions {
             partitions.start(class, job.procs);
@@ -388,11 +393,11 @@ impl Policy for MultiQueue {
             self.release(view.now());
         }
         if self.settings.literal() {
-            self.literal_pass(actions);
+            self.literal_pass(view, actions);
         } else if self.rater.is_some() {
             self.ordered_pass(view, actions);
         } else {
-            self.pass(actions);
+            self.pass(view, actions);
         }
         self.dirty = std::mem::take(&mut self.deposed);
         if self.settings.delay.is_some() {
@@ -409,6 +414,11 @@ impl Policy for MultiQueue {
 
     fn hears(&self) -> bool {
         true
+    }
+
+    fn counts_resources(&self) -> bool {
+        // Where promises may be broken, partitions of processors decide.
+        !self.settings.literal()
     }
 
     fn listen(&mut self) {

@@ -10,7 +10,7 @@ impl MultiQueue {
     /// keeps the promise where another job comes before it later; the others start where they delay
     /// no promise.
     pub(super) fn ordered_pass(&mut self, view: &View<'_>, actions: &mut Actions) {
-        self.keep_promises(actions);
+        self.keep_promises(view, actions);
         self.climb();
         let mut fresh = std::mem::take(&mut self.fresh);
         for job in fresh.drain(..) {
@@ -21,13 +21,13 @@ impl MultiQueue {
         let mut has_pivot = vec![false; self.queues.len()];
         for (job, class) in self.in_order(view) {
             let waits = match self.promises.of(job.id).map(|promise| promise.at) {
-                Some(at) => !self.start_promised(&job, class, at <= self.scratch.now, actions),
-                None => !self.start_unpromised(&job, class, has_pivot[class], actions),
+                Some(at) => !self.start_promised(&job, class, at <= self.scratch.now, view, actions),
+                None => !self.start_unpromised(&job, class, has_pivot[class], view, actions),
             };
             if waits && !has_pivot[class] {
                 has_pivot[class] = true;
                 if self.promises.of(job.id).is_none() {
-                    self.promise(&job, class, actions);
+                    self.promise(&job, class, view, actions);
                 }
             }
         }
@@ -44,25 +44,39 @@ impl MultiQueue {
     }
 
     /// Starts a job whose promised time has come. Returns whether it started.
-    fn start_promised(&mut self, job: &Job, class: usize, due: bool, actions: &mut Actions) -> bool {
-        let starts = due && job.procs <= self.scratch.free;
+    fn start_promised(
+        &mut self,
+        job: &Job,
+        class: usize,
+        due: bool,
+        view: &View<'_>,
+        actions: &mut Actions,
+    ) -> bool {
+        let starts = due && job.procs <= self.scratch.free && self.is_left(job.id, view);
         if starts {
             // It runs where its promise was: nothing changes for the others.
             self.promises.remove(job.id);
             self.queues[class].remove(job.id);
-            self.start(job, class, Why::Head, actions);
+            self.start(job, class, Why::Head, view, actions);
             self.climb();
         }
         starts
     }
 
     /// Starts a job without a promise where it delays none. Returns whether it started.
-    fn start_unpromised(&mut self, job: &Job, class: usize, behind_pivot: bool, actions: &mut Actions) -> bool {
-        let starts = job.ready <= self.scratch.now && self.scratch.stairs.admits(job.procs, job.span);
+    fn start_unpromised(
+        &mut self,
+        job: &Job,
+        class: usize,
+        behind_pivot: bool,
+        view: &View<'_>,
+        actions: &mut Actions,
+    ) -> bool {
+        let starts = self.may_start(job, view);
         if starts {
             self.queues[class].remove(job.id);
             let why = if behind_pivot { Why::Backfilled } else { Why::Head };
-            self.start_beside(job, class, why, actions);
+            self.start_beside(job, class, why, view, actions);
         }
         starts
     }

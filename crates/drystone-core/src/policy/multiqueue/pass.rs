@@ -5,7 +5,7 @@ use super::queues::{Job, place};
 use super::{MultiQueue, Promising, Why};
 use crate::model::{JobId, Span, Time};
 use crate::parts::Profile;
-use crate::policy::Actions;
+use crate::policy::{Actions, View};
 use crate::policy::outlook::merged;
 
 /// The next job of a queue that may start beside the promises.
@@ -23,32 +23,35 @@ pub(super) enum Candidate {
 impl MultiQueue {
     /// Waiting jobs of all queues in order of arrival: pivots start if their time has come and are
     /// promised one if they have none; others start where they disturb no promise.
-    pub(super) fn pass(&mut self, actions: &mut Actions) {
-        self.keep_promises(actions);
+    pub(super) fn pass(&mut self, view: &View<'_>, actions: &mut Actions) {
+        self.keep_promises(view, actions);
         self.climb();
         // A pivot among several newcomers may hand over to another of them.
         let eager = self.settings.promise == Promising::Eager && self.fresh.len() > 1;
         if self.dirty || eager || self.promises.first().is_some_and(|p| p.at <= self.scratch.now) {
-            self.full_pass(actions);
+            self.full_pass(view, actions);
         } else {
-            self.newcomers(actions);
+            self.newcomers(view, actions);
         }
     }
 
     /// Places promises again where predictions have turned out wrong: earlier where jobs ended
     /// early, later where they cannot be kept.
-    pub(super) fn keep_promises(&mut self, actions: &mut Actions) {
+    pub(super) fn keep_promises(&mut self, view: &View<'_>, actions: &mut Actions) {
         let now = self.scratch.now;
+        self.fill_pools(view);
         let Some(first) = self.promises.first() else {
             self.stale = false;
             return;
         };
         let overdue = self.running.first().is_some_and(|r| r.end <= now);
         if !(self.stale || first.at < now || overdue && first.at <= now) {
+            Self::reserve_pools(&self.promises, self.scratch.pools.as_deref_mut(), view);
             return;
         }
         let mut profile = self.profile_of_running();
-        self.promises.replace(now, &mut profile, |id, at| {
+        let pools = self.scratch.pools.as_deref_mut();
+        self.promises.replace(now, &mut profile, (pools, view), |id, at| {
             actions.reserve(id, at);
             // Put off beyond the end of another job, it may leave room for a job that waited
             // before.
@@ -89,25 +92,24 @@ impl MultiQueue {
 
     /// Only jobs arrived and no promise was moved: a job that could not start before cannot start
     /// now, since all promises have come nearer and nothing was given back.
-    fn newcomers(&mut self, actions: &mut Actions) {
+    fn newcomers(&mut self, view: &View<'_>, actions: &mut Actions) {
         let mut fresh = std::mem::take(&mut self.fresh);
         for job in fresh.drain(..) {
             let class = self.class(job.id);
             let pivot = self.queues[class].is_empty();
-            let may = job.ready <= self.scratch.now && self.scratch.stairs.admits(job.procs, job.span);
-            if may {
-                self.start_beside(&job, class, if pivot { Why::Head } else { Why::Backfilled }, actions);
+            if self.may_start(&job, view) {
+                self.start_beside(&job, class, if pivot { Why::Head } else { Why::Backfilled }, view, actions);
             } else {
                 self.enqueue(job, class);
                 if pivot {
-                    self.promise(&job, class, actions);
+                    self.promise(&job, class, view, actions);
                 }
             }
         }
         self.fresh = fresh;
     }
 
-    fn full_pass(&mut self, actions: &mut Actions) {
+    fn full_pass(&mut self, view: &View<'_>, actions: &mut Actions) {
         let now = self.scratch.now;
         let mut fresh = std::mem::take(&mut self.fresh);
         for job in fresh.drain(..) {
@@ -127,18 +129,18 @@ impl MultiQueue {
         self.scratch.candidates.resize(count, Candidate::Unknown);
         let mut after: Option<JobId> = None;
         loop {
-            let pivot = self.next_pivot(after);
-            let candidate = self.next_candidate(after);
+            let pivot = self.next_pivot(after, view);
+            let candidate = self.next_candidate(after, view);
             match (pivot, candidate) {
                 (None, None) => return,
                 (Some((class, job)), other) if other.is_none_or(|(_, c)| job.id <= c.id) => {
                     after = Some(job.id);
-                    self.visit_pivot(&job, class, actions);
+                    self.visit_pivot(&job, class, view, actions);
                 }
                 (_, Some((class, job))) => {
                     after = Some(job.id);
                     self.queues[class].remove(job.id);
-                    self.start_beside(&job, class, Why::Backfilled, actions);
+                    self.start_beside(&job, class, Why::Backfilled, view, actions);
                 }
                 (Some(_), None) => return,
             }
@@ -146,7 +148,7 @@ impl MultiQueue {
     }
 
     /// The next job behind `after` that is the first of its queue, or whose promised time has come.
-    fn next_pivot(&mut self, after: Option<JobId>) -> Option<(usize, Job)> {
+    fn next_pivot(&mut self, after: Option<JobId>, view: &View<'_>) -> Option<(usize, Job)> {
         let mut next: Option<(usize, Job)> = None;
         for (class, queue) in self.queues.iter().enumerate() {
             if self.scratch.settled[class] {
@@ -165,7 +167,7 @@ impl MultiQueue {
         // A promise outlives the place at the head of a queue where borders move.
         for promise in self.promises.iter().take_while(|p| p.at <= self.scratch.now) {
             let due = after.is_none_or(|a| promise.id > a) && next.is_none_or(|(_, n)| promise.id < n.id);
-            if due && promise.procs <= self.scratch.free {
+            if due && promise.procs <= self.scratch.free && self.is_left(promise.id, view) {
                 next = Some((promise.class, job_of(promise)));
             }
         }
@@ -173,13 +175,14 @@ impl MultiQueue {
     }
 
     /// The next job behind `after` that disturbs no promise and has none itself.
-    fn next_candidate(&mut self, after: Option<JobId>) -> Option<(usize, Job)> {
+    fn next_candidate(&mut self, after: Option<JobId>, view: &View<'_>) -> Option<(usize, Job)> {
         if self.scratch.free == 0 {
             return None;
         }
+        let mut candidates = std::mem::take(&mut self.scratch.candidates);
         let stairs = &self.scratch.stairs;
         let mut next: Option<(usize, Job)> = None;
-        for (class, candidate) in self.scratch.candidates.iter_mut().enumerate() {
+        for (class, candidate) in candidates.iter_mut().enumerate() {
             let mut from = after;
             match *candidate {
                 Candidate::None => continue,
@@ -187,7 +190,7 @@ impl MultiQueue {
                 Candidate::Job(job) => {
                     if after.is_none_or(|a| job.id > a) {
                         from = Some(job.id);
-                        if stairs.admits(job.procs, job.span) {
+                        if stairs.admits(job.procs, job.span) && self.disturbs_no_pool(job.id, job.span, view) {
                             if next.is_none_or(|(_, n)| job.id < n.id) {
                                 next = Some((class, job));
                             }
@@ -200,7 +203,12 @@ impl MultiQueue {
             let found = loop {
                 let found = queue.next_admitted(from.map(place), stairs);
                 match found {
-                    Some(job) if self.promises.of(job.id).is_some() => from = Some(job.id),
+                    Some(job)
+                        if self.promises.of(job.id).is_some()
+                            || !self.disturbs_no_pool(job.id, job.prediction, view) =>
+                    {
+                        from = Some(job.id);
+                    }
                     found => break found,
                 }
             };
@@ -211,29 +219,30 @@ impl MultiQueue {
                 next = Some((class, Job::of(&job)));
             }
         }
+        self.scratch.candidates = candidates;
         next
     }
 
-    fn visit_pivot(&mut self, job: &Job, class: usize, actions: &mut Actions) {
+    fn visit_pivot(&mut self, job: &Job, class: usize, view: &View<'_>, actions: &mut Actions) {
         let now = self.scratch.now;
         match self.promises.of(job.id).map(|p| p.at) {
-            Some(at) if at <= now && job.procs <= self.scratch.free => {
+            Some(at) if at <= now && job.procs <= self.scratch.free && self.is_left(job.id, view) => {
                 // It runs where its promise was: nothing changes for the others.
                 self.promises.remove(job.id);
                 self.queues[class].remove(job.id);
-                self.start(job, class, Why::Head, actions);
+                self.start(job, class, Why::Head, view, actions);
                 self.climb();
-                self.hand_over(class, actions);
+                self.hand_over(class, view, actions);
             }
             Some(_) => self.scratch.settled[class] = true,
             None => {
-                self.depose(job.id, class);
-                if job.ready <= now && self.scratch.stairs.admits(job.procs, job.span) {
+                self.depose(job.id, class, view);
+                if self.may_start(job, view) {
                     self.queues[class].remove(job.id);
-                    self.start_beside(job, class, Why::Head, actions);
-                    self.hand_over(class, actions);
+                    self.start_beside(job, class, Why::Head, view, actions);
+                    self.hand_over(class, view, actions);
                 } else {
-                    self.promise(job, class, actions);
+                    self.promise(job, class, view, actions);
                     self.scratch.settled[class] = true;
                 }
             }
@@ -241,18 +250,18 @@ impl MultiQueue {
     }
 
     /// Hands over where the next pivot is promised its start as soon as the last one starts.
-    fn hand_over(&mut self, class: usize, actions: &mut Actions) {
+    fn hand_over(&mut self, class: usize, view: &View<'_>, actions: &mut Actions) {
         if self.settings.promise == Promising::Eager
             && let Some(next) = self.queues[class].first()
             && self.promises.of(next.id).is_none()
         {
-            self.promise(&next, class, actions);
+            self.promise(&next, class, view, actions);
         }
     }
 
     /// A job that was not seen until now stands before the pivot of its queue, which loses its
     /// promise.
-    fn depose(&mut self, id: JobId, class: usize) {
+    fn depose(&mut self, id: JobId, class: usize, view: &View<'_>) {
         if !self.settings.hold() {
             return;
         }
@@ -263,6 +272,9 @@ impl MultiQueue {
             {
                 profile.release(dropped.at, dropped.end(), dropped.procs);
             }
+            if let Some(pools) = &mut self.scratch.pools {
+                pools.release(dropped.id, dropped.at, dropped.end(), view);
+            }
             // There is more room than before, also for those that this pass has already passed.
             self.deposed = true;
             self.scratch.candidates.fill(Candidate::Unknown);
@@ -270,27 +282,53 @@ impl MultiQueue {
         }
     }
 
+    /// Returns whether a job without a promise may start now beside the promises.
+    #[inline]
+    pub(super) fn may_start(&self, job: &Job, view: &View<'_>) -> bool {
+        let now = self.scratch.now;
+        job.ready <= now
+            && self.scratch.stairs.admits(job.procs, job.span)
+            && self.disturbs_no_pool(job.id, job.span, view)
+    }
+
     /// Starts a job that has no promise and disturbs none.
-    pub(super) fn start_beside(&mut self, job: &Job, class: usize, why: Why, actions: &mut Actions) {
+    pub(super) fn start_beside(
+        &mut self,
+        job: &Job,
+        class: usize,
+        why: Why,
+        view: &View<'_>,
+        actions: &mut Actions,
+    ) {
         let (now, end) = (self.scratch.now, self.scratch.now.saturating_add(job.span));
-        self.start(job, class, why, actions);
+        self.start(job, class, why, view, actions);
         self.promises.take(end, job.procs);
         if self.scratch.planned
             && let Some(profile) = &mut self.scratch.profile
         {
             profile.reserve(now, end, job.procs);
         }
+        if let Some(pools) = &mut self.scratch.pools {
+            pools.reserve(job.id, now, end, view);
+        }
         self.climb();
     }
 
     /// Promises a job its earliest start.
-    pub(super) fn promise(&mut self, job: &Job, class: usize, actions: &mut Actions) {
+    pub(super) fn promise(&mut self, job: &Job, class: usize, view: &View<'_>, actions: &mut Actions) {
         let mut profile = self.plan();
         let ready = job.ready.max(self.scratch.now);
-        let at = profile.earliest(job.procs, job.span, ready).unwrap_or(Time::MAX);
+        let at = match &self.scratch.pools {
+            None => profile.earliest(job.procs, job.span, ready),
+            Some(pools) => pools.earliest((job.id, job.procs, job.span), &profile, ready, view),
+        };
+        let at = at.unwrap_or(Time::MAX);
         let promise = Promise { at, id: job.id, procs: job.procs, span: job.span, ready: job.ready, class, left: 0 };
         if at < Time::MAX {
             profile.reserve(at, promise.end(), job.procs);
+            if let Some(pools) = &mut self.scratch.pools {
+                pools.reserve(job.id, at, promise.end(), view);
+            }
             if at > self.scratch.now {
                 actions.reserve(job.id, at);
             }

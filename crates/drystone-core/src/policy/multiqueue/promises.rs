@@ -1,7 +1,9 @@
 //! Promised starts, and what they leave to others.
 
 use crate::model::{JobId, Procs, Span, Time};
+use super::pools::Pools;
 use crate::parts::{Profile, Stairs};
+use crate::policy::View;
 use serde::{Deserialize, Serialize};
 
 /// A promised start.
@@ -101,9 +103,23 @@ impl Promises {
 
     /// Puts every promise at its earliest place in `profile`, in order of their times. No job is
     /// moved back as long as running jobs end by their predicted ends. Tells each that moved.
-    pub(super) fn replace(&mut self, now: Time, profile: &mut Profile, mut moved: impl FnMut(JobId, Time)) {
+    pub(super) fn replace(
+        &mut self,
+        now: Time,
+        profile: &mut Profile,
+        (mut pools, view): (Option<&mut Pools>, &View<'_>),
+        mut moved: impl FnMut(JobId, Time),
+    ) {
         for promise in &mut self.list {
-            let start = profile.earliest(promise.procs, promise.span, now.max(promise.ready)).unwrap_or(Time::MAX);
+            let ready = now.max(promise.ready);
+            let start = match &pools {
+                None => profile.earliest(promise.procs, promise.span, ready),
+                Some(pools) => pools.earliest((promise.id, promise.procs, promise.span), profile, ready, view),
+            };
+            let start = start.unwrap_or(Time::MAX);
+            if let Some(pools) = &mut pools {
+                pools.reserve(promise.id, start, start.saturating_add(promise.span), view);
+            }
             if start < Time::MAX {
                 profile.reserve(start, start.saturating_add(promise.span), promise.procs);
             }

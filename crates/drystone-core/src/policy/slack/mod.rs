@@ -25,7 +25,7 @@ use super::room::{Need, Room};
 use super::{Abilities, Action, Actions, Event, Kind, Moved, Param, Phase, Policy, Takes, Variant, View, Why};
 use crate::model::{JobId, Span, Time};
 use crate::parts::formula::Shares;
-use crate::parts::{self, Running};
+use crate::parts::{self, Amounts, Running};
 use average::Average;
 use price::{Waiting, first_slack, scheduler_priority};
 use search::{Choice, Newcomer, Search, Task};
@@ -182,8 +182,8 @@ impl Slack {
         let now = view.now();
         self.search.base.fill(&self.running, &self.guests, view);
         let Slack { settings, room: full, plan, compact, search, rater, shares, .. } = self;
-        let needs: Vec<Need<'_>> = match full.is_pooled() {
-            true => plan.iter().map(|job| job.planned.need(view)).collect(),
+        let amounts: Vec<&Amounts> = match full.is_pooled() {
+            true => plan.iter().map(|job| view.amounts(job.planned.id)).collect(),
             false => Vec::new(),
         };
         let ranked = rater.as_ref().map(|rater| {
@@ -191,7 +191,7 @@ impl Slack {
             rater.ranked(&jobs, shares.as_mut(), view)
         });
         let ranked = ranked.as_deref().unwrap_or_default();
-        let task = Task { settings, now, full, plan, needs: &needs, compact: *compact, new, only_now, ranked };
+        let task = Task { settings, now, full, plan, amounts: &amounts, compact: *compact, new, only_now, ranked };
         search.cheapest(&task, first)
     }
 

@@ -18,6 +18,7 @@ use super::price::{Stake, Waiting};
 use super::settings::{Order, Settings};
 use crate::model::{Span, Time};
 use crate::policy::planned::{Bounds, Planned};
+use crate::parts::Amounts;
 use crate::policy::room::{Need, Room};
 use std::cmp::Reverse;
 
@@ -39,8 +40,9 @@ pub(super) struct Task<'a> {
     pub(super) full: &'a Room,
     /// In the order of planned starts, then arrival.
     pub(super) plan: &'a [Waiting],
-    /// Needs of the jobs of the plan where there are resources beyond processors; else empty.
-    pub(super) needs: &'a [Need<'a>],
+    /// Further amounts that the jobs of the plan need, where the machine has more than processors;
+    /// else empty.
+    pub(super) amounts: &'a [&'a Amounts],
     /// True if each waiting job is planned as early as the running jobs and those before it allow.
     pub(super) compact: bool,
     pub(super) new: Newcomer<'a>,
@@ -51,13 +53,11 @@ pub(super) struct Task<'a> {
 }
 
 impl<'a> Task<'a> {
-    /// Needs of the job at a place of the plan.
-    #[inline]
-    fn need(&self, at: usize) -> Need<'a> {
-        match self.needs.get(at) {
-            Some(&need) => need,
-            None => Need { procs: self.plan[at].planned.procs, amounts: &[] },
-        }
+    /// Needs of a job, which stands at this place of the plan.
+    #[inline(always)]
+    fn need(&self, job: &Planned, at: usize) -> Need<'a> {
+        let amounts = if self.amounts.is_empty() { &[] } else { self.amounts[at] };
+        Need { procs: job.procs, amounts }
     }
 
     /// Returns whether processors are all that counts: then no job starts before another of the
@@ -180,7 +180,7 @@ impl Search {
         for (start, _) in task.full.steps() {
             while fixed < plan.len() && plan[fixed].planned.start < start {
                 let job = &plan[fixed].planned;
-                self.base.reserve(job.start, job.end(), task.need(fixed));
+                self.base.reserve(job.start, job.end(), task.need(job, fixed));
                 fixed += 1;
             }
             if fixed - self.floors_of >= REFRESH.max(plan.len() / REFRESH) {
@@ -255,7 +255,7 @@ impl Search {
         for (at, job) in task.plan.iter().enumerate().skip(fixed) {
             let Planned { start, procs, span, .. } = job.planned;
             let bound = bounds.of(procs, span, self.floors[at]);
-            let floor = self.base.earliest(task.need(at), span, bound).unwrap_or(start).min(start);
+            let floor = self.base.earliest(task.need(&job.planned, at), span, bound).unwrap_or(start).min(start);
             if task.is_bounded() {
                 bounds.learn(procs, span, bound, floor);
             }
@@ -317,14 +317,14 @@ impl Search {
             let bound = bounds.of(job.procs, job.span, self.floors[at]);
             let stays = room.is_none() && {
                 let (from, to) = (job.start.max(taken), job.end().min(until));
-                from >= to || self.trial.fits(from, to - from, task.need(at))
+                from >= to || self.trial.fits(from, to - from, task.need(job, at))
             };
             let start = if stays {
-                self.trial.reserve(job.start, job.end(), task.need(at));
+                self.trial.reserve(job.start, job.end(), task.need(job, at));
                 job.start
             } else {
                 let from = room.map_or(job.start, |room| reach(room, job.span, now).min(job.start));
-                self.trial.place(task.need(at), job.span, from.max(bound))?
+                self.trial.place(task.need(job, at), job.span, from.max(bound))?
             };
             if task.is_bounded() {
                 bounds.learn(job.procs, job.span, bound, start);
@@ -405,7 +405,7 @@ impl Search {
         } else {
             task.now
         };
-        Some((job.start, self.trial.place(task.need(at), job.span, from.max(bound))?))
+        Some((job.start, self.trial.place(task.need(job, at), job.span, from.max(bound))?))
     }
 
     /// The price after one more move; `None` if the job does not bear it.
@@ -486,7 +486,7 @@ mod tests {
                 now: Time(0),
                 full: &full,
                 plan,
-                needs: &[],
+                amounts: &[],
                 compact,
                 new,
                 only_now: false,
