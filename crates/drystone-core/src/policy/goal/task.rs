@@ -115,9 +115,8 @@ impl Task {
         let give_back = |(at, (end, procs))| (end, Need { procs, amounts: self.held(at) });
         let mut all: Vec<(i64, Need<'_>)> = self.ends().enumerate().map(give_back).collect();
         if self.changes.iter().all(|change| change.1 > 0) {
-            let returns = |&(at, procs): &(Time, i64)| {
-                ((at - self.now).0.max(0), Need { procs: procs as Procs, amounts: &[] })
-            };
+            let returns =
+                |&(at, procs): &(Time, i64)| ((at - self.now).0.max(0), Need { procs: procs as Procs, amounts: &[] });
             all.extend(self.changes.iter().map(returns));
             all.sort_by_key(|end| end.0);
         }

@@ -44,14 +44,7 @@ impl MultiQueue {
     }
 
     /// Starts a job whose promised time has come. Returns whether it started.
-    fn start_promised(
-        &mut self,
-        job: &Job,
-        class: usize,
-        due: bool,
-        view: &View<'_>,
-        actions: &mut Actions,
-    ) -> bool {
+    fn start_promised(&mut self, job: &Job, class: usize, due: bool, view: &View<'_>, actions: &mut Actions) -> bool {
         let starts = due && job.procs <= self.scratch.free && self.is_left(job.id, view);
         if starts {
             // It runs where its promise was: nothing changes for the others.

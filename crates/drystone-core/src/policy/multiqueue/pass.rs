@@ -5,8 +5,8 @@ use super::queues::{Job, place};
 use super::{MultiQueue, Promising, Why};
 use crate::model::{JobId, Span, Time};
 use crate::parts::Profile;
-use crate::policy::{Actions, View};
 use crate::policy::outlook::merged;
+use crate::policy::{Actions, View};
 
 /// The next job of a queue that may start beside the promises.
 #[derive(Clone, Copy, Debug, Default)]
@@ -292,14 +292,7 @@ impl MultiQueue {
     }
 
     /// Starts a job that has no promise and disturbs none.
-    pub(super) fn start_beside(
-        &mut self,
-        job: &Job,
-        class: usize,
-        why: Why,
-        view: &View<'_>,
-        actions: &mut Actions,
-    ) {
+    pub(super) fn start_beside(&mut self, job: &Job, class: usize, why: Why, view: &View<'_>, actions: &mut Actions) {
         let (now, end) = (self.scratch.now, self.scratch.now.saturating_add(job.span));
         self.start(job, class, why, view, actions);
         self.promises.take(end, job.procs);

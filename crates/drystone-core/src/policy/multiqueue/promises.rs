@@ -1,7 +1,7 @@
 //! Promised starts, and what they leave to others.
 
-use crate::model::{JobId, Procs, Span, Time};
 use super::pools::Pools;
+use crate::model::{JobId, Procs, Span, Time};
 use crate::parts::{Profile, Stairs};
 use crate::policy::View;
 use serde::{Deserialize, Serialize};

@@ -17,8 +17,8 @@
 use super::price::{Stake, Waiting};
 use super::settings::{Order, Settings};
 use crate::model::{Span, Time};
-use crate::policy::planned::{Bounds, Planned};
 use crate::parts::Amounts;
+use crate::policy::planned::{Bounds, Planned};
 use crate::policy::room::{Need, Room};
 use std::cmp::Reverse;
 
@@ -455,7 +455,11 @@ mod tests {
             };
             let mut plan: Vec<Waiting> = (0..).zip(jobs).map(waiting).collect();
             compress(&mut plan, &mut machine(running), Time(0), |_, _| {});
-            Case { running, plan, new: Newcomer { need: Need { procs: new.0, amounts: &[] }, span: Span(new.1), priority: new.2 } }
+            Case {
+                running,
+                plan,
+                new: Newcomer { need: Need { procs: new.0, amounts: &[] }, span: Span(new.1), priority: new.2 },
+            }
         })
     }
 
