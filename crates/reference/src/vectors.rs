@@ -9,8 +9,9 @@
 //!   free then beyond its demand is extra, for each resource. Another job starts if it fits now and
 //!   either ends by the shadow time or takes no more than the extra amount of every resource; what
 //!   outlasts the shadow time takes its demand out of the extra amounts.
-//! - With several reservations, in the heuristic path of a search and in conservative backfilling, a job is planned at the first time
-//!   from which on everything that it asks for is free for as long as it is predicted to run.
+//! - With several reservations, in the heuristic path of a search and in conservative backfilling,
+//!   a job is planned at the first time from which on everything that it asks for is free for as
+//!   long as it is predicted to run.
 
 use crate::JobOut;
 

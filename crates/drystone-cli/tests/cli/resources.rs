@@ -38,7 +38,7 @@ fn starts(folder: &Folder, args: &[&str]) -> Vec<i64> {
 #[test]
 fn memory_keeps_a_job_back() {
     let folder = folder();
-    for policy in ["easy", "conservative", "easy(reserve=2)", "easy(plan=estimate)", "slack(sf=0)", "goal"] {
+    for policy in ["easy", "conservative", "easy(reserve=2)", "easy(plan=estimate)", "slack(sf=0)"] {
         assert_eq!(starts(&folder, &["--policy", policy]), [0, 10, 20, 50], "{policy}");
         let counted = ["--policy", policy, "--resources", "mem=8GB"];
         assert_eq!(starts(&folder, &counted), [0, 100, 20, 30], "{policy}");
