@@ -4,7 +4,7 @@ use crate::details::Details;
 use crate::meta::{ExperimentMeta, PolicyMeta, WorkloadMeta};
 use crate::summary::Summary;
 use drystone::experiment::{Measured, PoolMeasured};
-use drystone::metrics::{Comparison, Options, PromisesKept, Report};
+use drystone::metrics::{Categorised, Comparison, Options, PromisesKept, Report};
 use drystone::model::Procs;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -134,10 +134,16 @@ pub struct LoadPoint {
     pub policy: String,
     /// Mean wait in seconds.
     pub wait: Option<f64>,
+    /// Mean response in seconds.
+    #[serde(default)]
+    pub response: Option<f64>,
     /// Mean bounded slowdown.
     pub bounded_slowdown: Option<f64>,
     /// Utilisation of the period, as in the table of policies.
     pub utilisation: Option<f64>,
+    /// Measures by category, under each scheme that was asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub categories: Vec<Categorised>,
 }
 
 /// Reasons why results cannot be shown.

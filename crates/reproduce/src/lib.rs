@@ -7,12 +7,14 @@
 
 mod cell;
 pub mod coverage;
+mod features;
 mod logs;
 mod measure;
 mod run;
 mod study;
 
 pub use cell::{Cell, Published, Verdict};
+pub use features::{Feature, Paper, features};
 pub use logs::{Library, LogState};
 pub use measure::Measured;
 pub use run::{ReproduceError, Reproduced, Row, TableResult, reproduce};

@@ -55,7 +55,7 @@ pub(crate) struct CompareArgs {
     pub(crate) threads: Option<u16>,
 
     /// Also simulate every policy at these load factors, for load curves: 1.1 is 10 % more load, on
-    /// top of --load.
+    /// top of --load. --by has its categories at each.
     #[arg(long, value_name = "FACTOR,...", value_delimiter = ',', help_heading = "Measuring", conflicts_with = "each_month",
           value_parser = super::values::value::<Factor>)]
     pub(crate) loads: Vec<Factor>,

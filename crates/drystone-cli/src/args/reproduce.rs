@@ -12,9 +12,13 @@ Examples:
   drystone reproduce --logs ~/logs --report reproduction.md --report reproduction.csv
   drystone reproduce my-study.toml --logs ~/logs
   drystone reproduce slurm --logs recordings/
+  drystone reproduce coverage --logs ~/logs --report papers.md
   drystone reproduce --list
 
 `slurm` holds the model of Slurm's scheduler to recordings of a real one, pass by pass and in free runs; docs/slurm.md.
+
+`coverage` runs a command for each feature of the five papers and looks for the figures in its output; names of studies
+behind it choose papers.
 
 A study of your own is a TOML file of published tables; docs/studies.md has its keys and measures.
 

@@ -223,3 +223,16 @@ fn an_interrupted_record_tells_what_is_done() {
     assert!(String::from_utf8_lossy(&output.stderr).contains("note: interrupted: left out 1 row of mine 1"));
     assert_eq!(serde_json::from_str::<serde_json::Value>(&folder.read("r.json")).expect("JSON"), json);
 }
+
+/// Features are listed without logs; a command without its log is open, not a failure.
+#[test]
+fn features_of_papers_are_chosen_and_open_without_logs() {
+    let folder = Folder::new();
+    let list = folder.run(&["reproduce", "coverage", "talby-1999", "--list"]).ok();
+    assert!(list.contains("worked example") && !list.contains("lawson-2002"), "{list}");
+    let err = folder.run(&["reproduce", "coverage", "talby", "--logs", "."]).fails(2);
+    assert!(err.contains("coverage has no paper `talby`; expected one of lawson-2002"), "{err}");
+    let rows = folder.run(&["reproduce", "coverage", "talby-1999", "--logs", ".", "--format", "csv"]).ok();
+    assert!(rows.contains("open for want of a log") && rows.contains(",not done,"), "{rows}");
+    assert!(!rows.contains(",failed,"), "{rows}");
+}

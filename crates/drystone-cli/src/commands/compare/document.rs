@@ -1,5 +1,6 @@
 //! A comparison as tables for people.
 
+use super::classes;
 use super::result::{CompareResult, Standing};
 use crate::commands::headroom::result::remark;
 use crate::output::columns::{self, Column, OVERVIEW};
@@ -7,7 +8,7 @@ use crate::output::document::{Document, Table, Tone, Value};
 use crate::output::number::{NONE, bound, change, count, duration, exact_percent, fixed_or, minutes, percent, speed};
 use crate::output::{excess, report};
 use drystone::metrics::{
-    Categorised, Change, Comparison, LEAST_WEEKS, Measure, Metric, PromisesKept, Report, ResourceUse, Verdict,
+    Change, Comparison, LEAST_WEEKS, Measure, Metric, PromisesKept, Report, ResourceUse, Verdict,
 };
 use drystone_headroom::DelayMeasure;
 use drystone_report::PolicyResult;
@@ -63,6 +64,8 @@ pub(super) fn document(result: &CompareResult) -> Document {
     if result.results.iter().any(predicted) {
         document.text(RESERVATION_ERROR);
     }
+    classes::delays(result, &mut document);
+    classes::slowdown_ratios(result, &mut document);
     use_of_resources(result, &mut document);
     asked_for(result, &mut document);
     if !result.verdict.is_empty() {
@@ -98,10 +101,11 @@ pub(super) fn asked_for(result: &CompareResult, document: &mut Document) {
         document.heading("By pool");
         document.table(report::pools(&pools));
     }
-    categories(result, document);
+    classes::categories(result, document);
     if !result.loads.is_empty() {
         document.heading("At other loads");
         document.table(other_loads(result));
+        classes::at_loads(result, document);
     }
     if let Some(bracket) = result.headroom.as_ref().filter(|_| !result.whole) {
         document.heading("Mean wait that a better schedule would save");
@@ -288,6 +292,7 @@ fn other_loads(result: &CompareResult) -> Table {
         "offered load",
         "policy",
         "mean wait, min",
+        "mean response, min",
         "mean bounded slowdown",
         "period utilisation",
     ]);
@@ -297,39 +302,10 @@ fn other_loads(result: &CompareResult) -> Table {
             percent(point.load, 1).into(),
             point.policy.clone().into(),
             minutes(point.wait).into(),
+            minutes(point.response).into(),
             fixed_or(point.bounded_slowdown, 2).into(),
             percent(point.utilisation, 1).into(),
         ]);
     }
     table
-}
-
-/// One table per scheme and measure: categories down, policies across.
-fn categories(result: &CompareResult, document: &mut Document) {
-    let Some(first) = result.results.first() else { return };
-    for (at, categorised) in first.report.categories.iter().enumerate() {
-        let all: Vec<&Categorised> = result.results.iter().filter_map(|r| r.report.categories.get(at)).collect();
-        // Trimming may leave a category to one policy and not to another.
-        let mut categories: Vec<(i64, &str)> =
-            all.iter().flat_map(|c| &c.categories).map(|c| (c.key, c.name.as_str())).collect();
-        categories.sort_unstable();
-        categories.dedup();
-        for (measure, unit, scale) in
-            [(Measure::Wait, "mean wait, min", 60.0), (Measure::BoundedSlowdown, "mean bounded slowdown", 1.0)]
-        {
-            document.heading(format!("By {}: {unit}", categorised.scheme.name()));
-            let names = result.results.iter().map(|r| r.policy.text.as_str());
-            let mut table = Table::new(["category", "jobs"].into_iter().chain(names));
-            for &(key, name) in &categories {
-                let jobs = all.iter().find_map(|c| c.get(key)).map_or(0, |c| c.measures.get(measure).count);
-                let mut row: Vec<Value> = vec![name.into(), count(jobs).into()];
-                row.extend(all.iter().map(|c| {
-                    let mean = c.get(key).and_then(|c| c.measures.get(measure).mean);
-                    Value::from(fixed_or(mean.map(|m| m / scale), if scale > 1.0 { 1 } else { 2 }))
-                }));
-                table.row(row);
-            }
-            document.table(table);
-        }
-    }
 }

@@ -36,8 +36,10 @@ pub(super) fn load_points(
                 load,
                 policy: spec.text().to_string(),
                 wait: report.measures.wait.mean,
+                response: report.measures.response.mean,
                 bounded_slowdown: report.measures.bounded_slowdown.mean,
                 utilisation: report.machine.period_utilisation,
+                categories: report.categories.clone(),
             });
         };
         if factor.as_f64() == 1.0 {

@@ -4,6 +4,7 @@ mod bench;
 mod calibrate;
 pub(crate) mod candidates;
 mod choices;
+mod classes;
 mod document;
 mod estimates;
 mod headroom;
@@ -85,7 +86,7 @@ pub(crate) fn compare(args: &CompareArgs) -> Outcome {
         detailed: (common.details && !(common.format.for_people() && report_file.is_none()))
             || common.plots.is_some()
             || page,
-        keep: args.headroom.is_some(),
+        keep: args.headroom.is_some() || common.details,
     };
     let question = Question { input: &input, parts: parts.as_slice(), specs, recorded, experiment };
     // What is left to do is soon done, and a second interrupt ends it at once.
@@ -138,6 +139,7 @@ fn answer(bench: &Bench<'_>, question: Question<'_>, stopped: impl Fn() -> bool)
     let headroom = headroom::headroom(bench, &done, &baseline)?;
     let replay = replay(input, &done, &baseline);
     let timings: Vec<Timing> = done.watched.iter().map(|w| Timing::of(&w.measured)).collect();
+    let ratios = classes::ratios(&done, &baseline);
     let results = results(bench, done, &baseline, &timings);
     results.first().into_iter().for_each(|first| report::warn_if_none_counts(&first.report));
     let mut comparison = compared(args, &results, &baseline)?;
@@ -199,6 +201,7 @@ fn answer(bench: &Bench<'_>, question: Question<'_>, stopped: impl Fn() -> bool)
         comparison,
         results,
         loads,
+        ratios,
     };
     Ok(Some(Answer { result, interrupted, lacks_parts }))
 }
@@ -245,7 +248,7 @@ pub(crate) fn judged(args: &CompareArgs, input: &Input, stop: &AtomicBool) -> Re
         input,
         stop,
         detailed: common.details,
-        keep: args.headroom.is_some(),
+        keep: args.headroom.is_some() || common.details,
     };
     let recorded = records.and_then(Recorded::of);
     let question = Question { input, parts: parts.as_slice(), specs, recorded, experiment };

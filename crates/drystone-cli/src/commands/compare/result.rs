@@ -8,7 +8,7 @@ use crate::commands::headroom::bracket::Bracket;
 use crate::meta::{ExperimentMeta, WorkloadMeta};
 use crate::output::number::count;
 use crate::output::report;
-use drystone::metrics::{Change, Comparison, Measure, Metric, Verdict};
+use drystone::metrics::{Change, Comparison, Measure, Metric, SlowdownRatios, Verdict};
 use drystone_report::{LoadPoint, PolicyResult, Summary};
 use serde::Serialize;
 
@@ -65,9 +65,17 @@ pub(super) struct CompareResult {
     /// Results of every policy at other loads, if requested.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) loads: Vec<LoadPoint>,
+    /// Ratios of slowdowns of every policy but the baseline; `details` of JSON hold them as well.
+    #[serde(skip)]
+    pub(super) ratios: Vec<(String, SlowdownRatios)>,
 }
 
 impl CompareResult {
+    /// The ratios of slowdowns of a policy; `None` for the baseline.
+    pub(super) fn ratios_of(&self, policy: &str) -> Option<&SlowdownRatios> {
+        self.ratios.iter().find(|(name, _)| name == policy).map(|(_, ratios)| ratios)
+    }
+
     /// The result of a policy.
     pub(super) fn one(&self, policy: &str) -> Option<&PolicyResult> {
         self.results.iter().find(|one| one.policy.text == policy)

@@ -1,5 +1,6 @@
 //! A comparison as rows: one per policy, and one per policy at every other load.
 
+use super::classes;
 use super::result::CompareResult;
 use super::verdict;
 use crate::output::flat::{Row, Rows};
@@ -19,6 +20,14 @@ pub(super) fn rows(result: &CompareResult) -> Rows {
             row.number(format!("{}_change_low", measure.id()), change.interval.map(|i| i.0));
             row.number(format!("{}_change_high", measure.id()), change.interval.map(|i| i.1));
             row.text(format!("{}_verdict", measure.id()), verdict::word(change.verdict));
+        }
+        // Only where the rows of jobs were kept.
+        if !result.ratios.is_empty() {
+            let ratios = result.ratios_of(&one.policy.text);
+            row.number("ratio", ratios.and_then(|ratios| ratios.overall));
+            for (at, class) in classes::LAWSON.iter().enumerate() {
+                row.number(format!("ratio_{class}"), ratios.and_then(|ratios| ratios.classes[at]));
+            }
         }
         if let Some(bracket) = &result.headroom {
             let against = bracket.policies.iter().find(|against| against.policy == one.policy.text);
@@ -49,6 +58,7 @@ pub(super) fn rows(result: &CompareResult) -> Rows {
         row.number("offered_load", point.load);
         let figures = [
             (Metric::Mean(Measure::Wait), point.wait),
+            (Metric::Mean(Measure::Response), point.response),
             (Metric::Mean(Measure::BoundedSlowdown), point.bounded_slowdown),
             (Metric::Utilisation, point.utilisation),
         ];

@@ -2,6 +2,7 @@
 
 mod certified;
 mod checks;
+mod covered;
 
 pub(crate) use checks::checks;
 
@@ -94,6 +95,9 @@ impl Counts {
 
 pub(crate) fn reproduce_studies(args: &ReproduceArgs) -> Outcome {
     message::be_quiet(args.quiet);
+    if args.studies.first().is_some_and(|name| name == covered::NAME) {
+        return covered::coverage(args);
+    }
     let (studies, certifies) = studies(&args.studies)?;
     known_tables(args, &studies, certifies)?;
     if args.list {
@@ -220,7 +224,7 @@ fn studies(names: &[String]) -> Result<(Vec<Study>, bool), Failure> {
                 .map_err(|error| Failure::usage(format_args!("{name}: cannot be read: {error}")))?;
             studies.push(Study::parse(&text, name).map_err(Failure::usage)?);
         } else if !studies.iter().any(|s: &Study| s.name == *name) {
-            let names: Vec<&str> = known.iter().map(|s| s.name.as_str()).chain([certified::NAME]).collect();
+            let names: Vec<&str> = known.iter().map(|s| s.name.as_str()).chain([certified::NAME, covered::NAME]).collect();
             return Err(Failure::usage(format_args!(
                 "there is no study `{name}`; expected one of {}, or a file ending in .toml",
                 names.join(", ")

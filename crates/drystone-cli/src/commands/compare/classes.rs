@@ -1,0 +1,163 @@
+//! Measures that studies show by class, by load and against a baseline.
+
+use super::simulate::Done;
+use super::result::CompareResult;
+use crate::output::document::{Document, Table, Value};
+use crate::output::number::{NONE, count, fixed_or, minutes, percent};
+use drystone::metrics::{BATCH, Categorised, Measure, SlowdownRatios, Summary};
+
+/// Classes of run time of the ratios of slowdowns, as in `--by lawson`.
+pub(super) const LAWSON: [&str; 4] = ["short", "medium", "long", "extra_long"];
+
+/// A measure of a category: its heading, and the value of the summary.
+type OfCategory = (Measure, &'static str, fn(&Summary) -> Option<f64>, f64);
+
+/// Measures that every table by category has.
+const USUAL: [OfCategory; 2] = [
+    (Measure::Wait, "mean wait, min", |s| s.mean, 60.0),
+    (Measure::BoundedSlowdown, "mean bounded slowdown", |s| s.mean, 1.0),
+];
+/// Measures that `--details` adds.
+const MORE: [OfCategory; 4] = [
+    (Measure::Response, "mean response, min", |s| s.mean, 60.0),
+    (Measure::BoundedSlowdown, "largest bounded slowdown", |s| s.max, 1.0),
+    (Measure::Wait, "longest wait, h", |s| s.max, 3600.0),
+    (Measure::Response, "longest response, h", |s| s.max, 3600.0),
+];
+/// Measures by category at other loads.
+const AT_LOADS: [OfCategory; 2] = [USUAL[1], MORE[0]];
+
+/// Returns the ratios of slowdowns against the baseline.
+pub(super) fn ratios(done: &Done, baseline: &str) -> Vec<(String, SlowdownRatios)> {
+    let runs = done.specs.iter().zip(&done.watched);
+    let rows: Vec<_> = runs.map(|(spec, watched)| (spec.text(), watched.measured.report.jobs.as_deref())).collect();
+    let Some(base) = rows.iter().find(|(name, _)| *name == baseline).and_then(|(_, jobs)| *jobs) else {
+        return Vec::new();
+    };
+    let others = rows.iter().filter(|(name, _)| *name != baseline);
+    let ratios = others.filter_map(|(name, jobs)| {
+        let ratios = drystone::metrics::slowdown_ratios(base, (*jobs)?, BATCH).ok()?;
+        Some(((*name).to_string(), ratios))
+    });
+    ratios.collect()
+}
+
+/// The ratios of slowdowns overall and by class of run time.
+pub(super) fn slowdown_ratios(result: &CompareResult, document: &mut Document) {
+    if result.ratios.is_empty() {
+        return;
+    }
+    document.heading(format!("Ratio of slowdowns against {}: above 0 is better", result.baseline));
+    let mut table =
+        Table::new(["policy", "overall", "up to 100 s", "up to 1,000 s", "up to 10,000 s", "longer", "worse batches"]);
+    for (name, ratios) in &result.ratios {
+        let mut row: Vec<Value> = vec![name.as_str().into(), fixed_or(ratios.overall, 3).into()];
+        row.extend(ratios.classes.iter().map(|&ratio| Value::from(fixed_or(ratio, 3))));
+        let worse = ratios.batches.iter().flatten().filter(|&&ratio| ratio < 0.0).count();
+        let batches = ratios.batches.len();
+        row.push(if batches == 0 { NONE.into() } else { format!("{worse} of {batches}").into() });
+        table.row(row);
+    }
+    document.table(table);
+    document.text(format!(
+        "R = (s1 - s2) / min(s1, s2), of mean slowdowns 1 + wait / run time under {} and under the policy. A batch has \
+         {BATCH} submissions.",
+        result.baseline
+    ));
+}
+
+/// Starts later than first reserved.
+pub(super) fn delays(result: &CompareResult, document: &mut Document) {
+    let of = |one: &drystone_report::PolicyResult| {
+        one.report.predictability.as_ref().is_some_and(|p| p.reservation_rate.is_some())
+    };
+    if !result.results.iter().any(of) {
+        return;
+    }
+    document.heading("Delays beyond the first reservation");
+    let mut table = Table::new([
+        "policy",
+        "jobs with a reservation",
+        "error, min",
+        "deviation",
+        "error over all jobs, min",
+        "delayed jobs",
+        "delay, min",
+        "median",
+        "deviation",
+    ]);
+    for one in &result.results {
+        let Some(p) = &one.report.predictability else { continue };
+        table.row(vec![
+            one.name().into(),
+            percent(p.reservation_rate, 1).into(),
+            minutes(p.difference.mean).into(),
+            minutes(p.difference.deviation).into(),
+            minutes(p.reservation_rate.zip(p.difference.mean).map(|(rate, mean)| rate * mean)).into(),
+            percent(p.delay_rate, 2).into(),
+            minutes(p.delay.mean).into(),
+            minutes(p.delay.median).into(),
+            minutes(p.delay.deviation).into(),
+        ]);
+    }
+    document.table(table);
+}
+
+/// One table per scheme and measure: categories down, policies across.
+pub(super) fn categories(result: &CompareResult, document: &mut Document) {
+    let Some(first) = result.results.first() else { return };
+    for (at, categorised) in first.report.categories.iter().enumerate() {
+        let all: Vec<&Categorised> = result.results.iter().filter_map(|r| r.report.categories.get(at)).collect();
+        let more = if result.whole { &MORE[..] } else { &[] };
+        for measure in USUAL.iter().chain(more) {
+            document.heading(format!("By {}: {}", categorised.scheme.name(), measure.1));
+            let names = result.results.iter().map(|r| r.policy.text.as_str());
+            let mut table = Table::new(["category", "jobs"].into_iter().chain(names));
+            for row in category_rows(&all, *measure) {
+                table.row(row);
+            }
+            document.table(table);
+        }
+    }
+}
+
+/// One table per scheme and measure: loads and categories down, policies across.
+pub(super) fn at_loads(result: &CompareResult, document: &mut Document) {
+    let mut factors: Vec<f64> = result.loads.iter().map(|point| point.factor).collect();
+    factors.dedup();
+    let Some(first) = result.loads.first() else { return };
+    for (at, categorised) in first.categories.iter().enumerate() {
+        for measure in AT_LOADS {
+            document.heading(format!("At other loads, by {}: {}", categorised.scheme.name(), measure.1));
+            let names = result.results.iter().map(|r| r.policy.text.as_str());
+            let mut table = Table::new(["factor", "category", "jobs"].into_iter().chain(names)).texts(&[1]);
+            for factor in &factors {
+                let points = result.loads.iter().filter(|point| point.factor == *factor);
+                let all: Vec<&Categorised> = points.filter_map(|point| point.categories.get(at)).collect();
+                for row in category_rows(&all, measure) {
+                    table.row([vec![factor.to_string().into()], row].concat());
+                }
+            }
+            document.table(table);
+        }
+    }
+}
+
+/// Rows of one measure: name, jobs, and a value per policy.
+fn category_rows(all: &[&Categorised], (measure, _, value, scale): OfCategory) -> Vec<Vec<Value>> {
+    // Trimming may leave a category to one policy and not to another.
+    let mut categories: Vec<(i64, &str)> =
+        all.iter().flat_map(|c| &c.categories).map(|c| (c.key, c.name.as_str())).collect();
+    categories.sort_unstable();
+    categories.dedup();
+    let digits = if scale > 1.0 { 1 } else { 2 };
+    let row = |(key, name): (i64, &str)| {
+        let jobs = all.iter().find_map(|c| c.get(key)).map_or(0, |c| c.measures.get(measure).count);
+        let of = |c: &&Categorised| {
+            let value = c.get(key).and_then(|c| value(c.measures.get(measure)));
+            Value::from(fixed_or(value.map(|v| v / scale), digits))
+        };
+        [vec![name.into(), count(jobs).into()], all.iter().map(of).collect()].concat()
+    };
+    categories.into_iter().map(row).collect()
+}

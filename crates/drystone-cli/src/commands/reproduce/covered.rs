@@ -1,0 +1,350 @@
+//! `drystone reproduce coverage`: a command for each feature of the papers, run, and its output
+//! looked through.
+
+use super::cores;
+use crate::args::ReproduceArgs;
+use crate::exit::{DONE, FINDING, Failure, Outcome};
+use crate::interrupt;
+use crate::meta::VERSION;
+use crate::output::document::{Document, Table, Tone, Value};
+use crate::output::flat::{Row, Rows};
+use crate::output::{self, Printable, ReportFile, file};
+use crate::progress::Progress;
+use drystone_reproduce::{Feature, Library, LogRef, LogState, Paper, Study, builtin, features};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Name on the command line.
+pub(super) const NAME: &str = "coverage";
+
+#[derive(Serialize)]
+struct Covered {
+    schema: &'static str,
+    drystone: &'static str,
+    papers: Vec<CoveredPaper>,
+}
+
+#[derive(Serialize)]
+struct CoveredPaper {
+    study: String,
+    source: String,
+    features: Vec<CoveredFeature>,
+}
+
+#[derive(Serialize)]
+struct CoveredFeature {
+    section: String,
+    feature: String,
+    command: String,
+    shows: Vec<String>,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    open: String,
+    result: Finding,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    problem: String,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Finding {
+    /// The command ran, and its output holds what it must.
+    Shown,
+    /// As `Shown`, but a part of the feature has no command.
+    Partly,
+    /// No command shows it yet.
+    Open,
+    /// The command failed, or its output lacks something.
+    Failed,
+    /// A log is not there.
+    Missing,
+}
+
+impl Finding {
+    const ALL: [(Finding, &'static str); 5] = [
+        (Finding::Shown, "shown"),
+        (Finding::Partly, "shown in part"),
+        (Finding::Open, "not done"),
+        (Finding::Failed, "failed"),
+        (Finding::Missing, "open for want of a log"),
+    ];
+
+    fn word(self) -> &'static str {
+        Finding::ALL.iter().find(|(finding, _)| *finding == self).map_or("", |(_, word)| word)
+    }
+}
+
+/// Logs of the studies by study and identifier: path, or the reason why it is not there.
+type Paths = BTreeMap<(String, String), Result<PathBuf, String>>;
+
+pub(super) fn coverage(args: &ReproduceArgs) -> Outcome {
+    let studies = builtin().map_err(Failure::usage)?;
+    let papers = wanted(&args.studies[1..])?;
+    if !args.table.is_empty() {
+        return Err(Failure::usage("--table: coverage has no tables; name studies behind it to choose papers"));
+    }
+    if args.list {
+        let all = papers.iter().map(|paper| told(paper, &studies, &mut |_| (Finding::Open, String::new())));
+        output::print_document(&document(&all.collect::<Vec<_>>(), false))?;
+        return Ok(DONE);
+    }
+    let written: Vec<_> = args.report.iter().map(|path| ("--report", Some(path.as_path()))).collect();
+    file::distinct(&[], &written)?;
+    let reports = args.report.iter().map(|path| ReportFile::open_plain(path)).collect::<Result<Vec<_>, _>>()?;
+    let paths = paths(args, &papers, &studies);
+    let all: Vec<(&str, &Feature)> =
+        papers.iter().flat_map(|p| p.features.iter().map(|f| (p.study.as_str(), f))).collect();
+    let found = run_all(args, &all, &paths)?;
+    if interrupt::stop_at_once() {
+        return Ok(interrupt::code());
+    }
+    let mut found = found.into_iter();
+    let mut next = |_: &Feature| found.next().unwrap_or((Finding::Failed, "it was not run".to_string()));
+    let papers = papers.iter().map(|paper| told(paper, &studies, &mut next)).collect();
+    let all = Covered { schema: "drystone/coverage/1", drystone: VERSION, papers };
+    let reports = reports.into_iter().map(|report| report.write(&all)).collect::<Result<Vec<_>, _>>()?;
+    file::publish(reports)?;
+    output::print(&all, args.format)?;
+    let failed = all.papers.iter().flat_map(|p| &p.features).any(|f| f.result == Finding::Failed);
+    Ok(if failed { FINDING } else { DONE })
+}
+
+/// The papers of these studies; all, if none is named.
+fn wanted(names: &[String]) -> Result<Vec<Paper>, Failure> {
+    let papers = features().map_err(Failure::usage)?;
+    for name in names {
+        if !papers.iter().any(|paper| paper.study == *name) {
+            let known: Vec<&str> = papers.iter().map(|paper| paper.study.as_str()).collect();
+            return Err(Failure::usage(format_args!(
+                "coverage has no paper `{name}`; expected one of {}",
+                known.join(", ")
+            )));
+        }
+    }
+    Ok(papers.into_iter().filter(|paper| names.is_empty() || names.contains(&paper.study)).collect())
+}
+
+fn paths(args: &ReproduceArgs, papers: &[Paper], studies: &[Study]) -> Paths {
+    let library = Library { directories: args.logs.clone() };
+    let find = |log: &LogRef| match library.find(log) {
+        LogState::Found { path, .. } => Ok(path),
+        LogState::Absent => Err(format!("{} is missing", log.file)),
+        LogState::Wrong { path, problem } => Err(format!("{}: {problem}", path.display())),
+    };
+    let of_papers = studies.iter().filter(|study| papers.iter().any(|paper| paper.study == study.name));
+    of_papers
+        .flat_map(|study| study.logs.iter().map(|log| ((study.name.clone(), log.id.clone()), find(log))))
+        .collect()
+}
+
+/// What a command gave: its output, and the names of its files.
+type Given = Result<(String, Vec<String>), (Finding, String)>;
+
+/// Runs every command once, several at a time, and judges the features by what they gave.
+fn run_all(
+    args: &ReproduceArgs,
+    all: &[(&str, &Feature)],
+    paths: &Paths,
+) -> Result<Vec<(Finding, String)>, Failure> {
+    let program = std::env::current_exe().map_err(|error| {
+        Failure::usage(format_args!("coverage runs this program again, which cannot be found: {error}"))
+    })?;
+    let mut commands: Vec<(&str, &Feature)> = Vec::new();
+    for &(study, feature) in all.iter().filter(|(_, feature)| !feature.command.is_empty()) {
+        if !commands.iter().any(|(s, f)| *s == study && f.command == feature.command) {
+            commands.push((study, feature));
+        }
+    }
+    let progress = Progress::new("running", "commands", Some(commands.len() as u64));
+    let (next, done) = (AtomicUsize::new(0), Mutex::new(BTreeMap::new()));
+    let take = || {
+        while !interrupt::stop_at_once()
+            && let at = next.fetch_add(1, Ordering::Relaxed)
+            && let Some(&(study, feature)) = commands.get(at)
+        {
+            let given = run(&program, args, study, feature, paths);
+            if let Ok(mut done) = done.lock() {
+                done.insert((study, feature.command.as_str()), given);
+            }
+            progress.add(1);
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..args.threads.map_or_else(cores, usize::from).clamp(1, commands.len().max(1)) {
+            // A thread that cannot be started is one fewer: this thread works as well.
+            let _ = std::thread::Builder::new().spawn_scoped(scope, take);
+        }
+        take();
+    });
+    let done = done.into_inner().unwrap_or_default();
+    Ok(all.iter().map(|&(study, feature)| judged(feature, done.get(&(study, feature.command.as_str())))).collect())
+}
+
+/// The finding of a feature by what its command gave.
+fn judged(feature: &Feature, given: Option<&Given>) -> (Finding, String) {
+    let (output, files) = match given {
+        None => return (Finding::Open, String::new()),
+        Some(Err(failed)) => return failed.clone(),
+        Some(Ok(given)) => given,
+    };
+    if let Some(text) = feature.lacking(output) {
+        return (Finding::Failed, format!("its output lacks `{text}`"));
+    }
+    if let Some(name) = feature.files.iter().find(|name| !files.contains(name)) {
+        return (Finding::Failed, format!("it wrote no {name}"));
+    }
+    (if feature.open.is_empty() { Finding::Shown } else { Finding::Partly }, String::new())
+}
+
+/// Runs the command of a feature.
+fn run(program: &Path, args: &ReproduceArgs, study: &str, feature: &Feature, paths: &Paths) -> Given {
+    let failed = |problem: String| (Finding::Failed, problem);
+    let out = tempfile::tempdir().map_err(|error| failed(format!("no folder for its files: {error}")))?;
+    let mut words: Vec<OsString> = Vec::new();
+    for word in feature.words() {
+        match word.strip_prefix('$') {
+            // `--logs` is repeatable: each folder has its own.
+            Some("LOGS") => {
+                let missing = paths.iter().filter(|((name, _), _)| name == study).find_map(|(_, path)| path.as_ref().err());
+                if let Some(problem) = missing {
+                    return Err((Finding::Missing, problem.clone()));
+                }
+                let option = words.pop().unwrap_or_default();
+                words.extend(args.logs.iter().flat_map(|dir| [option.clone(), dir.clone().into_os_string()]));
+            }
+            Some(rest) if rest.starts_with("OUT") => {
+                words.push(out.path().join(rest[3..].trim_start_matches('/')).into_os_string());
+            }
+            Some(id) => match paths.get(&(study.to_string(), id.to_string())) {
+                Some(Ok(path)) => words.push(path.clone().into_os_string()),
+                Some(Err(problem)) => return Err((Finding::Missing, problem.clone())),
+                None => return Err(failed(format!("the study has no log `{id}`"))),
+            },
+            None => words.push(word.into()),
+        }
+    }
+    let ran = Command::new(program).args(&words).stdin(Stdio::null()).output();
+    let ran = ran.map_err(|error| failed(format!("it cannot be run: {error}")))?;
+    if !ran.status.success() {
+        let said = String::from_utf8_lossy(&ran.stderr);
+        let said = said.lines().find(|line| line.starts_with("error")).unwrap_or("");
+        return Err(failed(format!("{} {said}", ran.status).trim_end().to_string()));
+    }
+    let written = std::fs::read_dir(out.path()).map_err(|error| failed(format!("its folder cannot be read: {error}")))?;
+    let written = written.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    Ok((String::from_utf8_lossy(&ran.stdout).into_owned(), written))
+}
+
+/// A paper with the findings of its features.
+fn told(
+    paper: &Paper,
+    studies: &[Study],
+    finding: &mut dyn FnMut(&Feature) -> (Finding, String),
+) -> CoveredPaper {
+    let study = studies.iter().find(|study| study.name == paper.study);
+    let features = paper.features.iter().map(|feature| {
+        let (result, problem) = finding(feature);
+        let mut command = feature.command.clone();
+        for log in study.iter().flat_map(|study| &study.logs) {
+            command = command.replace(&format!("${}", log.id), &format!("LOGS/{}", log.file));
+        }
+        let command = command.replace("$LOGS", "LOGS").replace("$OUT", "OUT");
+        CoveredFeature {
+            section: feature.section.clone(),
+            feature: feature.name.clone(),
+            command: if command.is_empty() { command } else { format!("drystone {command}") },
+            shows: feature.shows.iter().chain(&feature.files).cloned().collect(),
+            open: feature.open.clone(),
+            result,
+            problem,
+        }
+    });
+    let source = study.map_or_else(String::new, |study| study.source.clone());
+    CoveredPaper { study: paper.study.clone(), source, features: features.collect() }
+}
+
+fn count_line<'a>(features: impl Iterator<Item = &'a CoveredFeature> + Clone) -> String {
+    let counts = Finding::ALL.iter().filter_map(|&(finding, word)| {
+        let count = features.clone().filter(|f| f.result == finding).count();
+        (count > 0).then(|| format!("{count} {word}"))
+    });
+    format!("{} features: {}", features.clone().count(), counts.collect::<Vec<_>>().join(", "))
+}
+
+fn document(papers: &[CoveredPaper], ran: bool) -> Document {
+    let mut document = Document::default();
+    document.heading(format!("Features of the papers, by drystone {VERSION}"));
+    if ran {
+        document.text(count_line(papers.iter().flat_map(|p| &p.features)));
+    }
+    document.text(
+        "Each row names a feature, the command that shows it and the text or file that the command must give. LOGS is the \
+         folder of the logs, OUT an empty folder. Generated by `drystone reproduce coverage`, which runs every command.",
+    );
+    for paper in papers {
+        document.heading(paper.study.clone());
+        document.text(paper.source.clone());
+        if ran {
+            document.text(count_line(paper.features.iter()));
+        }
+        let mut table = Table::new(["section", "feature", "command", "must show", "result"]).texts(&[0, 1, 2, 3, 4]);
+        for f in &paper.features {
+            let code = |text: &str| if text.is_empty() { "-".to_string() } else { format!("`{text}`") };
+            let shows: Vec<String> = f.shows.iter().map(|text| code(text)).collect();
+            let shows = if shows.is_empty() { "-".to_string() } else { shows.join(", ") };
+            table.row(vec![
+                f.section.clone().into(),
+                f.feature.clone().into(),
+                code(&f.command).into(),
+                shows.into(),
+                result(f, ran),
+            ]);
+        }
+        document.table(table);
+    }
+    document
+}
+
+fn result(feature: &CoveredFeature, ran: bool) -> Value {
+    if !ran {
+        return Value::toned(if feature.open.is_empty() { "-" } else { &feature.open }, Tone::Faint);
+    }
+    let word = feature.result.word();
+    match feature.result {
+        Finding::Shown => Value::toned(word, Tone::Good),
+        Finding::Partly => format!("{word}; not done: {}", feature.open).into(),
+        Finding::Open => Value::toned(format!("{word}: {}", feature.open), Tone::Faint),
+        Finding::Failed => Value::toned(format!("{word}: {}", feature.problem), Tone::Bad),
+        Finding::Missing => Value::toned(format!("{word}: {}", feature.problem), Tone::Faint),
+    }
+}
+
+impl Printable for Covered {
+    fn document(&self) -> Document {
+        document(&self.papers, true)
+    }
+
+    fn rows(&self) -> Rows {
+        let mut rows = Rows::default();
+        for paper in &self.papers {
+            for f in &paper.features {
+                let mut row = Row::default();
+                row.text("drystone", VERSION);
+                row.text("paper", &paper.study);
+                row.text("section", &f.section);
+                row.text("feature", &f.feature);
+                row.text("command", &f.command);
+                row.text("shows", f.shows.join("; "));
+                row.text("result", f.result.word());
+                row.text("not_done", &f.open);
+                row.text("problem", &f.problem);
+                rows.push(row);
+            }
+        }
+        rows
+    }
+}
