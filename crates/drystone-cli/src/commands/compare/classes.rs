@@ -1,7 +1,7 @@
 //! Measures that studies show by class, by load and against a baseline.
 
-use super::simulate::Done;
 use super::result::CompareResult;
+use super::simulate::Done;
 use crate::output::document::{Document, Table, Value};
 use crate::output::number::{NONE, count, fixed_or, minutes, percent};
 use drystone::metrics::{BATCH, Categorised, Measure, SlowdownRatios, Summary};

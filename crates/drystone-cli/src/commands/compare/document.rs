@@ -7,9 +7,7 @@ use crate::output::columns::{self, Column, OVERVIEW};
 use crate::output::document::{Document, Table, Tone, Value};
 use crate::output::number::{NONE, bound, change, count, duration, exact_percent, fixed_or, minutes, percent, speed};
 use crate::output::{excess, report};
-use drystone::metrics::{
-    Change, Comparison, LEAST_WEEKS, Measure, Metric, PromisesKept, Report, ResourceUse, Verdict,
-};
+use drystone::metrics::{Change, Comparison, LEAST_WEEKS, Measure, Metric, PromisesKept, Report, ResourceUse, Verdict};
 use drystone_headroom::DelayMeasure;
 use drystone_report::PolicyResult;
 

@@ -136,20 +136,14 @@ fn paths(args: &ReproduceArgs, papers: &[Paper], studies: &[Study]) -> Paths {
         LogState::Wrong { path, problem } => Err(format!("{}: {problem}", path.display())),
     };
     let of_papers = studies.iter().filter(|study| papers.iter().any(|paper| paper.study == study.name));
-    of_papers
-        .flat_map(|study| study.logs.iter().map(|log| ((study.name.clone(), log.id.clone()), find(log))))
-        .collect()
+    of_papers.flat_map(|study| study.logs.iter().map(|log| ((study.name.clone(), log.id.clone()), find(log)))).collect()
 }
 
 /// What a command gave: its output, and the names of its files.
 type Given = Result<(String, Vec<String>), (Finding, String)>;
 
 /// Runs every command once, several at a time, and judges the features by what they gave.
-fn run_all(
-    args: &ReproduceArgs,
-    all: &[(&str, &Feature)],
-    paths: &Paths,
-) -> Result<Vec<(Finding, String)>, Failure> {
+fn run_all(args: &ReproduceArgs, all: &[(&str, &Feature)], paths: &Paths) -> Result<Vec<(Finding, String)>, Failure> {
     let program = std::env::current_exe().map_err(|error| {
         Failure::usage(format_args!("coverage runs this program again, which cannot be found: {error}"))
     })?;
@@ -209,7 +203,8 @@ fn run(program: &Path, args: &ReproduceArgs, study: &str, feature: &Feature, pat
         match word.strip_prefix('$') {
             // `--logs` is repeatable: each folder has its own.
             Some("LOGS") => {
-                let missing = paths.iter().filter(|((name, _), _)| name == study).find_map(|(_, path)| path.as_ref().err());
+                let missing =
+                    paths.iter().filter(|((name, _), _)| name == study).find_map(|(_, path)| path.as_ref().err());
                 if let Some(problem) = missing {
                     return Err((Finding::Missing, problem.clone()));
                 }
@@ -234,17 +229,14 @@ fn run(program: &Path, args: &ReproduceArgs, study: &str, feature: &Feature, pat
         let said = said.lines().find(|line| line.starts_with("error")).unwrap_or("");
         return Err(failed(format!("{} {said}", ran.status).trim_end().to_string()));
     }
-    let written = std::fs::read_dir(out.path()).map_err(|error| failed(format!("its folder cannot be read: {error}")))?;
+    let written =
+        std::fs::read_dir(out.path()).map_err(|error| failed(format!("its folder cannot be read: {error}")))?;
     let written = written.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect();
     Ok((String::from_utf8_lossy(&ran.stdout).into_owned(), written))
 }
 
 /// A paper with the findings of its features.
-fn told(
-    paper: &Paper,
-    studies: &[Study],
-    finding: &mut dyn FnMut(&Feature) -> (Finding, String),
-) -> CoveredPaper {
+fn told(paper: &Paper, studies: &[Study], finding: &mut dyn FnMut(&Feature) -> (Finding, String)) -> CoveredPaper {
     let study = studies.iter().find(|study| study.name == paper.study);
     let features = paper.features.iter().map(|feature| {
         let (result, problem) = finding(feature);

@@ -224,7 +224,8 @@ fn studies(names: &[String]) -> Result<(Vec<Study>, bool), Failure> {
                 .map_err(|error| Failure::usage(format_args!("{name}: cannot be read: {error}")))?;
             studies.push(Study::parse(&text, name).map_err(Failure::usage)?);
         } else if !studies.iter().any(|s: &Study| s.name == *name) {
-            let names: Vec<&str> = known.iter().map(|s| s.name.as_str()).chain([certified::NAME, covered::NAME]).collect();
+            let names: Vec<&str> =
+                known.iter().map(|s| s.name.as_str()).chain([certified::NAME, covered::NAME]).collect();
             return Err(Failure::usage(format_args!(
                 "there is no study `{name}`; expected one of {}, or a file ending in .toml",
                 names.join(", ")
