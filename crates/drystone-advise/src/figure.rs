@@ -25,6 +25,54 @@ pub enum Figure {
         /// The longest wait, not the mean.
         longest: bool,
     },
+    /// Mean or longest wait of the jobs of a partition, an account, a user or a QOS.
+    Class {
+        /// Property that the jobs have in common.
+        of: ClassOf,
+        /// Its name, as it was given.
+        name: &'static str,
+        /// Its number in the workload; `None` until the name is looked up.
+        number: Option<i32>,
+        /// The longest wait, not the mean.
+        longest: bool,
+    },
+}
+
+/// Properties that jobs of a class have in common.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ClassOf {
+    /// The partition.
+    Partition,
+    /// The account.
+    Account,
+    /// The user.
+    User,
+    /// The QOS, which a log has in the number of the queue.
+    Qos,
+}
+
+impl ClassOf {
+    const ALL: [ClassOf; 4] = [ClassOf::Partition, ClassOf::Account, ClassOf::User, ClassOf::Qos];
+
+    /// Returns the word that names it.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            ClassOf::Partition => "partition",
+            ClassOf::Account => "account",
+            ClassOf::User => "user",
+            ClassOf::Qos => "qos",
+        }
+    }
+
+    fn number(self, job: &Job) -> i32 {
+        match self {
+            ClassOf::Partition => job.partition,
+            ClassOf::Account => job.group,
+            ClassOf::User => job.user,
+            ClassOf::Qos => job.queue,
+        }
+    }
 }
 
 /// The widths that are shown unasked: the borders of the classes that pages show.
@@ -49,7 +97,7 @@ impl Figure {
         match self {
             Figure::Goal(Measure::Slowdown) => Unit::Ratio,
             Figure::Goal(Measure::Late(_)) => Unit::Share,
-            Figure::Goal(_) | Figure::Widths { .. } => Unit::Seconds,
+            Figure::Goal(_) | Figure::Widths { .. } | Figure::Class { .. } => Unit::Seconds,
             Figure::Catalogue(objective) => objective.measure.unit(),
         }
     }
@@ -60,7 +108,7 @@ impl Figure {
         match self {
             Figure::Goal(measure) => *measure == Measure::MaxWait,
             Figure::Catalogue(objective) => objective.maximum,
-            Figure::Widths { longest, .. } => *longest,
+            Figure::Widths { longest, .. } | Figure::Class { longest, .. } => *longest,
         }
     }
 
@@ -95,6 +143,9 @@ impl Figure {
             Figure::Goal(other) => other.to_string(),
             Figure::Catalogue(objective) => {
                 format!("{} {}", if objective.maximum { "largest" } else { "mean" }, objective.measure.name())
+            }
+            Figure::Class { of, name, longest, .. } => {
+                format!("{} wait of the {} {name}", if *longest { "longest" } else { "mean" }, of.word())
             }
             Figure::Widths { above, most, longest } => {
                 let widths = match (above, most) {
@@ -134,6 +185,9 @@ impl Figure {
                 return special.then_some((seconds, 1.0));
             }
             Figure::Goal(Measure::Unused | Measure::Fair(_)) => return None,
+            Figure::Class { of, number, .. } => {
+                return (*number == Some(of.number(job))).then_some((seconds, 1.0));
+            }
             Figure::Widths { above, most, .. } => {
                 return (job.procs > *above && job.procs <= *most).then_some((seconds, 1.0));
             }
@@ -150,6 +204,9 @@ impl fmt::Display for Figure {
         match self {
             Figure::Goal(measure) => measure.fmt(f),
             Figure::Catalogue(objective) => objective.fmt(f),
+            Figure::Class { of, name, longest, .. } => {
+                write!(f, "{}({}={name})", if *longest { "maxW" } else { "avgW" }, of.word())
+            }
             Figure::Widths { above, most, longest } => {
                 let name = if *longest { "maxW" } else { "avgW" };
                 match (above, most) {
@@ -202,6 +259,9 @@ fn widths(text: &str) -> Option<Result<Figure, String>> {
         _ => return None,
     };
     let inside = inside.trim();
+    if let Some(class) = class(inside, longest) {
+        return Some(class);
+    }
     let number = |text: &str| text.trim().parse::<u32>().ok();
     let found = match (inside.strip_prefix('>'), inside.strip_prefix("<=")) {
         (Some(above), _) => match above.split_once("<=") {
@@ -219,6 +279,20 @@ fn widths(text: &str) -> Option<Result<Figure, String>> {
     })
 }
 
+/// `partition=gpu`; `None` where the text has no `=` of its own.
+fn class(inside: &str, longest: bool) -> Option<Result<Figure, String>> {
+    let (word, name) = inside.split_once('=').filter(|(word, _)| !word.trim_end().ends_with('<') && !word.contains('>'))?;
+    let (word, name) = (word.trim(), name.trim());
+    let of = ClassOf::ALL.into_iter().find(|of| of.word().eq_ignore_ascii_case(word));
+    let Some(of) = of.filter(|_| !name.is_empty()) else {
+        let problem = format!("`{inside}`: expected partition=NAME, account=NAME, user=NAME or qos=NAME in brackets");
+        return Some(Err(problem));
+    };
+    // Figures are read once, from the command line, and copied freely.
+    let name: &'static str = Box::leak(name.to_string().into_boxed_str());
+    Some(Ok(Figure::Class { of, name, number: None, longest }))
+}
+
 /// Means and maxima of the catalogue by name.
 fn catalogue() -> Vec<String> {
     let both = |measure| [false, true].map(|maximum| Objective { measure, maximum }.to_string());
@@ -226,7 +300,7 @@ fn catalogue() -> Vec<String> {
 }
 
 fn expected() -> String {
-    "maxW, Tw, Tw(50h), avgW, avgW(>64), avgX, areaW, late(24h), special(user=1), or a mean or maximum such as bounded_slowdown_mean"
+    "maxW, Tw, Tw(50h), avgW, avgW(>64), avgW(partition=gpu), avgX, areaW, late(24h), special(user=1), or a mean or maximum such as bounded_slowdown_mean"
         .to_string()
 }
 
@@ -245,12 +319,16 @@ mod tests {
             ("avgw(>64)", "avgW(>64)"),
             ("maxW( <= 8 )", "maxW(<=8)"),
             ("avgW(>8<=32)", "avgW(>8<=32)"),
+            ("avgw( Partition = gpu )", "avgW(partition=gpu)"),
+            ("maxW(account=physics)", "maxW(account=physics)"),
         ] {
             assert_eq!(text.parse::<Figure>().map(|f| f.to_string()).as_deref(), Ok(printed));
         }
         for (text, part) in [
             ("avgW(64)", "expected the widths of jobs"),
             ("avgW(>64<=8)", "expected the widths of jobs"),
+            ("avgW(group=a)", "expected partition=NAME"),
+            ("avgW(user=)", "expected partition=NAME"),
             ("avgXX", "Did you mean `avgX`?"),
             ("maxWW", "Did you mean `maxW`?"),
             ("wait_maen", "Did you mean `wait_mean`?"),

@@ -26,7 +26,7 @@ mod whatif;
 
 pub use advice::{Advice, Answer, Figured, Judgement, Reason, Tried, advise};
 pub use conf::{Edit, edits};
-pub use figure::{Figure, Thresholds};
+pub use figure::{ClassOf, Figure, Thresholds};
 pub use goal::{Bound, Goal, Guard};
 pub use health::{Evidence, HealthCase, HealthRemark, RecordedJob, health};
 pub use options::{Change, Live, Site, options};

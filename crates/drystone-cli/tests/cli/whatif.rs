@@ -371,3 +371,24 @@ fn a_remark_has_its_worth() {
     ]);
     assert_eq!(worth["wait"]["difference"], change.json()["alternatives"][0]["wait"]["difference"]);
 }
+
+/// A guard may bound the jobs of a partition or an account, by name.
+#[test]
+fn a_guard_names_a_class() {
+    let folder = Folder::new();
+    demanding(&folder);
+    let advise = |guard: &'static str| {
+        folder.run(&["advise", "site", "--only", "limits", "--quiet", "--guard", guard, "--format", "json"])
+    };
+    let found = advise("avgW(partition=gpu)<+10%").json();
+    assert_eq!(found["guards"][0], "avgW(partition=gpu)<+10%");
+    let figures = found["baseline"]["figures"].as_array().expect("figures").clone();
+    let of = |name: &str| {
+        let one = figures.iter().find(|one| one["figure"] == name).unwrap_or_else(|| panic!("no {name}: {figures:?}"));
+        one["value"].as_f64().expect("a number")
+    };
+    // Jobs of both nodes make those of the partition wait; nothing waits for processors elsewhere.
+    assert!(of("avgW(partition=gpu)") > of("avgW"), "{figures:?}");
+    let error = advise("maxW(account=a7)<1h").fails(2);
+    assert!(error.contains("no account is called `a7`") && error.contains("a0, a1"), "{error}");
+}

@@ -11,8 +11,10 @@ use crate::input::Input;
 use crate::progress::Progress;
 use drystone::model::{Outages, Span};
 use drystone_advise::{
-    Applied, ApplyError, ChangeList, ClassChange, PairedChange, Sums, Thresholds, apply, limit_candidates,
+    Applied, ApplyError, ChangeList, ClassChange, ClassOf, Figure, Guard, PairedChange, Sums, Thresholds, apply,
+    limit_candidates,
 };
+use std::collections::BTreeMap;
 
 /// Probability that an interval of a class covers the true change.
 const CONFIDENCE: f64 = 0.95;
@@ -40,6 +42,48 @@ impl Changer {
     /// Makes a change; no limit has a date.
     fn apply(&self, baseline: &Baseline, list: &ChangeList) -> Result<Applied, ApplyError> {
         apply(&baseline.premises, list, &|text| Err(format!("`{text}` is no part of a limit")), self.seed)
+    }
+
+    /// The guards with the numbers of the classes that they name.
+    pub(super) fn looked_up(&self, guards: &[Guard]) -> Result<Vec<Guard>, Failure> {
+        let one = |guard: &Guard| -> Result<Guard, Failure> {
+            let Figure::Class { of, name, number: None, longest } = guard.figure else { return Ok(*guard) };
+            let known = self.numbers(of);
+            // A log has numbers only.
+            let plain = name.parse().ok().filter(|number| known.is_empty() || known.values().any(|own| own == number));
+            let Some(number) = known.get(name).copied().or(plain) else {
+                let near = drystone::text::nearest(name, known.keys().map(String::as_str));
+                let near = near.map_or(String::new(), |near| format!(" Did you mean `{near}`?"));
+                let listed: Vec<&str> = known.keys().map(String::as_str).filter(|name| !name.is_empty()).take(12).collect();
+                let listed = if listed.is_empty() { "none is known".to_string() } else { listed.join(", ") };
+                return Err(Failure::usage(format_args!(
+                    "--guard {guard}: no {} is called `{name}`.{near} Known are: {listed}",
+                    of.word()
+                )));
+            };
+            Ok(Guard { figure: Figure::Class { of, name, number: Some(number), longest }, bound: guard.bound })
+        };
+        guards.iter().map(one).collect()
+    }
+
+    /// The numbers of the partitions, accounts, users or QOS that are known by name.
+    fn numbers(&self, of: ClassOf) -> BTreeMap<String, i32> {
+        let premises = &self.baseline.premises;
+        match of {
+            ClassOf::Account => premises.accounts.clone(),
+            ClassOf::User => premises.users.clone(),
+            ClassOf::Partition => {
+                premises.pools.iter().flat_map(|pool| &pool.partitions).map(|p| (p.name.clone(), p.number)).collect()
+            }
+            ClassOf::Qos => {
+                let lines = premises.pools.iter().filter_map(|pool| pool.names.as_deref()).flat_map(str::lines);
+                let qos = |line: &str| {
+                    let (number, name) = line.strip_prefix("qos,")?.split_once(',')?;
+                    Some((name.to_string(), number.parse().ok()?))
+                };
+                lines.filter_map(qos).collect()
+            }
+        }
     }
 
     /// The limits to try, without those that leave jobs out: their waits would count as gained.

@@ -111,7 +111,9 @@ fn advised(args: &AdviseArgs, input: &mut Input, mut site: Site) -> Result<Optio
     let outages = input.outages(&args.real, &mut experiment)?;
     let periods = periods(input, selection);
     let (changes, live) = tried(args, &site);
-    let first = Study::new(&site, (&args.goal, &args.guard), (Vec::new(), Vec::new()), args.phases);
+    let changer = Changer::of(args, input, &outages)?;
+    let guards = changer.looked_up(&args.guard)?;
+    let first = Study::new(&site, (&args.goal, &guards), (Vec::new(), Vec::new()), args.phases);
     let figures = first.figures.clone();
     drop(first);
     let stop = interrupt::stop_in_order();
@@ -134,9 +136,8 @@ fn advised(args: &AdviseArgs, input: &mut Input, mut site: Site) -> Result<Optio
         input.site.as_ref().filter(|site| !site.plain).and_then(|site| Replay::of(site, base.text(), &first.rows));
     site.instantaneous = !site.passes_matter(first.most_waiting);
     let site = &site;
-    let changer = Changer::of(args, input, &outages)?;
     let (live, left_out) = affordable(live, input, first.waiting)?;
-    let mut study = Study::new(site, (&args.goal, &args.guard), (changes, live), args.phases);
+    let mut study = Study::new(site, (&args.goal, &guards), (changes, live), args.phases);
     let threads = args.threads.map_or_else(crate::site::threads, usize::from);
     if args.only.is_none() || args.only == Some(Only::Limits) {
         study.limits = changer.candidates();
