@@ -2,7 +2,7 @@
 
 use crate::assets;
 use crate::html::{embed, escape, prose};
-use crate::number::{duration, fixed, percent};
+use crate::number::{TimeColumn, duration, fixed, percent};
 use serde_json::Value;
 use std::fmt::Write;
 
@@ -41,7 +41,9 @@ pub fn whatif_page(result: &Value) -> String {
          content=\"default-src 'none'; base-uri 'none'; form-action 'none'; style-src 'unsafe-inline'; img-src data:\">\n<meta \
          name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n<meta \
          name=\"generator\" content=\"drystone {}\">\n<link rel=\"icon\" href=\"data:,\">\n<title>{title}</title>\n<style>{} figure svg {{ \
-         width: 100%; max-width: 100%; height: auto; background: #fff; }} #plots figure {{ margin: 0 0 1.8rem; }}</style>\n</head>\n<body>\n{main}<script type=\"application/json\" \
+         width: 100%; min-width: 40rem; height: auto; background: #fff; }} #plots figure {{ margin: 0 0 1.8rem; overflow-x: auto; }} tbody \
+         th[scope=row] {{ text-align: left; font-weight: 400; white-space: nowrap; }} thead th:first-child {{ text-align: left; }} @media \
+         (prefers-color-scheme: dark) {{ figure svg {{ filter: invert(.92) hue-rotate(180deg); }} }}</style>\n</head>\n<body>\n{main}<script type=\"application/json\" \
          id=\"data\">{}</script>\n</body>\n</html>\n",
         env!("CARGO_PKG_VERSION"),
         assets::PAGE_CSS,
@@ -277,27 +279,33 @@ fn curve(result: &Value) -> String {
 
 /// Every class of an alternative.
 fn table(alternative: &Value, out: &mut String) {
+    // One unit for all times of the table.
+    let waits: Vec<f64> = list(&alternative["classes"])
+        .flat_map(|class| [number(&class["before"]), number(&class["after"])])
+        .collect();
+    let column = TimeColumn::in_unit(TimeColumn::of(&waits).unit, &[]);
     let _ = write!(
         out,
-        "<h3>{}</h3><div class=\"wide\"><table><thead><tr><th>jobs</th><th>number</th><th>of work</th><th>mean wait before</th><th>after</th>\
-         <th>difference</th><th>interval</th><th>job-hours</th><th>node-hours</th></tr></thead><tbody>",
-        escape(alternative["change"].as_str().unwrap_or_default())
+        "<h3>{}</h3><div class=\"frame\"><table><thead><tr><th scope=\"col\">jobs</th><th>number</th><th>of work</th><th>mean wait before, \
+         {unit}</th><th>after, {unit}</th><th>difference, {unit}</th><th>interval, {unit}</th><th>job-hours</th><th>node-hours</th></tr></thead><tbody>",
+        escape(alternative["change"].as_str().unwrap_or_default()),
+        unit = column.unit.name()
     );
     for class in list(&alternative["classes"]) {
         let (by, name) = (class["by"].as_str().unwrap_or_default(), class["class"].as_str().unwrap_or_default());
         let difference = number(&class["difference"]);
-        let signed = |value: f64| format!("{}{}", if value < 0.0 { "−" } else { "+" }, duration(value.abs()));
+        let signed = |value: f64| column.signed(value).replace('-', "−");
         let around = interval(&class["interval"])
             .map_or("-".to_string(), |(low, high)| format!("{} to {}", signed(low), signed(high)));
         let _ = write!(
             out,
-            "<tr><td>{}: {}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>",
+            "<tr><th scope=\"row\">{}: {}</th><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>",
             escape(by),
             escape(name),
             fixed(number(&class["jobs"]), 0),
             percent(Some(number(&class["work"])), 1),
-            duration(number(&class["before"])),
-            duration(number(&class["after"])),
+            column.text(number(&class["before"])),
+            column.text(number(&class["after"])),
             signed(difference),
             around,
             fixed(number(&class["job_hours"]), 0),
