@@ -281,7 +281,8 @@ fn widths(text: &str) -> Option<Result<Figure, String>> {
 
 /// `partition=gpu`; `None` where the text has no `=` of its own.
 fn class(inside: &str, longest: bool) -> Option<Result<Figure, String>> {
-    let (word, name) = inside.split_once('=').filter(|(word, _)| !word.trim_end().ends_with('<') && !word.contains('>'))?;
+    let (word, name) =
+        inside.split_once('=').filter(|(word, _)| !word.trim_end().ends_with('<') && !word.contains('>'))?;
     let (word, name) = (word.trim(), name.trim());
     let of = ClassOf::ALL.into_iter().find(|of| of.word().eq_ignore_ascii_case(word));
     let Some(of) = of.filter(|_| !name.is_empty()) else {

@@ -280,9 +280,8 @@ fn curve(result: &Value) -> String {
 /// Every class of an alternative.
 fn table(alternative: &Value, out: &mut String) {
     // One unit for all times of the table.
-    let waits: Vec<f64> = list(&alternative["classes"])
-        .flat_map(|class| [number(&class["before"]), number(&class["after"])])
-        .collect();
+    let waits: Vec<f64> =
+        list(&alternative["classes"]).flat_map(|class| [number(&class["before"]), number(&class["after"])]).collect();
     let column = TimeColumn::in_unit(TimeColumn::of(&waits).unit, &[]);
     let _ = write!(
         out,
