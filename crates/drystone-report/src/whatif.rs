@@ -42,7 +42,7 @@ pub fn whatif_page(result: &Value) -> String {
          name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n<meta \
          name=\"generator\" content=\"drystone {}\">\n<link rel=\"icon\" href=\"data:,\">\n<title>{title}</title>\n<style>{} figure svg {{ \
          width: 100%; min-width: 40rem; height: auto; background: #fff; }} #plots figure {{ margin: 0 0 1.8rem; overflow-x: auto; }} tbody \
-         th[scope=row] {{ text-align: left; font-weight: 400; white-space: nowrap; }} thead th:first-child {{ text-align: left; }} @media \
+         th[scope=row] {{ text-align: left; font-weight: 400; }} thead th:first-child {{ text-align: left; }} @media \
          (prefers-color-scheme: dark) {{ figure svg {{ filter: invert(.92) hue-rotate(180deg); }} }}</style>\n</head>\n<body>\n{main}<script type=\"application/json\" \
          id=\"data\">{}</script>\n</body>\n</html>\n",
         env!("CARGO_PKG_VERSION"),
