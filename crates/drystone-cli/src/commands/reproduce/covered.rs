@@ -139,7 +139,7 @@ fn paths(args: &ReproduceArgs, papers: &[Paper], studies: &[Study]) -> Paths {
     of_papers.flat_map(|study| study.logs.iter().map(|log| ((study.name.clone(), log.id.clone()), find(log)))).collect()
 }
 
-/// What a command gave: its output, and the names of its files.
+/// Output of a command and the names of its files, or the finding where it failed.
 type Given = Result<(String, Vec<String>), (Finding, String)>;
 
 /// Runs every command once, several at a time, and judges the features by what they gave.
