@@ -52,8 +52,8 @@ pub enum Input {
         holds: BTreeSet<JobName>,
         /// True if everything has been given back since.
         given_back: bool,
-        /// The cluster's time before the daemon first beat: what the hook marked since then, it held
-        /// for this daemon.
+        /// The cluster's time before the daemon first beat. The hook held for this daemon what it
+        /// has marked since then.
         since: i64,
     },
 }

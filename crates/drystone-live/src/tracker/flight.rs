@@ -63,9 +63,9 @@ impl Tracker {
             }
             State::Suspended | State::Ended(_) => false,
             State::Pending if fact.held => {
-                // The order was not carried out, an operator or user holds the job, or slurmctld was
-                // killed and has forgotten the release. What was never seen released is released
-                // again; holds of users are told by the hook as well.
+                // The order was not carried out, an operator or user holds the job, or slurmctld
+                // was killed and has forgotten the release. A job that was never seen released is
+                // released again; the hook reports the holds of users as well.
                 let sure = t.flight.is_some_and(|flight| flight.seen && !flight.doubtful);
                 if sure && fact.reason == Reason::UserHold {
                     t.user_hold = true;

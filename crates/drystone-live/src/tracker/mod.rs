@@ -499,7 +499,8 @@ impl Tracker {
             return Vec::new();
         }
         let pending = self.mirror.records().filter(|fact| fact.state == crate::cluster::State::Pending && fact.held);
-        // The hook holds again from the first heartbeat on, and jobs may come before the first look.
+        // The hook holds again from the first heartbeat on, and jobs may come before the first
+        // look.
         let old = |fact: &&JobFact| given_back.is_some_and(|since| fact.mark != Mark::Held || fact.submit < since);
         let held: Vec<Key> = pending
             .filter(|fact| fact.reason == Reason::UserHold)
