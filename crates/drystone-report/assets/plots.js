@@ -378,19 +378,20 @@ function farOut(policies, of) {
   return Infinity;
 }
 
-// A side for the name of each point, so that no name covers a point or another name: right, left, above or below. Sizes in pixels,
-// of letters of 11.
+// A side for the name of each point, so that no name covers a point or another name: right, left, above or below; null where every
+// side is taken. Sizes in pixels, of letters of 11, with some room since the width of the plot is known roughly.
 function namePlaces(spots, names, [across, down]) {
   const taken = spots.map(([x, y]) => [x - 8, y - 8, x + 8, y + 8]);
   const meets = (a, b) => a[0] < b[2] && b[0] < a[2] && a[1] < b[3] && b[1] < a[3];
   return spots.map(([x, y], i) => {
-    const width = 6.4 * names[i].length, boxes = {
-      right: [x + 9, y - 7, x + 12 + width, y + 7], left: [x - 12 - width, y - 7, x - 9, y + 7],
-      top: [x - width / 2, y - 24, x + width / 2, y - 9], bottom: [x - width / 2, y + 9, x + width / 2, y + 24]
+    const width = 6.8 * names[i].length, boxes = {
+      right: [x + 8, y - 9, x + 14 + width, y + 9], left: [x - 14 - width, y - 9, x - 8, y + 9],
+      top: [x - 4 - width / 2, y - 26, x + 4 + width / 2, y - 8], bottom: [x - 4 - width / 2, y + 8, x + 4 + width / 2, y + 26]
     };
     const clash = side => taken.reduce((n, box, j) => n + (j !== i && meets(box, boxes[side]) ? 1 : 0), 0) +
       (boxes[side][0] < 0 || boxes[side][2] > across || boxes[side][1] < 0 || boxes[side][3] > down ? 2 : 0);
     const best = Object.keys(boxes).reduce((a, b) => clash(b) < clash(a) ? b : a);
+    if (clash(best) > 0) return null;
     taken.push(boxes[best]);
     return best;
   });
@@ -424,12 +425,15 @@ function paretoPlot(results, view) {
   waits.max = Math.ceil(waits.max / step) * step;
   const across = view.narrow ? 230 : view.still ? 560 : 380, down = 290;
   const spots = data.map(d => [(d.value[0] - slowdowns.min) / (slowdowns.max - slowdowns.min) * across, (waits.max - d.value[1]) / (waits.max - waits.min) * down]);
-  namePlaces(spots, data.map(d => shortText(d.name, view.narrow ? 16 : 24)), [across + (view.narrow ? 80 : 110), down]).forEach((position, i) => { data[i].label.position = position; });
+  const places = namePlaces(spots, data.map(d => shortText(d.name, view.narrow ? 16 : 24)), [across + (view.narrow ? 80 : 110), down]);
+  places.forEach((position, i) => { Object.assign(data[i].label, position ? {position} : {show: false}); });
+  const unnamed = data.filter((_, i) => !places[i]).map(d => shortText(d.name, 30));
   return {
     id: 'pareto', title: 'Mean bounded slowdown and longest wait of every policy', height: 380,
     note: 'Left and down is better. The line joins policies that no other beats in both. Diamond: the baseline' +
       (policies.some(p => p.clairvoyant || p.preemptive) ? '; hollow: uses true run times (an upper bound, not an option) or suspends jobs.' : '.') +
-      (beyond.length ? ' Too far out to draw: ' + beyond.map(p => shortText(p.name, 30) + ' (' + figureText(x(p)) + ', ' + durationText(y(p)) + ')').join(', ') + '.' : ''),
+      (beyond.length ? ' Too far out to draw: ' + beyond.map(p => shortText(p.name, 30) + ' (' + figureText(x(p)) + ', ' + durationText(y(p)) + ')').join(', ') + '.' : '') +
+      (unnamed.length ? ' No room for the names of ' + unnamed.join(', ') + ': their colours are those of the list of policies.' : ''),
     option: frame(view, {
       describes: 'Mean bounded slowdown against longest wait; not beaten in both: ' + front.map(p => shortText(p.name, 30)).join(', '),
       grid: {left: 12, right: view.narrow ? 84 : 120, top: 34, bottom: 34, containLabel: true},

@@ -51,7 +51,9 @@ pub(super) fn slowdown_ratios(result: &CompareResult, document: &mut Document) {
     let mut table =
         Table::new(["policy", "overall", "up to 100 s", "up to 1,000 s", "up to 10,000 s", "longer", "worse batches"]);
     for (name, ratios) in &result.ratios {
-        let mut row: Vec<Value> = vec![name.as_str().into(), fixed_or(ratios.overall, 3).into()];
+        let marked = result.results.iter().find(|one| one.policy.text == *name).map(|one| one.name());
+        let marked = marked.unwrap_or_else(|| name.clone());
+        let mut row: Vec<Value> = vec![marked.into(), fixed_or(ratios.overall, 3).into()];
         row.extend(ratios.classes.iter().map(|&ratio| Value::from(fixed_or(ratio, 3))));
         let worse = ratios.batches.iter().flatten().filter(|&&ratio| ratio < 0.0).count();
         let batches = ratios.batches.len();

@@ -5,7 +5,7 @@ use crate::common::Folder;
 use serde_json::{Value, json};
 
 /// Charts that need no legend: the drawing has its names beside it, or one series.
-const WITHOUT_LEGEND: &str = "heat";
+const WITHOUT_LEGEND: &str = "/heat|pareto/";
 
 /// The screens that pages are read on.
 fn screens() -> impl Iterator<Item = Screen> {
@@ -68,9 +68,15 @@ fn no_colour_is_there_twice(page: &mut Browser, name: &str) {
 fn every_plot_says_what_is_what(page: &mut Browser, name: &str) {
     let without = page.eval(&format!(
         "Array.from(document.querySelectorAll('figure')).filter(f => {{ const o = echarts.getInstanceByDom(f.querySelector('.plot')).getOption(); \
-         return !(o.legend || []).some(l => l.show) && !(o.visualMap || []).length && !f.id.includes('{WITHOUT_LEGEND}'); }}).map(f => f.id)"
+         return !(o.legend || []).some(l => l.show) && !(o.visualMap || []).length && !{WITHOUT_LEGEND}.test(f.id); }}).map(f => f.id)"
     ));
     assert_eq!(without, json!([]), "{name}");
+    // Each policy of the plot of all is named at its point or in the note.
+    let nameless = page.eval(
+        "Array.from(document.querySelectorAll('#policies label'), l => l.textContent.trim().replace(/ \\(.*/, '')).filter(n => \
+         !document.querySelector('#figure-pareto').textContent.includes(n))",
+    );
+    assert_eq!(nameless, json!([]), "{name}");
 }
 
 /// The names of policies in the plot of all of them, as boxes on the screen.
