@@ -58,6 +58,7 @@ fn parsed(words: &[String]) -> Result<Command, Failure> {
 }
 
 /// The arguments of a command without the name of the program, from its words.
+#[cfg(feature = "sites")]
 pub(crate) fn of_words(words: &[&str]) -> Result<Command, Failure> {
     parsed(&words.iter().map(ToString::to_string).collect::<Vec<_>>())
 }
