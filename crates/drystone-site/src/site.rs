@@ -37,7 +37,7 @@ pub struct RuleCount {
     pub name: String,
     /// Effect of the rule.
     pub effect: Effect,
-    /// Returns the meaning of the rule, in words.
+    /// Meaning of the rule, in words.
     pub meaning: String,
     /// Rows of accounting that it applied to.
     pub rows: u64,

@@ -146,6 +146,10 @@ pub(crate) struct ImportArgs {
     #[arg(long, requires = "anonymise", help_heading = "Anonymous")]
     pub(crate) shift_time: bool,
 
+    /// Print every rule, the evidence about the machine and the gaps of a simulation.
+    #[arg(long, help_heading = "Output")]
+    pub(crate) details: bool,
+
     /// Format of the printed summary.
     #[arg(long, value_name = "FORMAT", default_value = "text", help_heading = "Output")]
     pub(crate) format: ImportFormat,

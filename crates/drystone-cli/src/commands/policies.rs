@@ -82,9 +82,7 @@ pub(crate) fn policies(args: &PoliciesArgs) -> Outcome {
         names(&listing)
     };
     match args.format {
-        InfoFormat::Table if args.details || args.certified || args.name.is_some() => {
-            output::print_document(&document)?
-        }
+        InfoFormat::Table if args.details || args.certified => output::print_document(&document)?,
         InfoFormat::Table => output::print_overview(&document)?,
         InfoFormat::Markdown => stdout::write(document.markdown().as_bytes())?,
         InfoFormat::Json => stdout::write(&output::json(&listing)?)?,

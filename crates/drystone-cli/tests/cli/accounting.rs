@@ -85,7 +85,7 @@ fn an_import_says_what_it_did() {
     let folder = site();
     let args =
         ["import", "jobs.psv", "--machine", "slurm.conf", "--timezone", "Europe/Berlin", "--out", "site", "--quiet"];
-    insta::assert_snapshot!("import", folder.run(&args).ok());
+    insta::assert_snapshot!("import", folder.run(&[&args[..], &["--details"]].concat()).ok());
     let json = folder.run(&[&args[..], &["--format", "json"]].concat()).json();
     insta::assert_snapshot!("import_json", shape_of(&json));
     insta::assert_snapshot!("import_ask", folder.run(&["import", "--ask"]).ok());

@@ -173,7 +173,9 @@ fn policies_are_listed_with_all_there_is_to_know() {
     assert!(drystone::policy::kinds().iter().all(|kind| names.contains(kind.name)), "{names}");
     for kind in drystone::policy::kinds() {
         assert!(all.contains(kind.name) && all.contains(kind.summary) && all.contains(kind.source), "{}", kind.name);
-        let one = folder.run(&["policies", kind.name]).ok();
+        let short = folder.run(&["policies", kind.name]).ok();
+        assert!(short.contains(kind.name), "{short}");
+        let one = folder.run(&["policies", kind.name, "--details"]).ok();
         for param in kind.params.iter().chain(drystone::policy::COMMON) {
             assert!(
                 one.contains(param.name) && one.contains(param.meaning) && one.contains(&param.values()),

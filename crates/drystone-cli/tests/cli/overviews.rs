@@ -47,6 +47,9 @@ fn short_forms_of_a_log() {
 #[test]
 fn short_forms_of_a_site() {
     let folder = site();
+    let again = ["import", "jobs.psv", "--machine", "slurm.conf", "--timezone", "Europe/Berlin", "--out", "again"];
+    let text = short(&folder, &again);
+    insta::assert_snapshot!("overview_import", text);
     short(&folder, &["fidelity", "site", "--seeds", "1", "--quiet"]);
     insta::assert_snapshot!("overview_waits", short(&folder, &["waits", "site", "--quiet"]));
     short(&folder, &["compare", "site", "--quiet"]);

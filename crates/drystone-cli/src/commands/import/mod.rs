@@ -1,5 +1,7 @@
 //! `drystone import`: a site's accounting as a workload.
 
+mod overview;
+
 use crate::args::{ImportArgs, ImportFormat};
 use crate::exit::{DONE, Failure, Outcome};
 use crate::interrupt;
@@ -35,10 +37,10 @@ pub(crate) fn import(args: &ImportArgs) -> Outcome {
         return Ok(interrupt::code());
     }
     match args.format {
-        ImportFormat::Text => stdout::write(report(&manifest).as_bytes())?,
+        ImportFormat::Text if args.details => stdout::write(report(&manifest).as_bytes())?,
+        ImportFormat::Text => output::print_overview(&overview::overview(&manifest, out))?,
         ImportFormat::Json => stdout::write(&output::json(&manifest)?)?,
     }
-    message::note(&format!("{} is a workload now: drystone compare --workload {}", out.display(), out.display()));
     Ok(DONE)
 }
 
