@@ -108,6 +108,10 @@ pub(crate) struct AdviseArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) threads: Option<u16>,
 
+    /// Print every judgement, candidate and note.
+    #[arg(long, help_heading = "Output")]
+    pub(crate) details: bool,
+
     /// Format of the printed results.
     #[arg(long, value_name = "FORMAT", default_value = "table", help_heading = "Output", value_parser = super::values::format())]
     pub(crate) format: ReportFormat,

@@ -94,6 +94,11 @@ fn advice_names_those_that_pay_and_contradicts_no_check_in_silence() {
         let args = quick(&["--slurm", "slurm.conf", "--goal", "maxW", "--only", "settings"]);
         folder.run(&[&args[..], more].concat()).ok()
     };
+    let short = with(&["--guard", "avgW<+100%"]);
+    for part in ["Settings  set bf_window=720: ", "Beware    bf_window=720 min is below", "Price     Longer waits: "] {
+        assert!(short.contains(part), "`{part}` is missing in:\n{short}");
+    }
+    let with = |more: &[&str]| with(&[more, &["--details"]].concat());
     let told = with(&["--guard", "avgW<+100%", "--guard", "avgW(>8)<+10%"]);
     assert!(told.contains("Set bf_window=720:"), "{told}");
     assert!(told.contains("Beware: bf_window=720 min is below MaxTime=1440 min of the partition batch"), "{told}");
@@ -110,6 +115,8 @@ fn advice_names_those_that_pay_and_contradicts_no_check_in_silence() {
 fn where_nothing_is_gained_it_says_so() {
     let folder = Folder::with("log.swf", idle());
     let text = folder.run(&quick(&[])).ok();
+    assert!(text.contains("leave slurm.conf as it is: nothing tried is better"), "{text}");
+    let text = folder.run(&quick(&["--details"])).ok();
     assert!(text.contains("Leave it as it is."), "{text}");
     assert!(text.contains("Keep Slurm's own scheduler."), "{text}");
     assert!(!text.contains("SchedulerParameters="), "{text}");
@@ -119,7 +126,7 @@ fn where_nothing_is_gained_it_says_so() {
 fn two_days_tell_nothing() {
     let mut log = "; MaxProcs: 4\n; UnixStartTime: 0\n".to_string();
     (0..40).for_each(|job| log += &line(job + 1, job * 4_000, 6_000, 1 + job % 4, 7_000));
-    let text = Folder::with("log.swf", log).run(&quick(&["--only", "live"])).ok();
+    let text = Folder::with("log.swf", log).run(&quick(&["--only", "live", "--details"])).ok();
     assert!(text.contains("Nothing can be recommended: the log has 2 days"), "{text}");
 }
 

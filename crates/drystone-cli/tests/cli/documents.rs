@@ -158,7 +158,8 @@ fn fixtures() -> Folder {
     folder
 }
 
-/// Adds the accounting and the `slurm.conf` of a workload that was run through Slurm, if it is here.
+/// Adds the accounting and the `slurm.conf` of a workload that was run through Slurm. Returns
+/// whether it is here.
 fn recorded_site(folder: &Folder) -> bool {
     let files = ["accounting/simulated-by-slurm/usc-job1.sacct.gz", "accounting/machine/usc-epyc.slurm.conf"];
     let [Some(jobs), Some(conf)] = files.map(crate::common::shared) else { return false };

@@ -55,3 +55,15 @@ fn short_forms_of_a_site() {
     short(&folder, &["compare", "site", "--quiet"]);
     short(&folder, &["whatif", "site", "--nodes", "+1", "--quiet"]);
 }
+
+#[test]
+fn a_short_form_of_advice() {
+    let folder = log();
+    let quick = ["--splits", "2", "--phases", "1", "--quiet"];
+    let text = short(&folder, &[&["advise", "log.swf"][..], &quick].concat());
+    for part in ["Settings     ", "Limits       ", "Live policy  ", "Goal         "] {
+        assert!(text.contains(part), "`{part}` is missing in:\n{text}");
+    }
+    let whole = folder.run(&[&["advise", "log.swf", "--details"][..], &quick].concat()).ok();
+    assert!(whole.contains("Candidates over all periods, best first"), "{whole}");
+}

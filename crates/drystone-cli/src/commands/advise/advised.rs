@@ -8,6 +8,9 @@ use serde::{Serialize, Serializer};
 /// Everything that came of it, and what determined it.
 #[derive(Serialize)]
 pub(super) struct Advised {
+    /// True if everything is printed, not the short form.
+    #[serde(skip)]
+    pub(super) whole: bool,
     pub(super) schema: &'static str,
     pub(super) drystone: &'static str,
     pub(super) workload: WorkloadMeta,

@@ -45,6 +45,13 @@ pub(super) fn document(advised: &Advised) -> Document {
         document.table(front(advised));
     }
     notes(advised).into_iter().for_each(|note| document.text(note));
+    let hidden = advice.tried.len().saturating_sub(LISTED + 3);
+    if hidden > 0 {
+        document.text(format!(
+            "{} more were tried; --format csv lists them. `goal` is the change of the goal.",
+            fixed(hidden as f64, 0)
+        ));
+    }
     document
 }
 
@@ -129,13 +136,13 @@ fn answer(document: &mut Document, advised: &Advised, (answer, pays): (&Answer, 
         document.table(table);
     }
     if !pays.is_empty() {
-        document.table(classes(pays));
+        document.table(classes(pays, PAYERS));
     }
 }
 
 /// Classes of jobs that gain or pay, with their waits.
-fn classes(pays: &[ClassChange]) -> Table {
-    let shown: Vec<&ClassChange> = pays.iter().filter(|class| class.change.sign() != 0).take(PAYERS).collect();
+pub(super) fn classes(pays: &[ClassChange], most: usize) -> Table {
+    let shown: Vec<&ClassChange> = pays.iter().filter(|class| class.change.sign() != 0).take(most).collect();
     let longest = shown.iter().map(|class| class.change.before.max(class.change.after)).fold(0.0, f64::max);
     let unit = TimeUnit::of(longest);
     let column = TimeColumn::in_unit(unit, &shown.iter().map(|class| class.change.difference).collect::<Vec<_>>());
@@ -166,7 +173,7 @@ fn classes(pays: &[ClassChange]) -> Table {
 }
 
 /// Returns the position of a line, and the line.
-fn line(edit: &drystone_advise::Edit) -> (String, String) {
+pub(super) fn line(edit: &drystone_advise::Edit) -> (String, String) {
     let place = edit.replaces.as_ref().map_or("add".to_string(), |place| format!("in place of {place}"));
     (place, edit.line.clone())
 }
@@ -274,7 +281,7 @@ fn verdict(advised: &Advised, answer: &Answer, way: Way) -> Vec<String> {
 }
 
 /// Returns the classes of jobs that pay for the best suggestion: their wait becomes clearly longer.
-fn payers(answer: &Answer) -> Option<String> {
+pub(super) fn payers(answer: &Answer) -> Option<String> {
     let pays = |f: &&drystone_advise::Figured| {
         f.name.contains(" wait of jobs of ")
             && f.after - f.before >= 60.0
@@ -320,9 +327,8 @@ fn tried(advised: &Advised) -> Table {
 }
 
 /// Returns the assumptions of the advice.
-fn notes(advised: &Advised) -> Vec<String> {
+pub(super) fn notes(advised: &Advised) -> Vec<String> {
     let mut notes = Vec::new();
-    let advice = &advised.advice;
     if advised.stopped {
         notes.push("It was stopped before all candidates were tried: a better one may be missing.".to_string());
     }
@@ -349,13 +355,6 @@ fn notes(advised: &Advised) -> Vec<String> {
         notes.push(format!(
             "Not tried, because it takes long on this log or does not fit it: {}.",
             advised.not_tried.join(", ")
-        ));
-    }
-    let hidden = advice.tried.len().saturating_sub(LISTED + 3);
-    if hidden > 0 {
-        notes.push(format!(
-            "{} more were tried; --format csv lists them. `goal` is the change of the goal.",
-            fixed(hidden as f64, 0)
         ));
     }
     notes

@@ -5,6 +5,7 @@ mod advised;
 mod check;
 mod document;
 mod limits;
+mod overview;
 mod result;
 mod rows;
 mod simulate;
@@ -153,6 +154,7 @@ fn advised(args: &AdviseArgs, input: &mut Input, mut site: Site) -> Result<Optio
     let pays = if stopped { Pays::default() } else { pays(&changer, input, &study, &advice, &ground)? };
     let baseline = baseline(&study, &advice);
     let advised = Advised {
+        whole: args.details,
         schema: "drystone/advise/1",
         drystone: VERSION,
         workload: input.meta(),

@@ -1,7 +1,7 @@
 //! The advice, printed.
 
 use super::advised::Advised;
-use super::{document, rows};
+use super::{document, overview, rows};
 use crate::exit::Failure;
 use crate::output::Printable;
 use crate::output::document::Document;
@@ -10,6 +10,10 @@ use crate::output::flat::Rows;
 impl Printable for Advised {
     fn document(&self) -> Document {
         document::document(self)
+    }
+
+    fn overview(&self) -> Option<Document> {
+        (!self.whole).then(|| overview::overview(self))
     }
 
     fn rows(&self) -> Rows {

@@ -1,0 +1,156 @@
+//! The advice as it is printed by default: what to do, what it changes and who pays, in thirty
+//! lines of eighty columns.
+
+use super::advised::Advised;
+use super::document::{classes, line, notes, payers};
+use crate::output::document::{Document, Table, Value};
+use crate::output::number::{change, in_unit, percent};
+use crate::output::reports::COLUMNS;
+use drystone::metrics::Unit;
+use drystone_advise::{Answer, ClassChange, Reason};
+
+/// Lines of the whole overview.
+const LINES: usize = 30;
+/// Most figures and classes of jobs.
+const FIGURES: usize = 9;
+const CLASSES: usize = 5;
+
+/// A way in which the site can change, with its answer.
+struct Asked<'a> {
+    name: &'static str,
+    /// Beginning of a recommendation, and the advice to change nothing.
+    words: (&'static str, &'static str),
+    answer: &'a Answer,
+    pays: &'a [ClassChange],
+}
+
+/// Returns the longest form that fits.
+pub(super) fn overview(advised: &Advised) -> Document {
+    let sizes = [(FIGURES, CLASSES, 3), (FIGURES, 3, 2), (4, CLASSES, 2), (4, 3, 1), (4, 2, 1), (4, 0, 1), (4, 0, 0)];
+    let fits = |document: &Document| document.lines(Some(COLUMNS)) <= LINES;
+    let mut made = sizes.into_iter().map(|(figures, classes, cautions)| of(advised, figures, classes, cautions));
+    made.find(fits).unwrap_or_else(|| of(advised, 2, 0, 0))
+}
+
+fn asked(advised: &Advised) -> Vec<Asked<'_>> {
+    let (advice, pays) = (&advised.advice, &advised.pays);
+    let all = [
+        (advised.settings_tried, "Settings", ("set ", "leave slurm.conf as it is"), &advice.settings, &pays.settings),
+        (advised.limits_tried, "Limits", ("change ", "leave them as they are"), &advice.limits, &pays.limits),
+        (advised.live_tried, "Live policy", ("run ", "keep Slurm's own scheduler"), &advice.live, &pays.live),
+    ];
+    let tried = all.into_iter().filter(|(tried, ..)| *tried);
+    tried.map(|(_, name, words, answer, pays)| Asked { name, words, answer, pays }).collect()
+}
+
+fn of(advised: &Advised, figures: usize, most: usize, cautions: usize) -> Document {
+    let mut document = Document::default();
+    document.heading(format!("Advice for {}", advised.workload.line()));
+    let asked = asked(advised);
+    let mut facts = Vec::new();
+    for one in &asked {
+        facts.push((one.name.to_string(), verdict(advised, one)));
+        if one.answer.is_recommended() {
+            if one.name == "Settings" {
+                facts.extend(
+                    one.answer.edits.iter().map(line).map(|(place, text)| (String::new(), format!("{text} ({place})"))),
+                );
+            }
+            let beware = one.answer.contradictions.iter();
+            facts.extend(beware.map(|text| ("Beware".to_string(), text.clone())));
+            facts.extend(payers(one.answer).map(|text| ("Price".to_string(), text)));
+        }
+    }
+    let guards = match advised.guards.is_empty() {
+        true => "no guards".to_string(),
+        false => format!("guards {}", advised.guards.join(", ")),
+    };
+    facts.push(("Goal".to_string(), format!("{}; {guards}", advised.goal)));
+    let notes = notes(advised);
+    let caution =
+        |(at, text): (usize, &String)| (if at == 0 { "Caution".to_string() } else { String::new() }, text.clone());
+    facts.extend(notes.iter().take(cautions).enumerate().map(caution));
+    document.facts(facts);
+    if let Some(table) = effects(&asked, figures) {
+        document.table(table);
+        document.text(names(&asked));
+    }
+    if let Some(one) = asked.iter().find(|one| one.answer.is_recommended() && !one.pays.is_empty())
+        && most > 0
+    {
+        document.table(classes(one.pays, most));
+    }
+    document.text("More: --details (judgements, candidates, trade-off)   --report out.html (page)");
+    document
+}
+
+/// Names the best of each way.
+fn names(asked: &[Asked<'_>]) -> String {
+    let named = asked.iter().filter_map(|one| Some(format!("{}: {}", heading(one), one.answer.best.as_ref()?.name)));
+    named.collect::<Vec<_>>().join("\n")
+}
+
+fn heading(asked: &Asked<'_>) -> &'static str {
+    match asked.name {
+        "Settings" => "best settings",
+        "Limits" => "best limits",
+        _ => "best live policy",
+    }
+}
+
+/// The figures now and with the best of each way.
+fn effects(asked: &[Asked<'_>], most: usize) -> Option<Table> {
+    let with: Vec<&Asked<'_>> = asked.iter().filter(|one| one.answer.best.is_some()).collect();
+    let first = with.first()?;
+    let mut table = Table::new(["over all periods", "now"].into_iter().chain(with.iter().map(|one| heading(one))));
+    for figure in first.answer.figures.iter().take(most) {
+        let show = |value: f64| in_unit(Some(value), figure.unit.unwrap_or(Unit::Ratio));
+        let mut row: Vec<Value> = vec![figure.name.as_str().into(), show(figure.before).into()];
+        for one in &with {
+            let other = one.answer.figures.iter().find(|other| other.figure == figure.figure);
+            row.push(other.map_or("-".to_string(), |f| after(&show(f.before), show(f.after), f.change)).into());
+        }
+        table.row(row);
+    }
+    Some(table)
+}
+
+/// A value with its change, where it differs as it is printed.
+fn after(before: &str, after: String, relative: f64) -> String {
+    if before == after { after } else { format!("{after} ({})", change(relative)) }
+}
+
+/// Returns the advice with its reason in one sentence.
+fn verdict(advised: &Advised, asked: &Asked<'_>) -> String {
+    let Asked { words: (begin, leave), answer, .. } = asked;
+    let judged = &answer.judged;
+    let period = advised.period.name();
+    let name = answer.best.as_ref().map_or("", |best| best.name.as_str());
+    let got = judged.got.map_or("-".to_string(), change);
+    let spread = percent(Some(advised.advice.spread), 1);
+    match answer.reason {
+        Reason::Recommended => format!(
+            "{begin}{name}: the goal changes by {got} on {period}s not used to choose; better in {} of {} judgements",
+            judged.better, judged.of
+        ),
+        Reason::NothingBetter if advised.stopped => {
+            format!("{leave}: nothing tried so far is better, and it was stopped before all was tried")
+        }
+        Reason::NothingBetter => format!("{leave}: nothing tried is better by more than clock phases make ({spread})"),
+        Reason::NotHeld => format!(
+            "{leave}: choices made on some {period}s were better on the others in {} of {} judgements only",
+            judged.better, judged.of
+        ),
+        Reason::WithinSpread => {
+            format!("{leave}: choices are worth {got} on unseen {period}s, no more than clock phases make ({spread})")
+        }
+        Reason::Unclear => format!("{leave}: the interval of the best, {name}, contains zero"),
+        Reason::TooFewPeriods => {
+            format!("nothing can be recommended from {} {period}s; four are needed", advised.advice.periods)
+        }
+        Reason::Unfinished => "nothing is recommended yet: it was stopped before this was judged".to_string(),
+        Reason::InsideReplayError => {
+            format!("{leave}: the best, {name}, changes the goal by less than the replay is off")
+        }
+    }
+}
