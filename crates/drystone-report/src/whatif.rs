@@ -30,8 +30,9 @@ pub fn whatif_page(result: &Value) -> String {
         main.push_str(&payers(alternative));
     }
     main.push_str("</section>\n<section id=\"tables\"><h2>Every class of jobs</h2>");
+    let hours = if result["unit"] == "node" { "node-hours" } else { "processor-hours" };
     for alternative in list(&result["alternatives"]) {
-        table(alternative, &mut main);
+        table(alternative, hours, &mut main);
     }
     main.push_str("</section>\n</main>\n");
     let mut out = String::with_capacity(main.len() + (1 << 16));
@@ -42,7 +43,7 @@ pub fn whatif_page(result: &Value) -> String {
          name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n<meta \
          name=\"generator\" content=\"drystone {}\">\n<link rel=\"icon\" href=\"data:,\">\n<title>{title}</title>\n<style>{} figure svg {{ \
          width: 100%; min-width: 40rem; height: auto; background: #fff; }} #plots figure {{ margin: 0 0 1.8rem; overflow-x: auto; }} tbody \
-         th[scope=row] {{ text-align: left; font-weight: 400; }} thead th:first-child {{ text-align: left; }} @media \
+         th[scope=row], tbody th[scope=rowgroup] {{ text-align: left; }} tbody th[scope=row] {{ font-weight: 400; }} thead th:first-child {{ text-align: left; }} @media \
          (prefers-color-scheme: dark) {{ figure svg {{ filter: invert(.92) hue-rotate(180deg); }} }}</style>\n</head>\n<body>\n{main}<script type=\"application/json\" \
          id=\"data\">{}</script>\n</body>\n</html>\n",
         env!("CARGO_PKG_VERSION"),
@@ -266,40 +267,67 @@ fn curve(result: &Value) -> String {
         WIDTH / 2.0,
         HEIGHT - 6.0
     );
-    let enough = match result["curve"]["enough"].as_str() {
-        Some(enough) => format!("More stop helping at {enough}."),
-        None => "Every step still helps.".to_string(),
-    };
     format!(
         "<figure><h3>Mean wait by size of the machine</h3>{svg}<figcaption>The same jobs on each machine, with the intervals of the \
          differences. {}</figcaption></figure>",
-        escape(&enough)
+        prose(result["curve"]["sentence"].as_str().unwrap_or_default())
     )
 }
 
-/// Every class of an alternative.
-fn table(alternative: &Value, out: &mut String) {
-    // One unit for all times of the table.
-    let waits: Vec<f64> =
-        list(&alternative["classes"]).flat_map(|class| [number(&class["before"]), number(&class["after"])]).collect();
+/// Every class of an alternative, kind by kind: the rows of a kind add up to all jobs.
+fn table(alternative: &Value, hours: &str, out: &mut String) {
+    // One unit for all times of the table, and as many decimals as its differences need.
+    let all = || list(&alternative["classes"]);
+    let waits: Vec<f64> = all().flat_map(|class| [number(&class["before"]), number(&class["after"])]).collect();
     let column = TimeColumn::in_unit(TimeColumn::of(&waits).unit, &[]);
+    let ends = |class: &Value| interval(&class["interval"]).map_or([0.0; 2], |(low, high)| [low, high]);
+    let differences: Vec<f64> =
+        all().flat_map(|class| [[number(&class["difference"]); 2], ends(class)].concat()).collect();
+    let difference_column = TimeColumn::in_unit(column.unit, &differences);
+    let mut kinds: Vec<&str> = Vec::new();
+    for by in all().filter_map(|class| class["by"].as_str()) {
+        if !kinds.contains(&by) {
+            kinds.push(by);
+        }
+    }
     let _ = write!(
         out,
-        "<h3>{}</h3><div class=\"frame\"><table><thead><tr><th scope=\"col\">jobs</th><th>number</th><th>of work</th><th>mean wait before, \
-         {unit}</th><th>after, {unit}</th><th>difference, {unit}</th><th>interval, {unit}</th><th>job-hours</th><th>node-hours</th></tr></thead><tbody>",
+        "<h3><code>{}</code></h3><div class=\"frame\"><table><thead><tr><th scope=\"col\">class</th><th>jobs</th><th>of work</th><th>mean wait before, \
+         {unit}</th><th>after, {unit}</th><th>difference, {unit}</th><th>interval, {unit}</th><th>job-hours waited</th><th>{hours} waited</th></tr></thead>",
         escape(alternative["change"].as_str().unwrap_or_default()),
         unit = column.unit.name()
     );
-    for class in list(&alternative["classes"]) {
-        let (by, name) = (class["by"].as_str().unwrap_or_default(), class["class"].as_str().unwrap_or_default());
+    for kind in kinds {
+        let _ = write!(out, "<tbody><tr><th scope=\"rowgroup\" colspan=\"9\">By {}</th></tr>", escape(kind));
+        rows(all().filter(|class| class["by"] == kind), (column, difference_column), out);
+        out.push_str("</tbody>");
+    }
+    out.push_str("</table></div>");
+    for note in list(&alternative["notes"]).chain(list(&alternative["warnings"])) {
+        let _ = write!(out, "<p>{}</p>", prose(note.as_str().unwrap_or_default()));
+    }
+}
+
+/// The rows of classes, with columns for waits and for differences.
+fn rows<'a>(classes: impl Iterator<Item = &'a Value>, columns: (TimeColumn, TimeColumn), out: &mut String) {
+    let (column, differences) = columns;
+    let whole = |value: f64| {
+        let text = fixed(value.abs(), 0);
+        match value {
+            _ if text == "0" => text,
+            v if v < 0.0 => format!("−{text}"),
+            _ => format!("+{text}"),
+        }
+    };
+    for class in classes {
+        let name = class["class"].as_str().unwrap_or_default();
         let difference = number(&class["difference"]);
-        let signed = |value: f64| column.signed(value).replace('-', "−");
+        let signed = |value: f64| differences.signed(value).replace('-', "−");
         let around = interval(&class["interval"])
             .map_or("-".to_string(), |(low, high)| format!("{} to {}", signed(low), signed(high)));
         let _ = write!(
             out,
-            "<tr><th scope=\"row\">{}: {}</th><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>",
-            escape(by),
+            "<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>",
             escape(name),
             fixed(number(&class["jobs"]), 0),
             percent(Some(number(&class["work"])), 1),
@@ -307,13 +335,9 @@ fn table(alternative: &Value, out: &mut String) {
             column.text(number(&class["after"])),
             signed(difference),
             around,
-            fixed(number(&class["job_hours"]), 0),
-            fixed(number(&class["node_hours"]), 0)
+            whole(number(&class["job_hours"])),
+            whole(number(&class["node_hours"]))
         );
-    }
-    out.push_str("</tbody></table></div>");
-    for note in list(&alternative["notes"]).chain(list(&alternative["warnings"])) {
-        let _ = write!(out, "<p>{}</p>", prose(note.as_str().unwrap_or_default()));
     }
 }
 

@@ -64,9 +64,10 @@ pub(super) fn nodes(
     pool.conf = conf.map(|text| text.text());
     let gone = resized(applied, change, at, procs, (old_conf.as_ref(), new_conf.as_ref()))?;
     let more = if wanted > now { "more" } else { "fewer" };
+    let s = if wanted == 1 { "" } else { "s" };
     applied.note(match pool_of_processors {
-        true => format!("{name} has {wanted} processors instead of {now}"),
-        false => format!("{name} has {wanted} nodes instead of {now}, {changed} processors {more}"),
+        true => format!("{name} has {wanted} processor{s} instead of {now}"),
+        false => format!("{name} has {wanted} node{s} instead of {now}, {changed} processors {more}"),
     });
     let mut drafts = applied.drafts();
     leave_running(applied, &mut drafts, &gone);

@@ -11,6 +11,9 @@ pub(super) fn set(accounts: &mut Accounts, name: &str, limits: &[(String, String
         row.push_str("|0");
     }
     for (key, value) in limits {
+        if !key.contains("TRES") && key != "Priority" && value.trim() == "0" {
+            return Err(format!("{key}=0 lets no job run; give 1 or more, or -1 for no limit"));
+        }
         let _ = write!(head, "|{key}");
         let _ = write!(row, "|{value}");
     }

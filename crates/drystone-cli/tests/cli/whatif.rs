@@ -137,6 +137,78 @@ fn a_curve_fits_a_screen() {
     assert_eq!(all, 5, "{csv}");
 }
 
+/// Four jobs a day that wait an hour together on three processors: the third needs all of them and
+/// waits for the first, and the fourth runs meanwhile. On four processors the third starts at once,
+/// and the fourth waits eight hours for it. Without backfilling the fourth waits nine hours on
+/// three processors.
+#[test]
+fn more_processors_can_harm_and_are_warned_of() {
+    const HOUR: i64 = 3_600;
+    let mut log = "; MaxProcs: 3\n; UnixStartTime: 1760313600\n".to_string();
+    for day in 0..42_i64 {
+        for (at, (submit, procs, hours)) in [(0, 1, 2), (0, 1, 1), (1, 3, 8), (1, 2, 1)].into_iter().enumerate() {
+            let run = hours * HOUR;
+            log += &line(day * 4 + at as i64 + 1, day * 86_400 + submit * HOUR, run, procs, run);
+        }
+    }
+    let folder = Folder::with("log.swf", log);
+    let one = |policy: &'static str, change: &'static str| {
+        let args = ["--policy", policy, "--procs-change", change, "--format", "json"];
+        folder.run(&whatif(&args)).json()["alternatives"][0].clone()
+    };
+    let found = one("easy", "+1");
+    assert_eq!((&found["wait"]["before"], &found["wait"]["after"]), (&900.0.into(), &7_200.0.into()));
+    assert_eq!(found["verdict"], "more");
+    assert_eq!(found["wait"]["job_hours"], 42.0 * 7.0);
+    let warning = found["warnings"][0].as_str().expect("a warning");
+    assert!(warning.contains("longer with more nodes") && warning.contains("anomaly"), "{warning}");
+    let text = folder.run(&whatif(&["--policy", "easy", "--procs-change", "+1"])).ok();
+    assert!(text.contains("jobs wait longer with more nodes"), "{text}");
+    // Room for all harms no job, and first come, first served knows no such harm.
+    for (policy, change, after) in [("easy", "+3", 0.0), ("fcfs", "+1", 8.0 * 900.0), ("fcfs", "+3", 0.0)] {
+        let found = one(policy, change);
+        assert_eq!((&found["wait"]["after"], &found["verdict"]), (&after.into(), &"less".into()), "{policy} {change}");
+        assert_eq!(found["warnings"], serde_json::json!([]), "{policy} {change}");
+    }
+}
+
+/// A wide interval is no proof that more nodes are of no use, and a curve counts the nodes that
+/// were asked for, whatever the nodes of other pools are.
+#[test]
+fn a_curve_claims_no_more_than_it_knows() {
+    let folder = Folder::new();
+    site(&folder);
+    let found = folder.run(&["whatif", "site", "--nodes", "gpu:+1,+3", "--quiet", "--format", "json"]).json();
+    let more: Vec<f64> = found["curve"]["points"]
+        .as_array()
+        .expect("points")
+        .iter()
+        .filter_map(|point| point["more"].as_f64())
+        .collect();
+    assert_eq!(more, [0.0, 1.0, 3.0]);
+    // One week of six is busy: eight processors more take its queue away, no other week says so.
+    let mut log = "; MaxProcs: 16\n; UnixStartTime: 1760313600\n".to_string();
+    let mut number = 0;
+    for day in 0..42_i64 {
+        for job in 0..if (14..21).contains(&day) { 40 } else { 2 } {
+            number += 1;
+            log += &line(number, day * 86_400 + job * 900, 20_000, 8, 20_000);
+        }
+    }
+    folder.write("rush.swf", log);
+    let args = ["whatif", "rush.swf", "--policy", "easy", "--procs-change", "+8,+16", "--quiet"];
+    let found = folder.run(&[&args[..], &["--format", "json"]].concat()).json();
+    assert_eq!(
+        (&found["alternatives"][1]["verdict"], &found["curve"]["enough"]),
+        (&"unclear".into(), &"as it is".into())
+    );
+    let text = folder.run(&args).ok();
+    assert!(text.contains("No number of them clearly shortens the mean wait: at `procs +16` -"), "{text}");
+    assert!(!text.contains("stop helping"), "{text}");
+    let one = folder.run(&["whatif", "rush.swf", "--policy", "easy", "--procs-change", "+16", "--quiet"]).ok();
+    assert!(one.contains("of waiting, which may be chance."), "{one}");
+}
+
 #[test]
 fn wrong_usage_says_what_is_right() {
     let folder = folder();
@@ -153,6 +225,7 @@ fn wrong_usage_says_what_is_right() {
         (&["--policy", "easy", "--cpus", "4", "--nodes", "+1"], "leave --policy out"),
         (&["--slurm", "missing.conf", "--nodes", "+1"], "missing.conf"),
         (&["--slurm", "slurm.conf", "--qos-limit", "gold: MaxJobsPU=1"], "no QOS is called `gold`"),
+        (&["--slurm", "slurm.conf", "--qos-limit", "normal: MaxJobsPU=0"], "MaxJobsPU=0 lets no job run"),
         (&["--remove", "user:77"], "changes"),
     ] {
         let ran = folder.run(&whatif(args));

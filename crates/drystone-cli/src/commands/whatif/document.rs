@@ -1,6 +1,6 @@
 //! The result for people.
 
-use super::result::{Alternative, Verdict, WhatIf};
+use super::result::{Alternative, Step, Verdict, WORTH, WhatIf};
 use super::simulate::Figures;
 use crate::output::document::{Document, Table, Tone, Value};
 use crate::output::number::{TimeColumn, TimeUnit, count, duration, exact_percent, fixed, percent, plural};
@@ -33,7 +33,7 @@ pub(super) fn whole(result: &WhatIf) -> Document {
         document.heading(format!("{}: who gains and who pays", alternative.change));
         match alternative.classes.is_empty() {
             true => document.text("All jobs are of one class."),
-            false => document.table(classes(result, alternative.classes.iter())),
+            false => by_kind(result, alternative, &mut document),
         }
         for note in alternative.notes.iter().chain(&alternative.warnings) {
             document.text(note.clone());
@@ -47,16 +47,18 @@ fn document(result: &WhatIf, most: usize, told: usize) -> Document {
     let mut document = head(result);
     if let [alternative] = result.alternatives.as_slice() {
         document.text(format!(
-            "In all {} job-hours and {} {} of waiting.",
+            "In all {} job-hours and {} {} of waiting{}.",
             plus(alternative.wait.job_hours),
             plus(alternative.wait.node_hours),
-            hours_of(result)
+            hours_of(result),
+            if is_in_doubt(result, alternative) { ", which may be chance" } else { "" }
         ));
         let named: Vec<&ClassChange> =
             alternative.classes.iter().filter(|class| is_worth_naming(class)).take(most).collect();
         if !named.is_empty() {
             document.heading(format!("Winners and losers, most {}-hours of waiting first", result.unit));
             document.table(classes(result, named.into_iter()));
+            document.text(chance(result, alternative));
         }
     } else if most > 0 {
         let facts: Vec<(String, String)> = result
@@ -105,11 +107,7 @@ fn head(result: &WhatIf) -> Document {
     document.facts(facts);
     document.table(alternatives(result));
     if let Some(curve) = &result.curve {
-        document.text(match &curve.enough {
-            Some(enough) if enough == "as it is" => "No more of them clearly shorten the mean wait.".to_string(),
-            Some(enough) => format!("More stop helping at `{enough}`: beyond it the mean wait is not clearly shorter."),
-            None => "Every step to more still helps.".to_string(),
-        });
+        document.text(curve.sentence.clone());
     }
     if !result.not_done.is_empty() {
         document.text(format!("Not simulated to the end: {}.", result.not_done.join(", ")));
@@ -212,11 +210,11 @@ fn classes<'a>(result: &WhatIf, all: impl Iterator<Item = &'a ClassChange>) -> T
     let waits = TimeColumn::in_unit(TimeUnit::of(longest), &befores);
     let column = column(waits.unit, all.iter().map(|class| &class.change));
     let mut table = Table::new([
-        "jobs".to_string(),
+        "class".to_string(),
         "of work".to_string(),
         format!("wait before, {}", waits.unit.name()),
         difference_header(result, column),
-        format!("{} waited", hours_of(result)),
+        format!("change in {} waited", hours_of(result)),
     ])
     .texts(&[0, 3]);
     for class in all {
@@ -229,7 +227,7 @@ fn classes<'a>(result: &WhatIf, all: impl Iterator<Item = &'a ClassChange>) -> T
         let hours = plus(change.node_hours);
         table.row(vec![
             named(class).into(),
-            percent(Some(class.work), 0).into(),
+            if class.work > 0.0 && class.work < 0.005 { "<1%".into() } else { percent(Some(class.work), 0).into() },
             waits.text(change.before).into(),
             Value::toned(difference(change, column), tone),
             Value::toned(hours, tone),
@@ -251,10 +249,10 @@ fn who(result: &WhatIf, one: &Alternative) -> Option<String> {
     let told = |sign: i8, word: &str| {
         let class = one.classes.iter().find(|class| is_worth_naming(class) && class.change.sign() == sign)?;
         Some(format!(
-            "{word} most: {}, {}, {} {}",
+            "{word} most: {} ({} per job, {} {})",
             named(class),
             one_difference(class.change.difference),
-            fixed(class.change.node_hours, 0),
+            plus(class.change.node_hours),
             hours_of(result)
         ))
     };
@@ -295,7 +293,7 @@ fn notes(result: &WhatIf) -> Vec<String> {
         })
         .collect();
     if !gone.is_empty() {
-        all.push(format!("Left out, and in no difference: {}.", gone.join(", ")));
+        all.push(format!("Left out, and in no difference nor in the mean wait after it: {}.", gone.join(", ")));
     }
     if result.periods < 4 {
         all.push(format!("There are too few {}s for intervals: four at least.", result.period.name()));
@@ -315,33 +313,116 @@ pub(super) fn sentences(result: &WhatIf) -> Vec<String> {
     )];
     for one in &result.alternatives {
         let verdict = match one.verdict {
-            Verdict::Less => "jobs wait less",
-            Verdict::More => "jobs wait longer",
-            Verdict::Same => "no job waits longer or shorter",
-            Verdict::Unclear => "no clear difference",
-            Verdict::WithinClocks => "no more than Slurm's clocks make",
+            Verdict::Less => "jobs wait less".to_string(),
+            Verdict::More => "jobs wait longer".to_string(),
+            Verdict::Same => "no job waits longer or shorter".to_string(),
+            Verdict::Unclear if is_in_doubt(result, one) => {
+                format!(
+                    "this may be chance, {} are too few to tell",
+                    plural(result.periods as u64, result.period.name())
+                )
+            }
+            Verdict::Unclear => "no clear difference".to_string(),
+            Verdict::WithinClocks => "no more than Slurm's clocks make".to_string(),
         };
-        let unit = TimeUnit::of(one.after.wait_mean.max(result.before.wait_mean));
-        let who = who(result, one).map_or(String::new(), |who| format!(" {who}."));
+        let who = who(result, one).map_or(String::new(), |who| {
+            let (first, rest) = who.split_at(1);
+            format!(" {}{}.", first.to_ascii_uppercase(), rest.replacen("; pays", ". Pays", 1))
+        });
+        let hours = match one.verdict {
+            Verdict::Same => String::new(),
+            _ => format!(
+                " In all {} job-hours and {} {} of waiting.",
+                plus(one.wait.job_hours),
+                plus(one.wait.node_hours),
+                hours_of(result)
+            ),
+        };
         all.push(format!(
-            "{}: mean wait {}, {} {}; {verdict}; {} job-hours and {} {}-hours of waiting.{who}",
+            "`{}`: mean wait {}, {}: {verdict}.{hours}{who}",
             one.change,
             duration(one.after.wait_mean),
-            difference(&one.wait, column(unit, std::iter::once(&one.wait))),
-            unit.name(),
-            fixed(one.wait.job_hours, 0),
-            fixed(one.wait.node_hours, 0),
-            result.unit
+            in_words(&one.wait.clone().into(), result.confidence),
         ));
         all.extend(one.warnings.iter().cloned());
     }
-    if let Some(curve) = &result.curve {
-        all.push(match &curve.enough {
-            Some(enough) if enough == "as it is" => "No more of them clearly shorten the mean wait.".to_string(),
-            Some(enough) => format!("More stop helping at {enough}."),
-            None => "Every step to more still helps.".to_string(),
-        });
-    }
+    all.extend(result.curve.iter().map(|curve| curve.sentence.clone()));
+    all.extend(result.alternatives.iter().map(|one| chance(result, one)).max_by_key(String::len));
     all.extend(notes(result));
     all
+}
+
+/// A sentence on where more nodes stop to help. `beyond` leads from the first machine that no
+/// larger one is clearly better than to the largest; a difference below `worth` is no help.
+pub(super) fn limit_of_help(beyond: Option<&Step>, worth: f64, confidence: f64) -> String {
+    let Some(step) = beyond else { return "Every step to more still helps.".to_string() };
+    let told = || in_words(&(step.difference, step.interval).into(), confidence);
+    match (step.from.as_str(), -step.difference > worth) {
+        ("as it is", false) => "More of them do not shorten the mean wait.".to_string(),
+        ("as it is", true) => {
+            format!("No number of them clearly shortens the mean wait: at `{}` {}, too wide to tell.", step.to, told())
+        }
+        (from, false) => format!("More stop helping at `{from}`: beyond it the mean wait is no shorter."),
+        (from, true) => format!("Beyond `{from}` the mean wait is not clearly shorter: at `{}` {}.", step.to, told()),
+    }
+}
+
+/// A difference in seconds with its interval.
+pub(super) struct Told(f64, Option<(f64, f64)>);
+
+impl From<(f64, Option<(f64, f64)>)> for Told {
+    fn from((difference, interval): (f64, Option<(f64, f64)>)) -> Told {
+        Told(difference, interval)
+    }
+}
+
+impl From<PairedChange> for Told {
+    fn from(change: PairedChange) -> Told {
+        Told(change.difference, change.interval)
+    }
+}
+
+/// A difference with its unit and its interval.
+fn in_words(told: &Told, confidence: f64) -> String {
+    let ends = told.1.map_or([0.0; 2], |(low, high)| [low, high]);
+    let column = TimeColumn::in_unit(TimeUnit::of(told.0.abs()), &[told.0, ends[0], ends[1]]);
+    let text = format!("{} {}", column.signed(told.0), column.unit.name());
+    match told.1 {
+        Some((low, high)) => {
+            format!("{text} ({} interval {} to {})", exact_percent(confidence), column.signed(low), column.signed(high))
+        }
+        None => text,
+    }
+}
+
+/// Returns whether a difference is one that would matter, and is not clear.
+fn is_in_doubt(result: &WhatIf, one: &Alternative) -> bool {
+    one.verdict == Verdict::Unclear && one.wait.difference.abs() > WORTH * result.before.wait_mean
+}
+
+/// A warning about reading many classes, and about adding them up.
+fn chance(result: &WhatIf, one: &Alternative) -> String {
+    let compared =
+        one.classes.iter().filter(|class| class.change.interval.is_some_and(|(low, high)| low < high)).count();
+    let expected = compared as f64 * (1.0 - result.confidence);
+    format!(
+        "A job is in one class of each kind: partition, account, size and run time, GPUs. Of {compared} classes compared, about {} \
+         would look clear by chance.",
+        fixed(expected.ceil(), 0)
+    )
+}
+
+/// One table for each kind of class, whose rows add up to all jobs.
+fn by_kind(result: &WhatIf, one: &Alternative, document: &mut Document) {
+    let mut kinds: Vec<&str> = Vec::new();
+    for class in &one.classes {
+        if !kinds.contains(&class.by.as_str()) {
+            kinds.push(&class.by);
+        }
+    }
+    for kind in kinds {
+        document.heading(format!("By {kind}"));
+        document.table(classes(result, one.classes.iter().filter(|class| class.by == kind)));
+    }
+    document.text(chance(result, one));
 }

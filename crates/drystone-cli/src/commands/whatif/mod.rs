@@ -129,7 +129,7 @@ fn answer(
     if let Some(none) = found.before.counted().next().is_none().then_some("no job counts") {
         message::warning(none);
     }
-    let curve = result::curve(lists, &after, &found, args.confidence);
+    let curve = result::curve(lists, (&baseline.premises, &after), &found, args.confidence);
     let result = WhatIf {
         schema: "drystone/whatif/1",
         drystone: VERSION,

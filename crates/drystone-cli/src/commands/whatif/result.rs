@@ -9,7 +9,8 @@ use crate::output::Printable;
 use crate::output::document::Document;
 use crate::output::flat::Rows;
 use drystone_advise::{
-    Applied, ChangeList, ClassChange, Left, Length, NodeAmount, PairedChange, PairedWait, SiteChange, paired,
+    Applied, ChangeList, ClassChange, Left, Length, NodeAmount, PairedChange, PairedWait, PoolPremises, Premises,
+    SiteChange, paired,
 };
 use serde::Serialize;
 
@@ -92,8 +93,13 @@ pub(super) struct Curve {
     pub(super) points: Vec<Point>,
     /// From each point to the next, over the same jobs.
     pub(super) steps: Vec<Step>,
-    /// The point from which on more nodes no longer clearly help; `None` if all of them do.
+    /// The first point that no larger one is clearly better than, by 1 % of the mean wait as it is;
+    /// `None` if all of them help.
     pub(super) enough: Option<String>,
+    /// From that point to the largest machine.
+    pub(super) beyond: Option<Step>,
+    /// `enough` and `beyond` as a sentence.
+    pub(super) sentence: String,
 }
 
 /// A point of a curve.
@@ -120,7 +126,7 @@ pub(super) struct Step {
 }
 
 /// A gain of less than this part of the mean wait before is no help.
-const WORTH: f64 = 0.01;
+pub(super) const WORTH: f64 = 0.01;
 
 impl Alternative {
     pub(super) fn of(
@@ -183,7 +189,12 @@ fn named(list: &ChangeList) -> String {
 
 /// Returns the curve if alternatives are numbers of nodes of one place, and nothing else: in their
 /// order.
-pub(super) fn curve(lists: &[ChangeList], after: &[Applied], found: &Found, confidence: f64) -> Option<Curve> {
+pub(super) fn curve(
+    lists: &[ChangeList],
+    (base, after): (&Premises, &[Applied]),
+    found: &Found,
+    confidence: f64,
+) -> Option<Curve> {
     let place = |list: &ChangeList| match list.0.as_slice() {
         [SiteChange::Nodes { of, .. }] => Some(format!("nodes {}", of.clone().unwrap_or_default())),
         [SiteChange::Procs(_)] => Some("procs".to_string()),
@@ -193,14 +204,10 @@ pub(super) fn curve(lists: &[ChangeList], after: &[Applied], found: &Found, conf
     if lists.len() < 2 || lists.iter().any(|list| place(list).as_ref() != Some(&first)) {
         return None;
     }
-    let base = f64::from(found.before.workload.machine().procs);
     let none = ChangeList::default();
     let mut points: Vec<(f64, &ChangeList, &Ran)> = vec![(0.0, &none, &found.before.ran)];
     for ((list, applied), ran) in lists.iter().zip(after).zip(&found.after) {
-        let premises = &applied.premises;
-        let more = f64::from(premises.workload.machine().procs) - base;
-        let scale = premises.pools.iter().map(|pool| pool.per_node * f64::from(pool.scale.max(1))).fold(1.0, f64::max);
-        points.push((if first == "procs" { more } else { more / scale }, list, ran.as_ref()?));
+        points.push((more(applied, base, first == "procs"), list, ran.as_ref()?));
     }
     points.sort_by(|a, b| a.0.total_cmp(&b.0));
     let compare = |one: &Ran, other: &Ran| {
@@ -227,23 +234,34 @@ pub(super) fn curve(lists: &[ChangeList], after: &[Applied], found: &Found, conf
             difference: change.difference,
         }
     };
-    let steps: Vec<Step> = points
-        .windows(2)
-        .map(|pair| {
-            let change = compare(pair[0].2, pair[1].2);
-            Step {
-                from: named(pair[0].1),
-                to: named(pair[1].1),
-                difference: change.difference,
-                interval: change.interval,
-            }
-        })
-        .collect();
+    let step = |from: usize, to: usize| {
+        let change = compare(points[from].2, points[to].2);
+        Step {
+            from: named(points[from].1),
+            to: named(points[to].1),
+            difference: change.difference,
+            interval: change.interval,
+        }
+    };
+    let last = points.len() - 1;
+    let steps: Vec<Step> = (0..last).map(|at| step(at, at + 1)).collect();
     let helps = |step: &Step| step.interval.is_some_and(|(_, high)| high < 0.0) && -step.difference > WORTH * before;
-    // Behind the last step that helps.
-    let last = steps.iter().rposition(helps).map_or(0, |at| at + 1);
-    let enough = (last + 1 < points.len()).then(|| named(points[last].1));
-    Some(Curve { points: points.iter().map(told).collect(), steps, enough })
+    // Two steps can help together where neither is clear.
+    let enough = (0..last).find(|&at| !(at + 1..=last).any(|to| helps(&step(at, to))));
+    let beyond = enough.map(|at| step(at, last));
+    let sentence = document::limit_of_help(beyond.as_ref(), WORTH * before, confidence);
+    let enough = enough.map(|at| named(points[at].1));
+    Some(Curve { points: points.iter().map(told).collect(), steps, enough, beyond, sentence })
+}
+
+/// Returns the nodes, or processors, that a machine has more than before.
+fn more(applied: &Applied, base: &Premises, in_procs: bool) -> f64 {
+    let pools = base.pools.iter().zip(&applied.premises.pools);
+    let each = |(was, is): (&PoolPremises, &PoolPremises)| {
+        let more = f64::from(is.procs) - f64::from(was.procs);
+        if in_procs { more * f64::from(was.scale.max(1)) } else { more / was.per_node.max(1.0) }
+    };
+    pools.map(each).sum()
 }
 
 impl Printable for WhatIf {
