@@ -2,7 +2,8 @@
 
 use crate::assets;
 use crate::html::{embed, escape, prose};
-use crate::number::{change, fixed};
+use crate::number::{TimeColumn, change, fixed};
+use crate::whatif::{STYLE, class_table};
 use serde_json::Value;
 use std::fmt::Write;
 
@@ -25,6 +26,7 @@ pub fn advice_page(advised: &Value) -> String {
     }
     main.push_str("</ul>\n");
     lines(advised, &mut main);
+    payers(advised, &mut main);
     main.push_str("</section>\n<section id=\"plots\"><h2>The trade-off</h2>");
     for figure in [trade_off(advised), promises(advised)] {
         main.push_str(&figure);
@@ -38,8 +40,7 @@ pub fn advice_page(advised: &Value) -> String {
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta http-equiv=\"Content-Security-Policy\" \
          content=\"default-src 'none'; base-uri 'none'; form-action 'none'; style-src 'unsafe-inline'; img-src data:\">\n<meta \
          name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n<meta \
-         name=\"generator\" content=\"drystone {}\">\n<link rel=\"icon\" href=\"data:,\">\n<title>{title}</title>\n<style>{} figure svg {{ \
-         width: 100%; max-width: 100%; height: auto; background: #fff; }} #plots figure {{ margin: 0 0 1.8rem; }}</style>\n</head>\n<body>\n{main}<script type=\"application/json\" \
+         name=\"generator\" content=\"drystone {}\">\n<link rel=\"icon\" href=\"data:,\">\n<title>{title}</title>\n<style>{} {STYLE}</style>\n</head>\n<body>\n{main}<script type=\"application/json\" \
          id=\"data\">{}</script>\n</body>\n</html>\n",
         env!("CARGO_PKG_VERSION"),
         assets::PAGE_CSS,
@@ -63,6 +64,21 @@ fn lines(advised: &Value, out: &mut String) {
         let _ = writeln!(out, "{}", escape(edit["line"].as_str().unwrap_or_default()));
     }
     out.push_str("</pre>\n");
+}
+
+/// Classes of jobs that gain from a recommendation or pay for it.
+fn payers(advised: &Value, out: &mut String) {
+    for (kind, title) in [("settings", "the settings"), ("live", "drystone live"), ("limits", "the limits")] {
+        let classes = &advised["pays"][kind];
+        if classes.as_array().is_none_or(Vec::is_empty) {
+            continue;
+        }
+        let _ = write!(
+            out,
+            "<h3>Who gains from {title} and who pays</h3><p>A job is in one class of each kind, so only the rows of one kind add up.</p>"
+        );
+        class_table(classes, "node-hours", out);
+    }
 }
 
 /// Names of the figures, each once, with its place among the values.
@@ -90,6 +106,7 @@ struct Point<'a> {
 
 const SETTINGS: &str = "#1f6fb4";
 const LIVE: &str = "#b35c00";
+const LIMITS: &str = "#1b7f4b";
 const NOW: &str = "#222222";
 const FAINT: &str = "#9a9a9a";
 
@@ -101,7 +118,7 @@ fn trade_off(advised: &Value) -> String {
     };
     let relative = |now: f64, value: f64| if now > 0.0 { value / now - 1.0 } else { 0.0 };
     let advice = &advised["advice"];
-    let best = [&advice["settings"], &advice["live"]].map(|answer| answer["best"]["name"].as_str());
+    let best = [&advice["settings"], &advice["live"], &advice["limits"]].map(|answer| answer["best"]["name"].as_str());
     let mut points: Vec<Point<'_>> = Vec::new();
     for tried in advice["tried"].as_array().into_iter().flatten() {
         let value = |at: usize| tried["values"][at].as_f64().unwrap_or(0.0);
@@ -123,8 +140,8 @@ fn trade_off(advised: &Value) -> String {
     }
     let svg = scatter(&points, (&format!("change of {x_id}"), &format!("change of {y_id}")), false);
     format!(
-        "<figure><h3>{} against {}</h3>{svg}<figcaption>Left and down is better than today, where the lines cross. Circles: settings of \
-         Slurm; squares: policies to run live; grey: a guard is broken. What is far off is drawn at the edge. Over all periods, which \
+        "<figure><h3>Change of the {} against that of the {}</h3>{svg}<figcaption>Left and down is better than today, where the lines cross. Circles: settings of \
+         Slurm and limits; squares: policies to run live; grey: a guard is broken. What is far off is drawn at the edge. Over all periods, which \
          include those that choices were made on.</figcaption></figure>",
         escape(x_name),
         escape(y_name)
@@ -134,7 +151,7 @@ fn trade_off(advised: &Value) -> String {
 /// The gain of each choice on its own periods, and on the others.
 fn promises(advised: &Value) -> String {
     let mut points = Vec::new();
-    for (answer, colour, square) in [("settings", SETTINGS, false), ("live", LIVE, true)] {
+    for (answer, colour, square) in [("settings", SETTINGS, false), ("live", LIVE, true), ("limits", LIMITS, false)] {
         for pair in advised["advice"][answer]["judged"]["pairs"].as_array().into_iter().flatten() {
             let (x, y) = (pair[0].as_f64().unwrap_or(0.0), pair[1].as_f64().unwrap_or(0.0));
             points.push(Point { x, y, name: "", colour, named: false, square });
@@ -272,24 +289,34 @@ fn ticks(low: f64, high: f64) -> Vec<f64> {
 
 /// Everything that was tried.
 fn table(advised: &Value, out: &mut String) {
-    let figures = figures(advised);
-    out.push_str("<div class=\"wide\"><table><thead><tr><th>what</th><th>change of the goal</th>");
-    for (_, id, name, _) in &figures {
-        let _ = write!(out, "<th title=\"{}\">{}</th>", escape(name), escape(id));
+    let number = |value: &Value| value.as_f64().unwrap_or(0.0);
+    let all = || advised["advice"]["tried"].as_array().into_iter().flatten();
+    // One unit for the times of a column.
+    let columns: Vec<(usize, Option<TimeColumn>)> = figures(advised)
+        .iter()
+        .map(|&(at, ..)| {
+            let seconds = advised["baseline"]["figures"][at]["seconds"] == true;
+            (at, seconds.then(|| TimeColumn::of(&all().map(|tried| number(&tried["values"][at])).collect::<Vec<_>>())))
+        })
+        .collect();
+    out.push_str("<div class=\"frame\"><table><thead><tr><th>candidate</th><th>change of the goal</th>");
+    for ((_, id, name, _), (_, column)) in figures(advised).iter().zip(&columns) {
+        let unit = column.map_or(String::new(), |column| format!(", {}", column.unit.name()));
+        let _ = write!(out, "<th title=\"{}\">{}{unit}</th>", escape(name), escape(id));
     }
     out.push_str("<th>guards</th><th>phases</th></tr></thead><tbody>");
-    for tried in advised["advice"]["tried"].as_array().into_iter().flatten() {
-        let number = |value: &Value| value.as_f64().unwrap_or(0.0);
+    for tried in all() {
         let _ = write!(
             out,
-            "<tr><td>{}{}</td><td>{}</td>",
+            "<tr><th scope=\"row\">{}{}</th><td>{}</td>",
             if tried["live"] == true { "live: " } else { "" },
             escape(tried["name"].as_str().unwrap_or_default()),
             change(number(&tried["change"]))
         );
-        for &(at, ..) in &figures {
+        for &(at, column) in &columns {
             let value = number(&tried["values"][at]);
-            let _ = write!(out, "<td>{}</td>", fixed(value, if value < 100.0 { 2 } else { 0 }));
+            let usual = || fixed(value, if value < 100.0 { 2 } else { 0 });
+            let _ = write!(out, "<td>{}</td>", column.map_or_else(usual, |column| column.text(value)));
         }
         let kept = if tried["keeps"] == true { "kept" } else { "broken" };
         let _ = write!(out, "<td>{kept}</td><td>{}</td></tr>", tried["phases"]);
@@ -317,7 +344,10 @@ mod tests {
         let tried = |name: &str, live: bool, values: [f64; 2]| json!({"name": name, "live": live, "change": -0.1, "keeps": true, "phases": 4, "values": values});
         let page = advice_page(&json!({
             "workload": {"name": "<b>log</b>"}, "goal": "avgX", "sentences": ["Set <x>."],
-            "baseline": {"figures": [{"figure": "avgX", "name": "slowdown", "value": 10.0}, {"figure": "maxW", "name": "longest wait", "value": 0.0}]},
+            "baseline": {"figures": [{"figure": "avgX", "name": "slowdown", "value": 10.0, "seconds": false},
+                {"figure": "maxW", "name": "longest wait", "value": 0.0, "seconds": true}]},
+            "pays": {"settings": [{"by": "account", "class": "<c>", "work": 0.5, "jobs": 3, "before": 60.0, "after": 90.0,
+                "difference": 30.0, "interval": [20.0, 40.0], "job_hours": 1.0, "node_hours": 2.0}], "live": [], "limits": []},
             "advice": {
                 "settings": {"reason": "recommended", "best": {"name": "bf_window=<1>"}, "judged": {"pairs": [[-0.2, -0.1]]},
                     "edits": [{"line": "SchedulerParameters=<1>", "replaces": "slurm.conf:3", "was": "SchedulerParameters=x"}]},
@@ -328,5 +358,7 @@ mod tests {
         assert!(page.contains("SchedulerParameters=&lt;1&gt;") && page.contains("# instead of slurm.conf:3"));
         assert!(!page.contains("<b>") && !page.contains("=<1>") && !page.contains("NaN"), "{page}");
         assert_eq!(page.matches("<figure>").count(), 2);
+        assert!(page.contains("Who gains from the settings and who pays") && page.contains(">&lt;c&gt;</th>"));
+        assert!(page.contains("<th title=\"longest wait\">maxW, s</th>"));
     }
 }

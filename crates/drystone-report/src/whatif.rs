@@ -41,10 +41,7 @@ pub fn whatif_page(result: &Value) -> String {
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta http-equiv=\"Content-Security-Policy\" \
          content=\"default-src 'none'; base-uri 'none'; form-action 'none'; style-src 'unsafe-inline'; img-src data:\">\n<meta \
          name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n<meta \
-         name=\"generator\" content=\"drystone {}\">\n<link rel=\"icon\" href=\"data:,\">\n<title>{title}</title>\n<style>{} figure svg {{ \
-         width: 100%; min-width: 40rem; height: auto; background: #fff; }} #plots figure {{ margin: 0 0 1.8rem; overflow-x: auto; }} tbody \
-         th[scope=row], tbody th[scope=rowgroup] {{ text-align: left; }} tbody th[scope=row] {{ font-weight: 400; }} thead th:first-child {{ text-align: left; }} @media \
-         (prefers-color-scheme: dark) {{ figure svg {{ filter: invert(.92) hue-rotate(180deg); }} }}</style>\n</head>\n<body>\n{main}<script type=\"application/json\" \
+         name=\"generator\" content=\"drystone {}\">\n<link rel=\"icon\" href=\"data:,\">\n<title>{title}</title>\n<style>{} {STYLE}</style>\n</head>\n<body>\n{main}<script type=\"application/json\" \
          id=\"data\">{}</script>\n</body>\n</html>\n",
         env!("CARGO_PKG_VERSION"),
         assets::PAGE_CSS,
@@ -274,10 +271,25 @@ fn curve(result: &Value) -> String {
     )
 }
 
-/// Every class of an alternative, kind by kind: the rows of a kind add up to all jobs.
+/// Every class of an alternative, and its notes.
 fn table(alternative: &Value, hours: &str, out: &mut String) {
+    let _ = write!(out, "<h3><code>{}</code></h3>", escape(alternative["change"].as_str().unwrap_or_default()));
+    class_table(&alternative["classes"], hours, out);
+    for note in list(&alternative["notes"]).chain(list(&alternative["warnings"])) {
+        let _ = write!(out, "<p>{}</p>", prose(note.as_str().unwrap_or_default()));
+    }
+}
+
+/// Style of tables of classes, and of drawings that scroll on a phone and turn dark.
+pub(crate) const STYLE: &str = "figure svg { width: 100%; min-width: 40rem; height: auto; background: #fff; } #plots figure { \
+    margin: 0 0 1.8rem; overflow-x: auto; } tbody th[scope=row], tbody th[scope=rowgroup] { text-align: left; } tbody \
+    th[scope=row] { font-weight: 400; min-width: 11rem; overflow-wrap: break-word; } thead th:first-child { text-align: left; } td { white-space: nowrap; } @media \
+    (prefers-color-scheme: dark) { figure svg { filter: invert(.92) hue-rotate(180deg); } }";
+
+/// Classes of jobs, kind by kind: the rows of a kind add up to all jobs.
+pub(crate) fn class_table(classes: &Value, hours: &str, out: &mut String) {
     // One unit for all times of the table, and as many decimals as its differences need.
-    let all = || list(&alternative["classes"]);
+    let all = || list(classes);
     let waits: Vec<f64> = all().flat_map(|class| [number(&class["before"]), number(&class["after"])]).collect();
     let column = TimeColumn::in_unit(TimeColumn::of(&waits).unit, &[]);
     let ends = |class: &Value| interval(&class["interval"]).map_or([0.0; 2], |(low, high)| [low, high]);
@@ -292,9 +304,8 @@ fn table(alternative: &Value, hours: &str, out: &mut String) {
     }
     let _ = write!(
         out,
-        "<h3><code>{}</code></h3><div class=\"frame\"><table><thead><tr><th scope=\"col\">class</th><th>jobs</th><th>of work</th><th>mean wait before, \
+        "<div class=\"frame\"><table><thead><tr><th scope=\"col\">class</th><th>jobs</th><th>of work</th><th>mean wait before, \
          {unit}</th><th>after, {unit}</th><th>difference, {unit}</th><th>interval, {unit}</th><th>job-hours waited</th><th>{hours} waited</th></tr></thead>",
-        escape(alternative["change"].as_str().unwrap_or_default()),
         unit = column.unit.name()
     );
     for kind in kinds {
@@ -303,9 +314,6 @@ fn table(alternative: &Value, hours: &str, out: &mut String) {
         out.push_str("</tbody>");
     }
     out.push_str("</table></div>");
-    for note in list(&alternative["notes"]).chain(list(&alternative["warnings"])) {
-        let _ = write!(out, "<p>{}</p>", prose(note.as_str().unwrap_or_default()));
-    }
 }
 
 /// The rows of classes, with columns for waits and for differences.

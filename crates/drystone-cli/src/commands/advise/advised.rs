@@ -74,6 +74,13 @@ fn named<S: Serializer>(figures: &[(String, Figure, f64)], serializer: S) -> Res
         figure: &'a str,
         name: String,
         value: f64,
+        /// True for a time in seconds.
+        seconds: bool,
     }
-    serializer.collect_seq(figures.iter().map(|(figure, of, value)| Named { figure, name: of.name(), value: *value }))
+    serializer.collect_seq(figures.iter().map(|(figure, of, value)| Named {
+        figure,
+        name: of.name(),
+        value: *value,
+        seconds: of.unit() == drystone::metrics::Unit::Seconds,
+    }))
 }
