@@ -75,7 +75,7 @@ fn payers(advised: &Value, out: &mut String) {
         }
         let _ = write!(
             out,
-            "<h3>Who gains from {title} and who pays</h3><p>A job is in one class of each kind, so only the rows of one kind add up.</p>"
+            "<h3>Winners and losers under {title}</h3><p>A job is in one class of each kind, so only the rows of one kind add up.</p>"
         );
         class_table(classes, "node-hours", out);
     }
@@ -358,7 +358,7 @@ mod tests {
         assert!(page.contains("SchedulerParameters=&lt;1&gt;") && page.contains("# instead of slurm.conf:3"));
         assert!(!page.contains("<b>") && !page.contains("=<1>") && !page.contains("NaN"), "{page}");
         assert_eq!(page.matches("<figure>").count(), 2);
-        assert!(page.contains("Who gains from the settings and who pays") && page.contains(">&lt;c&gt;</th>"));
+        assert!(page.contains("Winners and losers under the settings") && page.contains(">&lt;c&gt;</th>"));
         assert!(page.contains("<th title=\"longest wait\">maxW, s</th>"));
     }
 }

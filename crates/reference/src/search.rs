@@ -426,6 +426,58 @@ pub fn run(goal: &Goal, jobs: &[JobIn], procs: i64) -> Vec<JobOut> {
     out.into_iter().flatten().collect()
 }
 
+/// The end that a running job is believed to have, which has outlived its estimate: put off by a
+/// minute, then by 15, 30, 60 minutes and so on, each time as soon as it has come.
+fn put_off(start: i64, estimate: i64, now: i64) -> i64 {
+    let (mut end, mut minutes) = (start + estimate, 1);
+    while end <= now {
+        end += 60 * minutes;
+        minutes = if minutes == 1 { 15 } else { 2 * minutes };
+    }
+    end
+}
+
+/// The schedule of a whole workload whose jobs are planned for their estimates, which may be too
+/// short: a search at every arrival, at every end, and whenever the end of a running job is put
+/// off, if a job fits the free processors. Every estimate is at least 1 s, and nothing is carried
+/// from search to search.
+#[must_use]
+pub fn run_by_estimates(goal: &Goal, jobs: &[JobIn], procs: i64) -> Vec<JobOut> {
+    let mut out: Vec<Option<JobOut>> = vec![None; jobs.len()];
+    let mut time = i64::MIN;
+    loop {
+        let running: Vec<(usize, i64)> = out
+            .iter()
+            .enumerate()
+            .filter_map(|(at, out)| out.filter(|o| o.end > time).map(|o| (at, o.start)))
+            .collect();
+        let arrivals = jobs.iter().map(|job| job.submit);
+        let ends = out.iter().flatten().map(|out| out.end);
+        let expiries = running.iter().map(|&(at, start)| put_off(start, jobs[at].estimate, time));
+        let Some(now) = arrivals.chain(ends).chain(expiries).filter(|&event| event > time).min() else { break };
+        time = now;
+        let waiting: Vec<usize> = (0..jobs.len()).filter(|&at| jobs[at].submit <= now && out[at].is_none()).collect();
+        let still = running.iter().filter(|(at, _)| out[*at].is_some_and(|o| o.end > now));
+        let ends = still.map(|&(at, start)| (put_off(start, jobs[at].estimate, now), jobs[at].procs)).collect();
+        let described = |&at: &usize| {
+            let JobIn { submit, procs, estimate, user, .. } = jobs[at];
+            Waiting { submit, procs, span: estimate, run: estimate, user }
+        };
+        let waits = waiting.iter().map(described).collect();
+        let problem = Problem { now, procs, running: ends, waiting: waits, ..Problem::default() };
+        let free = procs - problem.running.iter().map(|r| r.1).sum::<i64>();
+        if !problem.waiting.iter().any(|job| job.procs <= free) {
+            continue;
+        }
+        for (&at, start) in waiting.iter().zip(problem.search(goal).starts) {
+            if start == now {
+                out[at] = Some(JobOut { start: now, end: now + jobs[at].run });
+            }
+        }
+    }
+    out.into_iter().flatten().collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

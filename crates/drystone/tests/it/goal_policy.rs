@@ -6,9 +6,11 @@ use drystone::engine::{Notes, Replay, Session, Simulation};
 use drystone::metrics::SearchEffort;
 use drystone::model::{Job, Machine, Span, Time, Workload};
 use drystone::policy::{Gauge, PolicySpec, Stopwatch};
-use drystone_reference::search::{Branching, Goal, Measure, Model, Reuse, Traversal, run};
+use drystone_reference::search::{Branching, Goal, Measure, Model, Reuse, Traversal, run, run_by_estimates};
 use drystone_reference::{JobOut, jobs_of};
 use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -59,6 +61,76 @@ proptest! {
             .map(|s| s.map(|(start, end)| JobOut { start: start.0, end: end.0 }).expect("ended")).collect();
         prop_assert_eq!(ours, run(&goal, &jobs_of(&w), 8), "{}", policy);
     }
+}
+
+/// A job that says less than two minutes and runs for up to hours, on a part of the machine of 8, and
+/// at most 6 jobs beside it, half of them wide, whose estimates are right, too long or too short.
+fn overdue_workloads() -> impl Strategy<Value = Workload> {
+    let first = (1u32..=5, 1i64..120, 500i64..9_000);
+    let share = prop_oneof![2 => Just(1.0), 2 => 0.02..1.0f64, 2 => 1.0..3.0f64];
+    let job = (0i64..400, prop_oneof![1 => 1u32..=3, 1 => 4u32..=8], 50i64..4_000, share);
+    (first, prop::collection::vec(job, 2..7)).prop_map(|((procs, estimate, run), jobs)| {
+        let mut now = 0;
+        let others = jobs.into_iter().map(|(gap, procs, run, share)| {
+            now += gap;
+            (now, procs, ((run as f64 * share) as i64).max(1), run)
+        });
+        let jobs: Vec<_> = std::iter::once((0, procs, estimate, run)).chain(others).collect();
+        workload(8, &jobs)
+    })
+}
+
+/// What a search believes of a job that outlives its estimate: its end is put off by a minute, then
+/// by 15, 30, 60 minutes and so on, and each time a search follows.
+fn agrees_about_overdue_jobs(w: &Workload) -> Result<Vec<JobOut>, TestCaseError> {
+    let goal = |model, measures, relaxed, branching| Goal {
+        model,
+        measures,
+        relaxed,
+        traversal: Traversal::Dds,
+        branching,
+        reuse: Reuse::No,
+        by_estimate: true,
+    };
+    let mut first = Vec::new();
+    for (text, goal) in [
+        ("nodes=all", goal(Model::A, vec![Measure::Excess, Measure::Slowdown], true, Branching::Lxf)),
+        (
+            "lexical(maxW>avgW),nodes=all",
+            goal(Model::Lexical, vec![Measure::MaxWait, Measure::Wait], true, Branching::Fcfs),
+        ),
+    ] {
+        let policy = format!("goal({text})");
+        let ours: Vec<JobOut> = simulate(w, &policy)
+            .spans
+            .iter()
+            .map(|s| s.map(|(start, end)| JobOut { start: start.0, end: end.0 }).expect("ended"))
+            .collect();
+        prop_assert_eq!(&ours, &run_by_estimates(&goal, &jobs_of(w), 8), "{}", policy);
+        first = ours;
+    }
+    Ok(first)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(512))]
+
+    #[test]
+    fn overdue_jobs_agree_with_the_definition(w in overdue_workloads()) {
+        agrees_about_overdue_jobs(&w)?;
+    }
+}
+
+/// The draw puts the rule to the test: the older one makes other schedules in many cases.
+#[test]
+fn the_rule_of_overdue_jobs_matters() {
+    let mut runner = TestRunner::deterministic();
+    let mut different = 0;
+    for _ in 0..300 {
+        let w = overdue_workloads().new_tree(&mut runner).expect("a case").current();
+        different += u32::from(starts(&w, "goal(nodes=all)") != starts(&w, "goal(nodes=all,overdue=again)"));
+    }
+    assert!(different >= 20, "{different} of 300");
 }
 
 /// 4 processors, all busy until 100. At that time four jobs wait: one for the whole machine, since
