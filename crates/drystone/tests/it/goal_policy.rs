@@ -63,8 +63,8 @@ proptest! {
     }
 }
 
-/// A job that says less than two minutes and runs for up to hours, on a part of the machine of 8, and
-/// at most 6 jobs beside it, half of them wide, whose estimates are right, too long or too short.
+/// A job that says less than two minutes and runs for up to hours, on a part of the machine of 8,
+/// and at most 6 jobs beside it, half of them wide, whose estimates are right, too long or short.
 fn overdue_workloads() -> impl Strategy<Value = Workload> {
     let first = (1u32..=5, 1i64..120, 500i64..9_000);
     let share = prop_oneof![2 => Just(1.0), 2 => 0.02..1.0f64, 2 => 1.0..3.0f64];
@@ -80,8 +80,8 @@ fn overdue_workloads() -> impl Strategy<Value = Workload> {
     })
 }
 
-/// What a search believes of a job that outlives its estimate: its end is put off by a minute, then
-/// by 15, 30, 60 minutes and so on, and each time a search follows.
+/// The rule for a job that outlives its estimate: its end is put off by a minute, then by 15, 30,
+/// 60 minutes and so on, and each time a search follows.
 fn agrees_about_overdue_jobs(w: &Workload) -> Result<Vec<JobOut>, TestCaseError> {
     let goal = |model, measures, relaxed, branching| Goal {
         model,
