@@ -9,6 +9,9 @@ pub struct Summary {
     pub recommended: Option<String>,
     /// The recommendation, or that there is none, in one sentence.
     pub headline: String,
+    /// Reasons to doubt the recommendation, such as a gain that may be hardly any.
+    #[serde(default)]
+    pub doubts: Vec<String>,
     /// Costs of the recommendation: sentences.
     pub price: Vec<String>,
     /// Requirements to run it on a site's system.

@@ -171,6 +171,29 @@ fn agrees_or_says(here: &Value, there: &Value, other: &str) -> usize {
         let headline = here["summary"]["headline"].as_str().expect("a headline");
         assert!(a == b || headline.contains(&format!("it is {b}.")), "{a}, {other}: {b}\n{headline}");
     }
+    // A gain that is clear by no mean under the other treatment puts the recommendation in doubt.
+    if let Some(name) = recommended(here).as_str() {
+        let better = |result: &Value| -> Vec<Value> {
+            let policy = policies(result).into_iter().find(|policy| policy["name"] == name).expect("compared");
+            let changes = policy["changes"].as_array().cloned().unwrap_or_default();
+            let mean =
+                |change: &Value| ["wait", "bounded_slowdown"].iter().any(|mean| change["metric"]["mean"] == *mean);
+            let better = changes.into_iter().filter(|change| mean(change) && change["verdict"] == "better");
+            better.map(|change| change["metric"].clone()).collect()
+        };
+        let there = better(there);
+        let lost = better(here).iter().all(|metric| !there.contains(metric));
+        let word = if other == "kill" {
+            "killed"
+        } else if other == "raise" {
+            "raised"
+        } else {
+            "run on"
+        };
+        let doubts = here["summary"]["doubts"].as_array().expect("doubts");
+        let told = doubts.iter().any(|doubt| doubt.as_str().is_some_and(|text| text.contains(word)));
+        assert_eq!(told, lost, "{name}, {other}: {doubts:?}");
+    }
     expected.len()
 }
 

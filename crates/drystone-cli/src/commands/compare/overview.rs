@@ -88,7 +88,8 @@ fn decision(result: &CompareResult) -> Vec<(String, String)> {
     let Some((name, one)) = found else {
         return vec![fact("Recommended", nothing_recommended(result))];
     };
-    let mut facts = vec![fact("Recommended", format!("{name}: {}", gain(result, name)))];
+    let doubt = if result.summary.doubts.is_empty() { "" } else { ", in doubt" };
+    let mut facts = vec![fact("Recommended", format!("{name}{doubt}: {}", gain(result, name)))];
     facts.push(fact("To run it", words::how_in_short(&one.policy).to_string()));
     let price = price(result, one);
     if price.is_empty() {

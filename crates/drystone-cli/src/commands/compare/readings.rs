@@ -52,6 +52,8 @@ pub(super) struct Reading {
     pub(super) leads: Vec<Lead>,
     /// Verdicts that differ.
     pub(super) changed: Vec<Changed>,
+    /// Policies that are clearly better by a mean here, and by none of these means there.
+    pub(super) lost: Vec<String>,
 }
 
 /// Another policy is clearly the best by a mean.
@@ -160,6 +162,7 @@ pub(super) fn readings(bench: &Bench<'_>, simulated: Simulated<'_>) -> Result<Op
             recommended: choices_there.recommended(|_| false).map(|policy| policy.name.clone()),
             leads: leads(&choices, &choices_there),
             changed: changed(comparison, &there),
+            lost: lost(comparison, &there),
         });
     }
     Ok(Some(found))
@@ -194,6 +197,21 @@ fn leads(here: &Choices<'_>, there: &Choices<'_>) -> Vec<Lead> {
         other.then(|| Lead { measure: measure.name(), here: text(here), there: text(there) })
     };
     JUDGED.into_iter().filter_map(of).collect()
+}
+
+/// Returns the policies that are clearly better by a mean here, and by none of these means there.
+fn lost(here: &Comparison, there: &Comparison) -> Vec<String> {
+    let better = |comparison: &Comparison, policy: &str, measure| {
+        let found = comparison.policies.iter().find(|p| p.name == policy);
+        let change = found.and_then(|policy| choices::find(&policy.changes, Metric::Mean(measure)));
+        change.is_some_and(|change| change.verdict == Verdict::Better)
+    };
+    let loses = |policy: &str| {
+        let mut gains = JUDGED.into_iter().filter(|&measure| better(here, policy, measure)).peekable();
+        gains.peek().is_some() && gains.all(|measure| !better(there, policy, measure))
+    };
+    let names = there.policies.iter().map(|policy| policy.name.as_str());
+    names.filter(|name| loses(name)).map(String::from).collect()
 }
 
 /// Returns the verdicts that differ.
@@ -234,6 +252,13 @@ impl Readings {
     /// Returns whether some treatment reverses a verdict on this policy.
     pub(super) fn turns(&self, policy: &str) -> bool {
         self.others.iter().flat_map(|other| &other.changed).any(|changed| changed.policy == policy && changed.turns())
+    }
+
+    /// Returns the treatments under which a policy is no longer clearly better by any mean by which
+    /// it is better here.
+    pub(super) fn loses(&self, policy: &str) -> Vec<&'static str> {
+        let loses = |reading: &&Reading| reading.lost.iter().any(|name| name == policy);
+        self.others.iter().filter(loses).map(|reading| reading.treatment.where_used()).collect()
     }
 
     /// Returns the recommendations under other treatments, where they differ from this policy.
@@ -334,6 +359,7 @@ mod tests {
             recommended: choices(there).recommended(|_| false).map(|policy| policy.name.clone()),
             leads: leads(&choices(here), &choices(there)),
             changed: changed(here, there),
+            lost: lost(here, there),
         }
     }
 
@@ -361,6 +387,8 @@ mod tests {
         assert_eq!(names, [("b", true), ("a", false)]);
         let told = readings(vec![reading(&here, &there)]);
         assert!(told.turns("b") && !told.turns("a"));
+        assert_eq!(told.loses("a"), ["where jobs that run past their limits are killed"]);
+        assert!(told.loses("c").is_empty() && told.loses("d").is_empty());
         let text = told.sentences().concat();
         assert!(text.contains("12 jobs (50.0%) ran past their time limit. If they are killed at the limit, b is worse (+30.0%) by mean wait, not better (-10.0%); a is"), "{text}");
         assert_eq!(told.recommended_instead("a"), ["If they are killed at the limit, it is none of them."]);

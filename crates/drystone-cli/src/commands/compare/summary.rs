@@ -1,7 +1,7 @@
 //! The sheet that a committee reads first: what is recommended, at what price, under which
 //! assumptions.
 
-use super::choices::{Choices, find};
+use super::choices::{Choices, MEANS, find};
 use super::readings::Readings;
 use super::{verdict, words};
 use crate::meta::{ExperimentMeta, WorkloadMeta};
@@ -9,6 +9,9 @@ use crate::output::number::{bound, change, count, duration, percent, plural};
 use drystone::metrics::{Change, Compared, Comparison, Measure, Metric, Verdict};
 use drystone_report::PolicyResult;
 use drystone_report::{Does, Summary};
+
+/// A gain that may be smaller than this is hardly any.
+const HARDLY: f64 = 0.02;
 
 /// Parts of a sheet.
 pub(super) struct Sheet<'a> {
@@ -40,6 +43,7 @@ impl Sheet<'_> {
         Summary {
             recommended: recommended.map(|policy| policy.name.clone()),
             headline: self.headline(&choices, recommended),
+            doubts: recommended.map(|policy| self.doubts(policy)).unwrap_or_default(),
             price: recommended.map(|policy| self.price(policy, result)).unwrap_or_default(),
             to_run_it: result.map(|r| words::to_run_it(&r.policy)),
             assumed: self.assumed(),
@@ -70,11 +74,16 @@ impl Sheet<'_> {
                     Some(format!("mean {} {}{unclear}", measure.name(), with_interval(change)?))
                 })
                 .collect();
+            let doubts = self.doubts(policy);
             let mut headline = format!(
-                "Of the policies that were tried, {} serves this log best: {}, against {base}.",
+                "Of the policies that were tried, {} is recommended{}: {}, against {base}.",
                 policy.name,
+                if doubts.is_empty() { "" } else { ", in doubt" },
                 told.join("; ")
             );
+            if !doubts.is_empty() {
+                headline.push_str(&format!(" In doubt: {}.", doubts.join(", and ")));
+            }
             let instead = self.readings.map(|readings| readings.recommended_instead(&policy.name)).unwrap_or_default();
             if !instead.is_empty() {
                 headline
@@ -97,6 +106,23 @@ impl Sheet<'_> {
             );
         }
         format!("None of the policies that were tried is clearly better than {base} without being worse elsewhere.")
+    }
+
+    /// Reasons to doubt a recommendation.
+    fn doubts(&self, policy: &Compared) -> Vec<String> {
+        let clear: Vec<&Change> = MEANS
+            .into_iter()
+            .filter_map(|measure| find(&policy.changes, Metric::Mean(measure)))
+            .filter(|change| change.verdict == Verdict::Better)
+            .collect();
+        let mut doubts = Vec::new();
+        let least = clear.iter().filter_map(|change| Some(-change.interval?.1)).fold(f64::NAN, f64::max);
+        if least < HARDLY {
+            doubts.push(format!("the gain may be as small as {}", percent(Some(least), 1)));
+        }
+        let lost = self.readings.map(|readings| readings.loses(&policy.name)).unwrap_or_default();
+        doubts.extend(lost.into_iter().map(|when| format!("it is not clear {when}")));
+        doubts
     }
 
     fn price(&self, policy: &Compared, result: Option<&PolicyResult>) -> Vec<String> {

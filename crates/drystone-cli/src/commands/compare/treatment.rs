@@ -55,6 +55,15 @@ impl Treatment {
         }
     }
 
+    /// An adverb for it, where the jobs have not been named.
+    pub(super) fn where_used(self) -> &'static str {
+        match self {
+            Treatment::RunOn => "where jobs run on past their limits",
+            Treatment::Kill => "where jobs that run past their limits are killed",
+            Treatment::Raise => "where limits are raised to run times",
+        }
+    }
+
     /// Describes the assumption about this many jobs.
     pub(super) fn assumed(self, jobs: u64, share: f64) -> String {
         let (jobs, share) = (plural(jobs, "job"), percent(Some(share), 1));
