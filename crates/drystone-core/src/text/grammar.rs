@@ -148,7 +148,9 @@ fn short(text: &str) -> Option<(&str, &str)> {
 /// with a bracket too many keeps them, so that its own error is reported.
 fn unquoted(value: &str) -> &str {
     let inner = value.strip_prefix('"').and_then(|value| value.strip_suffix('"')).map(str::trim);
-    inner.filter(|inner| split_args(inner).is_ok_and(|parts| parts.len() == 1)).unwrap_or(value)
+    // Quotes within belong to the value: without the outer ones it would be another.
+    let plain = |inner: &&str| !inner.contains('"') && split_args(inner).is_ok_and(|parts| parts.len() == 1);
+    inner.filter(plain).unwrap_or(value)
 }
 
 /// A bracket or a quote without the other one.
@@ -264,6 +266,20 @@ mod tests {
     }
 
     #[test]
+    fn quotes_within_a_value_stay() {
+        for (text, value) in [
+            ("a(b=\"c, d\")", "\"c, d\""),
+            ("a(b=\"c\")", "c"),
+            ("a(b=\"\"c\"\")", "\"\"c\"\""),
+            ("a(b=\"c\"+\"d\")", "\"c\"+\"d\""),
+        ] {
+            let call = Call::parse(text).expect(text);
+            assert_eq!(call.args, [(Some("b".into()), value.to_string())], "{text}");
+            assert_eq!(Call::parse(&call.to_string()), Ok(call), "{text}");
+        }
+    }
+
+    #[test]
     fn errors_say_where_and_what_was_perhaps_meant() {
         use crate::policy::PolicySpec;
         let long = format!("easy(order={}log(r)+)", "r+".repeat(60));
@@ -282,7 +298,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn never_panics_and_prints_what_it_read(text in "\\PC{0,40}|[a-z(),=@ ]{0,20}") {
+        fn never_panics_and_prints_what_it_read(text in "\\PC{0,40}|[a-z(),=@ ]{0,20}|[ab(\",= ]{0,12}|a\\([b=,\" ]{0,12}\\)") {
             if let Ok(call) = Call::parse(&text) {
                 prop_assert_eq!(Call::parse(&call.to_string()), Ok(call));
             }
