@@ -15,6 +15,8 @@ const FEWEST: usize = 40;
 pub(crate) fn read(input: impl Read, reading: &mut Reading<'_>) -> Result<(), SiteError> {
     let mut lines = Lines::new(input);
     let mut last = 0;
+    // Fields of the row before.
+    let mut usual = 0;
     loop {
         let line = match lines.next() {
             Ok(Some(line)) => line,
@@ -45,22 +47,42 @@ pub(crate) fn read(input: impl Read, reading: &mut Reading<'_>) -> Result<(), Si
         let mut fields: Vec<&[u8]> = text.split(|&b| b == b':').collect();
         rejoin(text, &mut fields);
         rejoin_category(text, &mut fields);
-        if fields.len() < FEWEST {
-            if !line.whole {
-                reading.intake.bad(Rule::Cut, place, text, 0);
-                return reading.cut(place);
-            }
-            reading.intake.bad(Rule::Columns, place, text, 0);
+        // The last line may lack its end, but not fields that the others have.
+        if !line.whole && fields.len() < usual.max(FEWEST) {
+            reading.intake.bad(Rule::Cut, place, text, lost(&fields));
+            return reading.cut(place);
+        }
+        if fields.len() < FEWEST || !usage_is_whole(&fields) {
+            reading.intake.bad(Rule::Columns, place, text, lost(&fields));
             continue;
         }
+        usual = fields.len();
         record(text, &fields, place, reading)?;
     }
 }
 
+/// Returns whether no field is missing or added before the category: the slots, the task and the
+/// usage of processor, memory and I/O are numbers.
+fn usage_is_whole(fields: &[&[u8]]) -> bool {
+    let whole = |at: usize| fields[at].is_empty() || digits(fields[at]).is_some();
+    let decimal = |at: usize| fields[at].is_empty() || crate::text::decimal(fields[at]).is_some();
+    whole(34) && whole(35) && (36..39).all(decimal)
+}
+
+/// Returns the seconds that a row of an unusable shape was on the machine: on one slot at least.
+fn lost(fields: &[&[u8]]) -> u64 {
+    let moment = |at: usize| match fields.get(at).copied().and_then(when) {
+        Some(When::Epoch(second)) => Some(second),
+        _ => None,
+    };
+    moment(9).zip(moment(10)).and_then(|(start, end)| u64::try_from(end - start).ok()).unwrap_or(0)
+}
+
 /// Takes one record by its fields.
 fn record(text: &[u8], fields: &[&[u8]], place: Place, reading: &mut Reading<'_>) -> Result<(), SiteError> {
-    // The parts of a parallel job, one for each of its hosts.
-    if fields.get(41).is_some_and(|id| !id.is_empty() && *id != b"NONE") {
+    // The parts of a parallel job, one for each of its hosts, such as `1.n0006`.
+    let part = |id: &&[u8]| !id.is_empty() && **id != *b"NONE" && crate::text::decimal(id).is_none();
+    if fields.get(41).is_some_and(part) {
         reading.intake.count(Rule::Record, place, text, 0);
         return Ok(());
     }

@@ -174,3 +174,29 @@ fn states_that_are_not_known_are_named_once() {
     let site = of_text(text, &utc());
     assert!(site.manifest.warnings.iter().any(|w| w.contains("(ODD, RARE)")), "{:?}", site.manifest.warnings);
 }
+
+#[test]
+fn rows_of_grid_engine_with_fields_missing_or_cut_are_bad() {
+    let row = |id: u32, usage: &str| {
+        format!(
+            "all.q:h1:grp:ada:x:{id}:sge:0:1500000000:1500000010:1500000110:0:0:100:1.0:0.1:1.0:{usage}:NONE:dept:NONE:1:0:1.0:0.0:0.0:-l h_rt=600:0.0:NONE:104.0:0:0\n"
+        )
+    };
+    let (good, short) = ("0:0:0:0:1:0:0:0.0:1:0:0:0:1:1", "0:0:0:0:1:0:0:0.0:1:0:0:0");
+    // Two numbers of the usage are missing: what follows stands in wrong places.
+    let site = of_text([row(1, good), row(2, short), row(3, good)].concat(), &Options::default());
+    assert_eq!((site.len(), rule(&site, "columns"), site.manifest.bad_rows), (2, (1, 0), 1));
+    assert_eq!(rule(&site, "record").0, 0);
+    assert_eq!(site.manifest.rule(drystone_site::Rule::Columns).map(|bad| bad.core_seconds), Some(100));
+    // A part of a parallel job names its host.
+    let part = row(4, good).replace(":NONE:104.0", ":1.h7:104.0");
+    let site = of_text([row(1, good), part].concat(), &Options::default());
+    assert_eq!((site.len(), rule(&site, "record").0, site.manifest.bad_rows), (1, 1, 0));
+    // The last row may lack its line end, but no fields.
+    let whole = [row(1, good), row(2, good)].concat();
+    assert_eq!(of_text(whole.trim_end(), &Options::default()).len(), 2);
+    let cut = whole.trim_end().strip_suffix(":0:0").expect("two more fields");
+    let partial = Options { partial: true, ..Options::default() };
+    let site = of_text(cut, &partial);
+    assert_eq!((site.len(), rule(&site, "cut").0, site.manifest.bad_rows), (1, 1, 1));
+}
