@@ -2,7 +2,7 @@
 
 use crate::readers::Carrier;
 use crate::readers::sacct::{FirstLine, Header, Layout, guess, is_column, known_table, suggest};
-use crate::text::Id;
+use crate::text::{Id, is_message};
 
 /// A description of a machine.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -88,7 +88,8 @@ impl FileKind {
                 "expected what sacct prints, or records of PBS, plain or compressed with gzip, zstd, xz or bzip2",
             );
         }
-        let first = head.split(|&b| b == b'\n').map(<[u8]>::trim_ascii_end).find(|line| !line.is_empty());
+        let first =
+            head.split(|&b| b == b'\n').map(<[u8]>::trim_ascii_end).find(|line| !line.is_empty() && !is_message(line));
         let Some(first) = first else { return FileKind::Empty };
         match first.trim_ascii_start() {
             [b'{' | b'[', ..] => json(head),

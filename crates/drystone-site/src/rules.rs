@@ -76,6 +76,7 @@ macro_rules! rules {
 rules! {
     Step = "step", Ignored, "steps of jobs";
     Header = "header", Ignored, "header lines within a file, as concatenated files have them";
+    Message = "message", Ignored, "messages of a program among its output: errors and warnings";
     Record = "record", Ignored, "records of accounting that are about no job";
     Event = "event", Ignored, "records of what happened to a job before it ended: queued, started, changed, deleted";
     Parent = "array-parent", Ignored, "records of a whole array beside those of its tasks";

@@ -77,7 +77,7 @@ const BESIDE_SLURM: &[&str] = &[
 ];
 
 /// Rules whose rows are no loss, but may have been misread.
-const NAMED: &[&str] = &["field", "same-id", "overdue", "wide", "no-pool", "partition-list"];
+const NAMED: &[&str] = &["field", "same-id", "overdue", "wide", "message", "no-pool", "partition-list"];
 
 /// Facts that no import can give a simulation yet.
 const UNMODELLED: &[&str] = &[

@@ -23,6 +23,14 @@ pub(super) fn warnings(
             "of {known} rows {off} have an end that is an hour off their start and run time: the time zone is wrong, or its summer time"
         ));
     }
+    if let Some(messages) = manifest.rule(Rule::Message) {
+        let first = messages.examples.first().map_or("", |example| example.text.as_str());
+        warnings.push(format!(
+            "{} among the rows {} of the program that wrote them, the first `{first}`: rows may be missing; run it again",
+            if messages.rows == 1 { "1 line".to_string() } else { format!("{} lines", messages.rows) },
+            if messages.rows == 1 { "is a message" } else { "are messages" },
+        ));
+    }
     let named = |job: &Job| table.who(table.rows.get(job.row)).user != crate::rows::Symbol(0);
     if manifest.users == 1 && memory.is_slurm() && jobs.len() > 1 && jobs.iter().all(named) {
         warnings.push(

@@ -5,6 +5,7 @@
 
 mod asks;
 mod id;
+mod message;
 mod number;
 mod resources;
 mod state;
@@ -13,6 +14,7 @@ mod time;
 
 pub(crate) use asks::{Asking, asks};
 pub(crate) use id::{Id, JobId, Part};
+pub(crate) use message::is_message;
 pub(crate) use number::{
     Limit, decimal, digits, is_missing, leading, limit_minutes, limit_span, megabytes, minutes_of, span, whole,
 };

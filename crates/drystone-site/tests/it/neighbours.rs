@@ -200,3 +200,46 @@ fn rows_of_grid_engine_with_fields_missing_or_cut_are_bad() {
     let site = of_text(cut, &partial);
     assert_eq!((site.len(), rule(&site, "cut").0, site.manifest.bad_rows), (1, 1, 1));
 }
+
+#[test]
+fn names_with_line_ends_in_quotes_are_one_row() {
+    let head = "JobID,JobName,User,Submit,Eligible,Start,End,State,TimelimitRaw,AllocCPUS\n";
+    let row =
+        |id: u32, name: &str| format!("{id},{name},ada,1700000000,1700000000,1700000001,1700000101,COMPLETED,60,4\n");
+    let names = ["\"two\nlines\"", "\"three\r\nlines \"\"of\"\"\n, one comma\"", "plain", "\"quoted\""];
+    let rows: String = (1..).zip(names).map(|(id, name)| row(id, name)).collect();
+    for text in
+        [format!("{head}{rows}"), format!("{head}{rows}").replace("1700000101,COMPLETED", "1700000101,\"COMPLETED\"")]
+    {
+        let site = of_text(&text, &utc());
+        assert_eq!((site.len(), site.manifest.bad_rows), (4, 0), "{:?}", site.manifest.rules);
+    }
+    // Semicolons part columns as well, and a bad row keeps its number of line.
+    let text = format!("{head}{rows}7,x\n").replace(", one comma", "").replace(',', ";");
+    let site = of_text(text, &utc());
+    assert_eq!((site.len(), site.manifest.bad_rows), (4, 1));
+    let bad = &site.manifest.rule(drystone_site::Rule::Columns).expect("a bad row").examples[0];
+    assert!(bad.place.ends_with(":9"), "{}", bad.place);
+}
+
+#[test]
+fn messages_among_rows_are_no_rows() {
+    let head = "JobID|User|Submit|Eligible|Start|End|State|TimelimitRaw|AllocCPUS\n";
+    let row = |id: u32| format!("{id}|ada|1700000000|1700000000|1700000001|1700000101|COMPLETED|60|4\n");
+    let message = "sacct: error: slurm_persist_conn_open_without_init: failed to open persistent connection\n";
+    for text in [
+        format!("{message}{head}{}{}", row(1), row(2)),
+        format!("{head}{}{message}{message}{}", row(1), row(2)),
+        format!("{head}{}{}{message}", row(1), row(2)),
+    ] {
+        let site = of_text(&text, &utc());
+        assert_eq!((site.len(), site.manifest.bad_rows), (2, 0), "{text}");
+        assert_eq!(rule(&site, "message").0, text.matches("sacct: error").count() as u64);
+        let warned = site
+            .manifest
+            .warnings
+            .iter()
+            .any(|w| w.contains("`sacct: error: slurm_persist") && w.contains("rows may be missing"));
+        assert!(warned, "{:?}", site.manifest.warnings);
+    }
+}

@@ -8,6 +8,7 @@ mod presets;
 mod realign;
 mod split;
 mod suggest;
+mod unfold;
 
 pub(crate) use columns::guess;
 pub(crate) use columns::is_column;
@@ -19,12 +20,13 @@ use self::columns::{COLUMNS, Change, Column};
 use self::decode::{Caches, decode};
 use self::realign::{Realigned, realign};
 use self::split::{Cut, Splitter, Values};
+use self::unfold::Unfolded;
 use super::Reading;
 use super::lines::{Blocks, Line};
 use crate::error::SiteError;
 use crate::rows::{Intake, Place, Trouble};
 use crate::rules::Rule;
-use crate::text::Id;
+use crate::text::{Id, is_message};
 use std::io::Read;
 
 /// Layout of text without a header, or with an odd delimiter.
@@ -41,7 +43,7 @@ const BLOCK: usize = 1 << 22;
 /// Reads a whole text.
 pub(crate) fn read(input: impl Read, job: &mut Reading<'_>, layout: &Layout) -> Result<(), SiteError> {
     let size = if job.effort.block == 0 { BLOCK } else { job.effort.block };
-    let mut blocks = Blocks::new(input, size);
+    let mut blocks = Blocks::new(Unfolded::new(input, layout), size);
     let Some((mut reader, mut buffer)) = beginning(&mut blocks, job, layout)? else { return Ok(()) };
     // The lines before distinguish a continued line from a bad one, so they must be known.
     while job.effort.threads() < 2 || reader.behind.is_none() {
@@ -73,6 +75,9 @@ fn beginning<R: Read>(
             Err(error) => return job.broken(error, 0).map(|()| None),
         };
         let mut lines = block.lines().filter(|line| !line.bytes.is_empty()).peekable();
+        while let Some(line) = lines.next_if(|line| is_message(line.bytes)) {
+            job.intake.count(Rule::Message, job.place(line.number), line.bytes, 0);
+        }
         if let Some(first) = lines.peek() {
             let (splitter, is_header) = begin(first.bytes, layout, job)?;
             let mut reader = Reader::new(job.file, splitter);
@@ -241,6 +246,8 @@ impl Reader {
             let place = Place { file: self.file, line: line.number };
             if line.bytes == self.header.as_slice() {
                 intake.count(Rule::Header, place, line.bytes, 0);
+            } else if is_message(line.bytes) {
+                intake.count(Rule::Message, place, line.bytes, 0);
             } else if !self.row(&line, place, intake)? {
                 cut = Some(place);
             }
