@@ -90,8 +90,21 @@ fn columns_beyond_the_format_are_counted_and_named_once() {
     let record = reader.read().expect("read").expect("one");
     assert_eq!((record.requested_memory.round(), record.preceding, record.requested), (-1, -1, 2));
     assert!(
-        reader.beyond().is_some_and(|said| said.contains("1 records have 1 column beyond") && said.contains("words"))
+        reader.beyond().is_some_and(|said| said.contains("1 record has 1 column beyond") && said.contains("words"))
     );
+    // Users, groups, executables, queues and partitions may have names: equal ones, equal numbers.
+    let row = |user: &str, rest: &str| format!("1 0 10 60 2 -1 -1 2 100 -1 1 {user} {rest} -1 -1\n");
+    let text = [row("ada", "staff a.out gpu p1"), row("bob", "staff 7 cpu -1"), row("ada", "5 b.out gpu ada")].concat();
+    for careful in [false, true] {
+        let mut reader = Reader::new(text.as_bytes(), "log.swf").expect("starts").careful(careful);
+        let records: Vec<Record> = reader.by_ref().map(|record| record.expect("a record")).collect();
+        let base = 1_000_000_001;
+        let found: Vec<_> = records.iter().map(|r| [r.user, r.group, r.executable, r.queue, r.partition]).collect();
+        let expected =
+            [[base, base, base, base, base], [base + 1, base, 7, base + 1, -1], [base, 5, base + 1, base, base + 1]];
+        assert_eq!(found, expected);
+        assert!(reader.beyond().is_some_and(|said| said.starts_with("3 records have names of users")));
+    }
     // One line that names no fields is no header.
     let text = "one two three\n1 0 10 60 2 -1 -1 2 100 -1 1 1 1 1 1 1 -1 -1\n";
     assert!(Reader::new(text.as_bytes(), "log.swf").expect("starts").read().is_err());

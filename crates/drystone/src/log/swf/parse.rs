@@ -5,6 +5,7 @@ use super::decimal::{Decimal, MAX_DECIMALS};
 use super::record::{FIELDS, Field, Record};
 use crate::model::TIME_LIMIT;
 use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
 use std::fmt;
 
 /// Number of bytes of a wrong line shown.
@@ -33,7 +34,7 @@ impl fmt::Display for Malformed {
 ///
 /// # Errors
 /// The first thing wrong with it.
-pub(super) fn careful(text: &[u8], line: u64) -> Result<(Record, Beyond), Malformed> {
+pub(super) fn careful(text: &[u8], line: u64, names: &mut Names) -> Result<(Record, Beyond), Malformed> {
     let wrong =
         |column: usize, expected: String, found: String| Malformed { line, column: column as u64 + 1, expected, found };
     let mut values = [Decimal::UNKNOWN; FIELDS];
@@ -49,6 +50,12 @@ pub(super) fn careful(text: &[u8], line: u64) -> Result<(Record, Beyond), Malfor
         // A word there is as good as nothing: no policy and no measure needs the field.
         if matches!(number(word, field), Err(Problem::NotANumber)) && may_be_a_word(field, word) {
             beyond.words += 1;
+            at = end;
+            continue;
+        }
+        if names_something(field, word) {
+            values[field.index()] = names.number(field, word);
+            beyond.names += 1;
             at = end;
             continue;
         }
@@ -80,6 +87,36 @@ pub(super) struct Beyond {
     pub(super) fields: u64,
     /// Words where numbers go, in fields that can be without.
     pub(super) words: u64,
+    /// Names of users, groups, executables, queues and partitions.
+    pub(super) names: u64,
+}
+
+/// Names that stand where the format has numbers, each with the number that it got.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(super) struct Names {
+    /// Of each field.
+    known: [HashMap<Vec<u8>, i64>; FIELDS],
+}
+
+/// The number of the first name of a field: above the numbers that logs use.
+const FIRST_NAME: i64 = 1_000_000_001;
+
+impl Names {
+    /// Returns the number of a name: by first appearance in its field.
+    fn number(&mut self, field: Field, word: &[u8]) -> Decimal {
+        let known = &mut self.known[field.index()];
+        let next = FIRST_NAME + known.len() as i64;
+        let number = *known.entry(word.to_vec()).or_insert(next);
+        Decimal::new(number, 0).unwrap_or(Decimal::UNKNOWN)
+    }
+}
+
+/// Returns whether a word is a name in a field that tells users, groups, executables, queues or
+/// partitions apart.
+fn names_something(field: Field, word: &[u8]) -> bool {
+    let tells_apart = matches!(field, Field::User | Field::Group | Field::Executable | Field::Queue | Field::Partition);
+    let plain = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.' | b'@' | b'/' | b'+');
+    tells_apart && word.first().is_some_and(u8::is_ascii_alphabetic) && word.iter().all(plain)
 }
 
 /// Returns whether a word may stand in a field instead of a number: averages of use, memory, the

@@ -58,6 +58,14 @@ pub struct Reader<R> {
     /// Lines with fields behind the eighteenth, the most of these, and lines with words in fields
     /// that can be without a number.
     beyond: (u64, u64, u64),
+    /// Numbers of the names that stand where the format has numbers, and lines with such names.
+    known: parse::Names,
+    named: u64,
+}
+
+/// `1 record has`, `2 records have`.
+fn have(records: u64) -> String {
+    if records == 1 { "1 record has".to_string() } else { format!("{records} records have") }
 }
 
 impl<R: Read> Reader<R> {
@@ -85,6 +93,8 @@ impl<R: Read> Reader<R> {
             malformed_count: 0,
             names: Vec::new(),
             beyond: (0, 0, 0),
+            known: parse::Names::default(),
+            named: 0,
         };
         while (reader.start < reader.whole || reader.refill()?) && reader.take_comment() {}
         Ok(reader)
@@ -146,11 +156,19 @@ impl<R: Read> Reader<R> {
             let named = self.names.get(FIELDS..).filter(|names| !names.is_empty());
             let named = named.map_or(String::new(), |names| format!(" ({})", names.join(", ")));
             let columns = if most == 1 { "1 column".to_string() } else { format!("up to {most} columns") };
-            said.push(format!("{lines} records have {columns} beyond the 18 of the format{named}, which are left out"));
+            said.push(format!("{} {columns} beyond the 18 of the format{named}, which are left out", have(lines)));
         }
         if words > 0 {
             said.push(format!(
-                "{words} records have words in fields of numbers that can be without, which are taken as unknown"
+                "{} words in fields of numbers that can be without, which are taken as unknown",
+                have(words)
+            ));
+        }
+        if self.named > 0 {
+            said.push(format!(
+                "{} names of users, groups, executables, queues or partitions where the format has numbers; each name \
+                 got a number from 1,000,000,001 on, in order of appearance",
+                have(self.named)
             ));
         }
         (!said.is_empty()).then(|| said.join("; "))
@@ -204,17 +222,21 @@ impl<R: Read> Reader<R> {
             self.line += 1;
             return Ok(None);
         }
-        let parsed = parse::careful(text, self.line + 1);
+        let mut known = std::mem::take(&mut self.known);
+        let (text, used) = self.next_line();
+        let parsed = parse::careful(text, self.line + 1, &mut known);
         // Only the first line tells: further down a line is a record with a mistake.
         let foreign = if parsed.is_err() && self.records == 0 { Foreign::of(text) } else { None };
         self.start += used;
         self.line += 1;
+        self.known = known;
         match parsed {
             Ok((record, beyond)) => {
                 self.records += 1;
                 self.beyond.0 += u64::from(beyond.fields > 0);
                 self.beyond.1 = self.beyond.1.max(beyond.fields);
                 self.beyond.2 += u64::from(beyond.words > 0);
+                self.named += u64::from(beyond.names > 0);
                 Ok(Some(record))
             }
             Err(malformed) if self.lenient => {
