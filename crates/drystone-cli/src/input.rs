@@ -159,7 +159,15 @@ impl Input {
 
     /// Returns the metadata that represent the workload in every output.
     pub(crate) fn meta(&self) -> WorkloadMeta {
-        WorkloadMeta::of(&self.workload, &self.audit, fingerprint(&self.workload))
+        let meta = WorkloadMeta::of(&self.workload, &self.audit, fingerprint(&self.workload));
+        match &self.site {
+            // Where jobs arrive at other times than they did, the window says nothing of them.
+            Some(site) if !site.plain => {
+                let window = &site.site.manifest.window;
+                meta.within(drystone::model::Span(window.until - window.from))
+            }
+            _ => meta,
+        }
     }
 
     /// Nodes may have many processors each: then most jobs are wider than such a machine.

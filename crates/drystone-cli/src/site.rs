@@ -11,7 +11,7 @@ use drystone::log::source::Source;
 use drystone::log::swf::Record;
 use drystone::log::{LogError, title as log_title};
 use drystone::metrics::Selection;
-use drystone::model::Outages;
+use drystone::model::{Outages, Span};
 use drystone::policy::PolicySpec;
 pub(crate) use drystone_site::is_site;
 use drystone_site::{Kind, Site};
@@ -252,6 +252,14 @@ pub(crate) fn counted(path: &Path) -> Option<Result<Source, LogError>> {
         let progress = Progress::new("reading", "bytes", None);
         Source { bytes: Box::new(Counted { input: source.bytes, progress }), name: source.name }
     }))
+}
+
+/// Returns the length of the window in which a site's jobs were recorded; `None` for a path that is
+/// no site, and for one that was made of a log.
+pub(crate) fn window(path: &Path) -> Option<Span> {
+    let (folder, _) = folder(path)?;
+    let site = drystone_site::open(&folder).ok().filter(|site| site.manifest.swf.is_none())?;
+    Some(Span(site.manifest.window.until - site.manifest.window.from))
 }
 
 /// Tells once for each `slurm.conf` that policies name what is worth knowing about it.

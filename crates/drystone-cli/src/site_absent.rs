@@ -44,6 +44,11 @@ pub(crate) fn as_log(_path: &Path) -> Option<Result<Source, LogError>> {
 }
 
 /// Returns `None`: no path names a site.
+pub(crate) fn window(_path: &Path) -> Option<drystone::model::Span> {
+    None
+}
+
+/// Returns `None`: no path names a site.
 pub(crate) fn counted(_path: &Path) -> Option<Result<Source, LogError>> {
     None
 }

@@ -57,8 +57,11 @@ pub struct WorkloadMeta {
     pub first_submit: Option<Time>,
     /// Last submit.
     pub last_submit: Option<Time>,
-    /// Offered load.
+    /// Offered load: work per processor-second of the [span](WorkloadMeta::span).
     pub load: Option<f64>,
+    /// Length of the window that a site's jobs were recorded in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub window: Option<Span>,
     /// The calendar time of second 0, where the log says it.
     pub unix_start: Option<i64>,
     /// The time zone of days and months.
@@ -156,6 +159,7 @@ impl WorkloadMeta {
             first_submit: workload.submits().map(|s| s.0),
             last_submit: workload.submits().map(|s| s.1),
             load: workload.load(),
+            window: None,
             unix_start: provenance.unix_start,
             time_zone: zone(workload),
             settings: provenance.settings.as_slice().into(),
@@ -163,10 +167,28 @@ impl WorkloadMeta {
         }
     }
 
+    /// The same workload, recorded within a window: its load is that of the window.
+    #[must_use]
+    pub fn within(mut self, window: Span) -> WorkloadMeta {
+        let span = self.span();
+        if window > Span::ZERO {
+            self.load = self.load.map(|load| load * span.as_f64() / window.as_f64());
+            self.window = Some(window);
+        }
+        self
+    }
+
+    /// Returns the time that the load is over: the window, else from the first to the last submit.
+    #[must_use]
+    pub fn span(&self) -> Span {
+        let submits = || self.last_submit.zip(self.first_submit).map(|(last, first)| last - first);
+        self.window.or_else(submits).unwrap_or(Span::ZERO)
+    }
+
     /// The workload in a line for people.
     #[must_use]
     pub fn line(&self) -> String {
-        let span = self.last_submit.zip(self.first_submit).map_or(Span::ZERO, |(last, first)| last - first);
+        let span = self.span();
         format!(
             "{}: {} on {} over {}, load {}",
             self.name,

@@ -76,8 +76,8 @@ fn workload_name(results: &Results) -> &str {
 fn header(results: &Results, out: &mut String) {
     let workload = &results.workload;
     let mut facts = vec![plural(workload.jobs, "job"), plural(u64::from(workload.procs), "processor")];
-    if let (Some(first), Some(last)) = (workload.first_submit, workload.last_submit) {
-        facts.push(format!("over {}", duration((last - first).as_f64())));
+    if workload.first_submit.is_some() {
+        facts.push(format!("over {}", duration(workload.span().as_f64())));
     }
     if workload.load.is_some() {
         facts.push(format!("load {}", percent(workload.load, 1)));

@@ -7,7 +7,6 @@ use super::{verdict, words};
 use crate::output::document::{Document, Table, Tone, Value};
 use crate::output::number::{NONE, TimeUnit, count, duration, exact_percent, fixed, percent, plural, whole_change};
 use drystone::metrics::{Change, LEAST_WEEKS, Measure, Metric, Payer, Verdict, payers};
-use drystone::model::Span;
 use drystone_report::PolicyResult;
 
 /// Lines of the whole overview, as long as nothing beyond it was asked for.
@@ -69,7 +68,7 @@ fn document(result: &CompareResult, rows: usize, cautions: &[String], untold: us
 /// The workload in a line.
 fn heading(result: &CompareResult) -> String {
     let meta = &result.workload;
-    let span = meta.last_submit.zip(meta.first_submit).map_or(Span::ZERO, |(last, first)| last - first);
+    let span = meta.span();
     let days = span.as_f64() / 86_400.0;
     let span = if days < 10.0 { duration(span.as_f64()) } else { format!("{} days", fixed(days, 0)) };
     format!(

@@ -4,7 +4,6 @@ use super::result::{Alternative, Step, Verdict, WORTH, WhatIf};
 use super::simulate::Figures;
 use crate::output::document::{Document, Table, Tone, Value};
 use crate::output::number::{TimeColumn, TimeUnit, count, duration, exact_percent, fixed, percent, plural};
-use drystone::model::Span;
 use drystone_advise::{ClassChange, PairedChange};
 
 /// Lines of the overview.
@@ -87,7 +86,7 @@ fn document(result: &WhatIf, most: usize, told: usize) -> Document {
 fn head(result: &WhatIf) -> Document {
     let mut document = Document::default();
     let meta = &result.workload;
-    let span = meta.last_submit.zip(meta.first_submit).map_or(Span::ZERO, |(last, first)| last - first);
+    let span = meta.span();
     document.heading(format!(
         "{}: {}, {}, {} days, load {}",
         meta.name,

@@ -36,7 +36,10 @@ pub(super) fn info(args: &InfoArgs) -> Outcome {
     let info = Info {
         schema: "drystone/workload-info/1",
         drystone: VERSION,
-        workload: input.meta(),
+        workload: match crate::site::window(log) {
+            Some(window) => input.meta().within(window),
+            None => input.meta(),
+        },
         stated: stated(&input),
         description,
         transient,
