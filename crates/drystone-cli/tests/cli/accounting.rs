@@ -164,3 +164,29 @@ fn nothing_is_claimed_of_waits_where_submissions_are_unknown() {
     let told = folder.run(&["waits", "site", "--quiet"]).ok();
     assert!(told.contains("nothing can be said of waits") && !told.contains("p95"), "{told}");
 }
+
+/// Where hardly any job waits, a replay that is right about nearly all of them says little.
+#[test]
+fn a_verdict_claims_nothing_where_hardly_any_job_waits() {
+    // A machine of four processors: a job of one every ten minutes for five, and at the end two of
+    // all that wait for each other.
+    let head = "JobID|User|Partition|Submit|Eligible|Start|End|State|TimelimitRaw|AllocCPUS|NodeList\n";
+    let row = |id: i64, submit: i64, start: i64, end: i64, cpus: u32| {
+        format!("{id}|ada|p|{submit}|{submit}|{start}|{end}|COMPLETED|60|{cpus}|n1\n")
+    };
+    let begin = 1_700_000_000;
+    let mut text = head.to_string();
+    for i in 0..600 {
+        let at = begin + i * 600;
+        text += &row(i + 1, at, at, at + 300, 1);
+    }
+    for i in 0..6 {
+        let at = begin + 600 * 600 + i;
+        text += &row(1_000 + i, at, at + i * 1_200, at + i * 1_200 + 1_190, 4);
+    }
+    let folder = Folder::with("jobs.psv", text);
+    folder.write("slurm.conf", "ClusterName=c\nNodeName=n1 CPUs=4\nPartitionName=p Nodes=n1 Default=YES\n");
+    folder.run(&["import", "jobs.psv", "--machine", "slurm.conf", "--timezone", "UTC", "--out", "site"]).ok();
+    let text = folder.run(&["fidelity", "site", "--policy", "conservative", "--seeds", "1", "--quiet"]).ok();
+    assert!(text.contains("hardly any job waits here") && !text.contains("stands for this site"), "{text}");
+}

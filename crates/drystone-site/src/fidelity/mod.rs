@@ -166,7 +166,7 @@ fn baselines_of(
         bench.replay(case, &spec, None)
     };
     let all = [
-        ("no job waits", nothing_waits(case)),
+        (result::NOTHING_WAITS, nothing_waits(case)),
         ("median of the block before", class_medians(case)),
         ("fcfs", simulate("fcfs")?),
         ("easy", simulate("easy")?),

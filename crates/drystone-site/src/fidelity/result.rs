@@ -176,6 +176,11 @@ pub struct Skill {
     pub best: [String; 3],
 }
 
+/// Name of the baseline in which no job waits.
+pub(super) const NOTHING_WAITS: &str = "no job waits";
+/// Share of jobs within ten minutes from which on a model stands for a site.
+const FAITHFUL: f64 = 0.9;
+
 impl Skill {
     pub(super) fn of(errors: &Errors, hours: &HourErrors, baselines: &[Baseline]) -> Skill {
         let one = |ours: Option<f64>, get: &dyn Fn(&Baseline) -> Option<f64>| {
@@ -452,6 +457,9 @@ impl PoolFidelity {
         let loses =
             !is_baseline && [self.skill.waits, self.skill.jobs, self.skill.hours].iter().flatten().any(|&s| s <= 0.0);
         let within = self.errors.within_ten_minutes;
+        // Where hardly any job waits, a model that knows of no queue would pass as well.
+        let nothing_waits = self.baselines.iter().find(|b| b.name == NOTHING_WAITS);
+        let idle_machine = nothing_waits.and_then(|b| b.errors.within_ten_minutes).filter(|&w| w >= FAITHFUL);
         if happened.over_capacity > 0.01 {
             format!(
                 "jobs held more than the machine has {:.0}% of the time: the machine or the sizes are wrong, and no policy can be judged.",
@@ -462,7 +470,14 @@ impl PoolFidelity {
                 "idle while a job that fits waits {idle:.0}% of the time: this dump is not the whole load, or something that is not \
                  simulated held jobs back."
             )
-        } else if within.is_some_and(|w| w >= 0.9) && !loses {
+        } else if let (Some(base), true) = (idle_machine, within.is_some_and(|w| w >= FAITHFUL)) {
+            format!(
+                "hardly any job waits here, so this judges little of {policy}: {} of the jobs start within ten minutes of when they did, \
+                 and {} would if none waited; believe only differences between policies that are larger than its errors.",
+                share(within),
+                share(Some(base))
+            )
+        } else if within.is_some_and(|w| w >= FAITHFUL) && !loses {
             format!(
                 "{policy} stands for this site: {} of the jobs start within ten minutes of when they did; differences between policies \
                  beyond its errors can be believed.",
