@@ -182,7 +182,7 @@ fn leave_running(applied: &mut Applied, drafts: &mut Vec<JobDraft>, gone: &BTree
     });
     applied.left.jobs += left.jobs;
     applied.left.node_hours += left.node_hours;
-    applied.note(format!("{} jobs run at the beginning on nodes that are gone and are left out", left.jobs));
+    applied.note(format!("jobs that run at the beginning on nodes that are gone, and are left out: {}", left.jobs));
 }
 
 /// Outages of nodes that are gone take none; what is left of one takes what is left of the machine.

@@ -97,13 +97,14 @@ pub(super) fn split(
     overhead: Span,
 ) -> Result<(), ApplyError> {
     let mine = within(applied, change, of)?;
-    let (mut all, mut split, mut pieces) = (Vec::new(), 0_u64, 0_u64);
+    let (mut all, mut asked, mut split, mut pieces) = (Vec::new(), 0_u64, 0_u64, 0_u64);
     for draft in applied.drafts() {
         let stays = draft.place.is_some_and(|place| applied.is_running(place));
         if draft.job.estimate <= most || !mine(&draft.job) || stays {
             all.push(draft);
             continue;
         }
+        asked += 1;
         // How long one would have run that never started is a guess: it is shortened, not split.
         if draft.place.is_some_and(|place| applied.is_withdrawn(place)) {
             let mut short = draft;
@@ -113,8 +114,10 @@ pub(super) fn split(
             continue;
         }
         let made = pieces_of(&draft, most, overhead);
-        split += u64::from(made.len() > 1);
-        pieces += made.len() as u64;
+        if made.len() > 1 {
+            split += 1;
+            pieces += made.len() as u64;
+        }
         all.extend(made);
     }
     applied.split += split;
@@ -124,11 +127,11 @@ pub(super) fn split(
         String::new()
     };
     applied.note(format!(
-        "{split} jobs run beyond {} and are split (checkpoint), {pieces} pieces in all with those that end before it; a piece is \
-         submitted when the one before it has ended{lost}",
-        length(most)
+        "{asked} jobs ask for more than {most} and get that limit; {split} of them run longer and are split (checkpoint) into {pieces} \
+         pieces, each submitted when the one before it has ended{lost}",
+        most = length(most)
     ));
-    if pieces == 0 {
+    if asked == 0 {
         return Ok(());
     }
     applied.feeds_back |= split > 0;

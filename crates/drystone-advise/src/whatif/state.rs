@@ -180,7 +180,7 @@ impl Applied {
             self.left.node_hours += too_wide.node_hours;
             self.refused += too_wide.jobs;
             self.note(format!(
-                "{} jobs ask for more than the smaller machine has: none can run, and all are refused",
+                "jobs that ask for more than the smaller machine has, and are refused since none can run: {}",
                 too_wide.jobs
             ));
         }
