@@ -9,10 +9,10 @@ use crate::interrupt;
 use crate::meta::{VERSION, WorkloadMeta};
 use crate::output::document::{Document, Table, Tone, Value};
 use crate::output::flat::{Row, Rows};
-use crate::output::number::{TimeColumn, count, fixed};
+use crate::output::number::{TimeColumn, count, fixed, percent};
 use crate::output::{self, Printable, ReportFile};
 use drystone::metrics::Selection;
-use drystone_advise::{ChangeList, HealthCase, HealthRemark, PairedChange, PassCost, RecordedJob, health};
+use drystone_advise::{ChangeList, Evidence, HealthCase, HealthRemark, PairedChange, PassCost, RecordedJob, health};
 use drystone_slurm::conf::SlurmConf;
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -172,8 +172,7 @@ impl Printable for Checked {
             .iter()
             .filter(|remark| !remark.evidence.is_empty())
             .map(|remark| {
-                let numbers: Vec<String> =
-                    remark.evidence.iter().map(|e| format!("{} {} {}", e.name, number(e.value), e.unit)).collect();
+                let numbers: Vec<String> = remark.evidence.iter().map(evident).collect();
                 (remark.setting.to_string(), numbers.join("; "))
             })
             .collect();
@@ -258,6 +257,16 @@ impl Checked {
 }
 
 /// A number with as many digits as say something.
+/// A number with its name and unit; a share in per cent.
+fn evident(evidence: &Evidence) -> String {
+    let Evidence { name, value, unit } = evidence;
+    let text = match unit.strip_prefix("share of ") {
+        Some(whole) => format!("{name}: {} of {whole}", percent(Some(*value), 0)),
+        None => format!("{name}: {} {unit}", number(*value)),
+    };
+    text.trim_end().to_string()
+}
+
 fn number(value: f64) -> String {
     let decimals = if value.abs() >= 100.0 || value.fract() == 0.0 { 0 } else { 3 };
     fixed(value, decimals)
