@@ -167,7 +167,7 @@ impl WorkloadMeta {
         }
     }
 
-    /// The same workload, recorded within a window: its load is that of the window.
+    /// Sets the window that the jobs were recorded in: the load becomes that of the window.
     #[must_use]
     pub fn within(mut self, window: Span) -> WorkloadMeta {
         let span = self.span();

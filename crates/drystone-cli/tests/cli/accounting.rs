@@ -165,7 +165,7 @@ fn nothing_is_claimed_of_waits_where_submissions_are_unknown() {
     assert!(told.contains("nothing can be said of waits") && !told.contains("p95"), "{told}");
 }
 
-/// Where hardly any job waits, a replay that is right about nearly all of them says little.
+/// A replay says little of a policy on a machine on which hardly any job waits.
 #[test]
 fn a_verdict_claims_nothing_where_hardly_any_job_waits() {
     // A machine of four processors: a job of one every ten minutes for five, and at the end two of

@@ -51,7 +51,15 @@ impl Window {
                 clock::text(until)
             )));
         }
-        let edges = Edges::of(jobs, crew);
+        let apart = Apart::of(jobs);
+        let near: Vec<Job>;
+        let jobs_near = if apart.is_none() {
+            jobs
+        } else {
+            near = jobs.iter().filter(|job| apart.is_near(job)).cloned().collect();
+            &near[..]
+        };
+        let edges = Edges::of(jobs_near, crew);
         let mut window = Window { long_run: edges.long_run, ..Window::default() };
         let mut evidence = Vec::new();
         window.from = match from {
@@ -75,8 +83,9 @@ impl Window {
         window.until = window.until.max(window.from + 1);
         window.evidence = if evidence.is_empty() { "as given".to_string() } else { evidence.join("; ") };
         window.count(jobs, crew);
-        window.ended_only = ended_only(jobs, &edges, until);
+        window.ended_only = ended_only(jobs_near, &edges, until);
         window.measures(jobs);
+        window.bias.extend(apart.told(from, until));
         Ok(window)
     }
 
@@ -192,6 +201,79 @@ fn span(seconds: i64) -> String {
 }
 
 /// The edges of what is recorded.
+/// Few jobs that lie far from all others: their times are those of a clock that was wrong, or of a
+/// record that was damaged, and would stretch the window over years.
+#[derive(Default)]
+struct Apart {
+    /// First arrival of the others, and how many arrive before it, where these are far away.
+    before: Option<(i64, usize)>,
+    /// Last event of the others, and how many jobs have later ones.
+    after: Option<(i64, usize)>,
+}
+
+/// One job in so many may lie apart; more are a part of the records.
+const RARE: usize = 1_000;
+/// Fewer jobs tell nothing.
+const LEAST_JOBS: usize = 20;
+
+impl Apart {
+    /// Far is longer than thirty days, and longer than all others take together.
+    fn of(jobs: &[Job]) -> Apart {
+        if jobs.len() < LEAST_JOBS {
+            return Apart::default();
+        }
+        let few = (jobs.len() / RARE).max(1);
+        let mut first: Vec<i64> = jobs.iter().map(|job| i64::from(job.arrive)).collect();
+        let mut last: Vec<i64> = jobs.iter().map(last_event).collect();
+        let (early, &mut begin, _) = first.select_nth_unstable(few);
+        let at = last.len() - 1 - few;
+        let (_, &mut end, late) = last.select_nth_unstable(at);
+        let far = (end - begin).max(30 * DAY);
+        early.sort_unstable_by_key(|&moment| std::cmp::Reverse(moment));
+        late.sort_unstable();
+        let gap = |moments: &[i64], from: i64| {
+            let edges = std::iter::once(&from).chain(moments);
+            let found = edges.zip(moments).position(|(near, other)| (other - near).abs() > far)?;
+            Some((if found == 0 { from } else { moments[found - 1] }, moments.len() - found))
+        };
+        Apart { before: gap(early, begin), after: gap(late, end) }
+    }
+
+    fn is_none(&self) -> bool {
+        self.before.is_none() && self.after.is_none()
+    }
+
+    fn is_near(&self, job: &Job) -> bool {
+        self.before.is_none_or(|(first, _)| i64::from(job.arrive) >= first)
+            && self.after.is_none_or(|(last, _)| last_event(job) <= last)
+    }
+
+    /// Describes the jobs that lie apart, where no edge was given on their side.
+    fn told(&self, from: Option<i64>, until: Option<i64>) -> Vec<String> {
+        let jobs = |n: usize| if n == 1 { "1 job has a time".to_string() } else { format!("{n} jobs have times") };
+        let before = self.before.filter(|_| from.is_none()).map(|(first, n)| {
+            format!(
+                "{} far before all others, the first of which is {}: the window begins there; --from sets it",
+                jobs(n),
+                clock::text(first)
+            )
+        });
+        let after = self.after.filter(|_| until.is_none()).map(|(last, n)| {
+            format!(
+                "{} far behind all others, the last of which is {}: the window ends there; --until sets it",
+                jobs(n),
+                clock::text(last)
+            )
+        });
+        before.into_iter().chain(after).collect()
+    }
+}
+
+/// Returns the last moment that is known of a job.
+fn last_event(job: &Job) -> i64 {
+    i64::from(job.end).max(i64::from(job.arrive)).max(i64::from(job.start))
+}
+
 struct Edges {
     first_arrival: i64,
     last_arrival: i64,
@@ -234,7 +316,7 @@ impl Edges {
             edges.first_arrival = edges.first_arrival.min(arrive);
             edges.last_arrival = edges.last_arrival.max(arrive);
             let end = i64::from(job.end);
-            edges.last = edges.last.max(end).max(arrive).max(i64::from(job.start));
+            edges.last = edges.last.max(last_event(job));
             if job.kind == Kind::Ran {
                 edges.first_end = if edges.first_end == 0 { end } else { edges.first_end.min(end) };
                 edges.last_end = edges.last_end.max(end);

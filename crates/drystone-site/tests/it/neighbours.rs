@@ -243,3 +243,31 @@ fn messages_among_rows_are_no_rows() {
         assert!(warned, "{:?}", site.manifest.warnings);
     }
 }
+
+#[test]
+fn a_clock_that_was_wrong_does_not_stretch_the_window() {
+    let head = "JobID|User|Submit|Eligible|Start|End|State|TimelimitRaw|AllocCPUS\n";
+    let row = |id: i64, submit: i64, start: i64, end: i64| {
+        format!("{id}|ada|{submit}|{submit}|{start}|{end}|COMPLETED|60|4\n")
+    };
+    let begin = 1_700_000_000;
+    let plain: String = (0..50).map(|i| row(i + 1, begin + i * 600, begin + i * 600, begin + i * 600 + 300)).collect();
+    let end = begin + 49 * 600 + 300;
+    let far = 4_000_000_000;
+    for (odd, from, until) in [
+        // All of a job in 2096, its end alone, and all of it in 2001.
+        (row(90, far, far, far + 60), begin, end),
+        (row(90, begin, begin + 60, far), begin, end),
+        (row(90, 1_000_000_000, 1_000_000_000, 1_000_000_060), begin, end),
+    ] {
+        let site = of_text(format!("{head}{plain}{odd}"), &utc());
+        let window = &site.manifest.window;
+        assert_eq!((window.from, window.until), (from, until), "{odd}");
+        assert!(window.bias.iter().any(|b| b.starts_with("1 job has a time far")), "{:?}", window.bias);
+        assert!(site.len() >= 50, "{odd}");
+    }
+    // A month without jobs is no clock: records of a machine that was away.
+    let later: String = (0..5).map(|i| row(100 + i, end + 2_400_000, end + 2_400_000, end + 2_400_300)).collect();
+    let site = of_text(format!("{head}{plain}{later}"), &utc());
+    assert_eq!((site.manifest.window.until, site.len()), (end + 2_400_300, 55));
+}

@@ -10,8 +10,8 @@ const CHUNK: usize = 1 << 18;
 /// A quoted value that does not end within so many bytes is none: its quote stands for itself.
 const LONGEST: usize = 1 << 16;
 
-/// An input whose quoted values have no line ends. The lines behind such a value keep their numbers:
-/// as many empty lines follow its row.
+/// An input whose quoted values have no line ends. The lines behind such a value keep their
+/// numbers: as many empty lines follow its row.
 pub(super) struct Unfolded<R> {
     input: R,
     /// Delimiter of columns, once known; `None` within where values are not quoted.
