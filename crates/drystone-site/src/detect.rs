@@ -111,6 +111,10 @@ fn json(head: &[u8]) -> FileKind {
             "the output of squeue --json, which has the jobs of this moment only",
             "at the site: sacct -a -D --json -S … -E … > jobs.json",
         ),
+        () if has("assigned_resources") || has("submissionTime") && has("startTime") => unknown(
+            "jobs of OAR in JSON",
+            &as_table("the tables of its database: job_id, job_user, submission_time, start_time, stop_time"),
+        ),
         // One line of JSON for each job, as Gridware and Open Cluster Scheduler write it.
         () if has("job_number") && (has("submission_time") || has("qname")) => FileKind::Jobs(Carrier::GridEngine),
         () if has("pbs_version") => FileKind::Machine(Description::PbsNodesJson),
@@ -128,6 +132,12 @@ fn text(head: &[u8], first: &[u8], layout: &Layout) -> FileKind {
     let line = String::from_utf8_lossy(first);
     if let Some(kind) = by_key(head, &line) {
         return kind;
+    }
+    if is_condor(head, first) {
+        return unknown(
+            "a log of HTCondor",
+            &as_table("`condor_history -af:, ClusterId Owner QDate JobStartDate CompletionDate RequestCpus`"),
+        );
     }
     if is_accounts(head) {
         return FileKind::Limits;
@@ -202,6 +212,19 @@ fn text(head: &[u8], first: &[u8], layout: &Layout) -> FileKind {
 /// Small letters without blanks and the like, as column names are compared.
 fn plain(name: &str) -> String {
     name.chars().filter(|c| c.is_ascii_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
+/// Returns the advice for accounting that has no reader: a table whose columns are named.
+fn as_table(from: &str) -> String {
+    format!("write {from} as a table, and name the columns: --columns JobID,User,Submit,Start,End,ReqCPUS")
+}
+
+/// The event log of a job, or the history of a schedd.
+fn is_condor(head: &[u8], first: &[u8]) -> bool {
+    let shape: Vec<u8> = first.iter().take(6).map(|&b| if b.is_ascii_digit() { b'0' } else { b }).collect();
+    let event = shape.starts_with(b"000 (0") && memchr::memmem::find(first, b".000").is_some();
+    let has = |text: &[u8]| memchr::memmem::find(head, text).is_some();
+    event || (has(b"ClusterId = ") && (has(b"ProcId = ") || has(b"QDate = ")))
 }
 
 /// Files of `Key=value`.
@@ -325,6 +348,19 @@ mod tests {
 
     fn of(head: &str) -> FileKind {
         FileKind::of(head.as_bytes(), &Layout::default())
+    }
+
+    #[test]
+    fn accounting_without_a_reader_is_named() {
+        for (text, looks) in [
+            ("000 (1234.000.000) 2024-01-01 10:00:00 Job submitted from host: <1.2.3.4>\n...\n", "a log of HTCondor"),
+            ("ClusterId = 12\nProcId = 0\nOwner = \"ada\"\nQDate = 1700000000\n***\n", "a log of HTCondor"),
+            ("{\"12\": {\"Job_Id\": 12, \"submissionTime\": 1, \"startTime\": 2}}", "jobs of OAR in JSON"),
+        ] {
+            let FileKind::Unknown(found, advice) = of(text) else { panic!("{text}") };
+            assert_eq!(found, looks);
+            assert!(advice.contains("--columns JobID,User,Submit"), "{advice}");
+        }
     }
 
     #[test]

@@ -13,12 +13,17 @@ pub fn report(manifest: &Manifest) -> String {
     let name = if m.cluster.is_empty() { "a cluster" } else { m.cluster.as_str() };
     let users = match m.users {
         0 => "users that are not recorded".to_string(),
-        1 => "1 user".to_string(),
-        users => format!("{users} users"),
+        users => counted(users, "user"),
     };
-    let _ = writeln!(text, "{name}: {} rows, {} unusable; {} jobs of {users}", m.rows, m.bad_rows, m.jobs);
+    let _ = writeln!(
+        text,
+        "{name}: {}, {} unusable; {} of {users}",
+        counted(m.rows, "row"),
+        m.bad_rows,
+        counted(m.jobs, "job")
+    );
     for file in &m.files {
-        let _ = writeln!(text, "  {}: {} rows, {}", file.name, file.rows, file.kind);
+        let _ = writeln!(text, "  {}: {}, {}", file.name, counted(file.rows, "row"), file.kind);
     }
     if !m.ignored_columns.is_empty() {
         let _ = writeln!(text, "  columns not needed: {}", m.ignored_columns.join(", "));
@@ -28,8 +33,11 @@ pub fn report(manifest: &Manifest) -> String {
     let _ = writeln!(text, "\nWindow (UTC): {} to {}; {}", zone(w.from), zone(w.until), w.evidence);
     let _ = writeln!(
         text,
-        "  at its beginning {} jobs run and {} wait; at its end {} run and {} wait",
-        w.running_at_start, w.queued_at_start, w.running_at_end, w.queued_at_end
+        "  running at its beginning: {}, waiting: {}; at its end: {} and {}",
+        counted(w.running_at_start, "job"),
+        w.queued_at_start,
+        w.running_at_end,
+        w.queued_at_end
     );
     for bias in &w.bias {
         let _ = writeln!(text, "  {bias}");
@@ -67,6 +75,11 @@ pub fn report(manifest: &Manifest) -> String {
     text
 }
 
+/// A number of things: `1 row`, `2 rows`.
+fn counted(number: u64, what: &str) -> String {
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+}
+
 /// Gaps where a site is simulated on its nodes, under its own `slurm.conf`.
 const BESIDE_SLURM: &[&str] = &[
     "topology of the network",
@@ -101,18 +114,22 @@ fn pool_text(text: &mut String, pool: &PoolSummary) {
     let size = if pool.described { "as described" } else { "at least: the most that jobs used at once" };
     let _ = writeln!(
         text,
-        "  {}: {} {unit} ({size}); {} nodes, {} processors, {} GPUs; partitions {}",
+        "  {}: {} {unit} ({size}); {}, {}, {}; {} {}",
         pool.name,
         pool.units,
-        pool.nodes,
-        pool.cpus,
-        pool.gpus,
+        counted(u64::from(pool.nodes), "node"),
+        counted(pool.cpus, "processor"),
+        counted(pool.gpus, "GPU"),
+        if pool.partitions.len() == 1 { "partition" } else { "partitions" },
         if pool.partitions.is_empty() { "none".to_string() } else { pool.partitions.join(", ") }
     );
     let _ = writeln!(
         text,
-        "    {} jobs, {} core-seconds; whole nodes {:.1} % of these, GPUs with {:.1} % of the jobs, so it is counted in {unit}",
-        pool.jobs, pool.core_seconds, pool.whole_nodes, pool.with_gpus
+        "    {}, {} core-seconds; whole nodes {:.1}% of these, GPUs with {:.1}% of the jobs, so it is counted in {unit}",
+        counted(pool.jobs, "job"),
+        pool.core_seconds,
+        pool.whole_nodes,
+        pool.with_gpus
     );
     if pool.described && pool.nodes > 0 {
         shares_text(text, pool, unit);
@@ -125,7 +142,7 @@ fn pool_text(text: &mut String, pool: &PoolSummary) {
         }
     }
     if pool.out > 0.0 {
-        let _ = writeln!(text, "    out of service or reserved: {:.2} % of the window", pool.out);
+        let _ = writeln!(text, "    out of service or reserved: {:.2}% of the window", pool.out);
     }
 }
 
@@ -138,14 +155,12 @@ fn shares_text(text: &mut String, pool: &PoolSummary, unit: &str) {
     };
     let what = if pool.unit == Unit::Gpu { "GPU-seconds" } else { "core-seconds" };
     let _ = match pool.dominant {
-        true => writeln!(
-            text,
-            "    dominant share: {decides}; sizes exceed {unit} held by {:.2} % of {what}",
-            pool.inflated
-        ),
+        true => {
+            writeln!(text, "    dominant share: {decides}; sizes exceed {unit} held by {:.2}% of {what}", pool.inflated)
+        }
         false => writeln!(
             text,
-            "    sizes are the {unit} held; by dominant share {} jobs would be larger, and all together by {:.2} % of {what} (--count \
+            "    sizes are the {unit} held; by dominant share {} jobs would be larger, and all together by {:.2}% of {what} (--count \
              dominant)",
             pool.by_cpus + pool.by_memory + pool.by_gpus,
             pool.inflated

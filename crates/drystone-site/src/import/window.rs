@@ -217,7 +217,7 @@ const RARE: usize = 1_000;
 const LEAST_JOBS: usize = 20;
 
 impl Apart {
-    /// Far is longer than thirty days, and longer than all others take together.
+    /// Far is longer than a year, and longer than all others take together.
     fn of(jobs: &[Job]) -> Apart {
         if jobs.len() < LEAST_JOBS {
             return Apart::default();
@@ -228,7 +228,7 @@ impl Apart {
         let (early, &mut begin, _) = first.select_nth_unstable(few);
         let at = last.len() - 1 - few;
         let (_, &mut end, late) = last.select_nth_unstable(at);
-        let far = (end - begin).max(30 * DAY);
+        let far = (end - begin).max(366 * DAY);
         early.sort_unstable_by_key(|&moment| std::cmp::Reverse(moment));
         late.sort_unstable();
         let gap = |moments: &[i64], from: i64| {

@@ -124,7 +124,7 @@ fn gpus_are_the_unit_where_nearly_all_jobs_hold_them() {
     // be six.
     assert_eq!((pool.by_cpus, pool.by_memory, pool.by_gpus), (0, 1, 0));
     assert!((pool.inflated - 50.0).abs() < 1e-9, "{}", pool.inflated);
-    assert!(report.contains("50.00 % of GPU-seconds (--count dominant)"), "{report}");
+    assert!(report.contains("50.00% of GPU-seconds (--count dominant)"), "{report}");
     // Three quarters of the memory are three of four GPUs.
     let (unit, all, dominant, units, ..) = counted(Counting::Dominant);
     assert_eq!((unit, all, dominant, units.as_slice()), (Unit::Gpu, 8, true, &[1, 2, 3][..]));
