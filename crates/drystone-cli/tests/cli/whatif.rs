@@ -207,6 +207,12 @@ fn a_curve_claims_no_more_than_it_knows() {
     assert!(!text.contains("stop helping"), "{text}");
     let one = folder.run(&["whatif", "rush.swf", "--policy", "easy", "--procs-change", "+16", "--quiet"]).ok();
     assert!(one.contains("of waiting, which may be chance."), "{one}");
+    // Two days make no interval.
+    let head = "; MaxProcs: 16\n; UnixStartTime: 1760313600\n".to_string();
+    folder.write("short.swf", (0..40).fold(head, |log, job| log + &line(job + 1, job * 4_000, 20_000, 8, 20_000)));
+    let args = ["whatif", "short.swf", "--policy", "easy", "--procs-change", "+8,+16", "--quiet"];
+    let text = folder.run(&args).ok().replace('\n', " ");
+    assert!(text.contains("and the log is too short to tell"), "{text}");
 }
 
 #[test]

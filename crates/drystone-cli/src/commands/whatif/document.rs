@@ -359,7 +359,8 @@ pub(super) fn limit_of_help(beyond: Option<&Step>, worth: f64, confidence: f64) 
     match (step.from.as_str(), -step.difference > worth) {
         ("as it is", false) => "More of them do not shorten the mean wait.".to_string(),
         ("as it is", true) => {
-            format!("No number of them clearly shortens the mean wait: at `{}` {}, too wide to tell.", step.to, told())
+            let why = if step.interval.is_some() { "too wide" } else { "and the log is too short" };
+            format!("No number of them clearly shortens the mean wait: at `{}` {}, {why} to tell.", step.to, told())
         }
         (from, false) => format!("More stop helping at `{from}`: beyond it the mean wait is no shorter."),
         (from, true) => format!("Beyond `{from}` the mean wait is not clearly shorter: at `{}` {}.", step.to, told()),
