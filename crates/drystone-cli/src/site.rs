@@ -177,7 +177,10 @@ impl SiteInput {
 
     /// Lets policies of the site's `slurm.conf` be, in each pool, of that of the pool.
     pub(crate) fn localise<'a>(&mut self, specs: impl IntoIterator<Item = &'a PolicySpec>) {
-        let specs: Vec<&PolicySpec> = specs.into_iter().collect();
+        let own = own_policy(Some(&self.folder)).ok().flatten();
+        // Plain `slurm` is the site's own.
+        let meant = |spec: &'a PolicySpec| own.as_ref().filter(|_| spec.text() == SLURM.name).unwrap_or(spec).clone();
+        let specs: Vec<PolicySpec> = specs.into_iter().map(meant).collect();
         let texts = |pool: u16| specs.iter().flat_map(|spec| self.site.texts(pool, spec)).collect();
         let all: Vec<Vec<(String, String)>> = self.pools.iter().map(|&pool| texts(pool)).collect();
         if let Some(division) = &mut self.division {

@@ -22,6 +22,7 @@ enum Misfit {
     Memory,
     Devices,
     Nodes,
+    Wide,
     All,
 }
 
@@ -50,7 +51,7 @@ impl Misfit {
             }
             Misfit::Devices => shape.devices.clear(),
             Misfit::Nodes => shape.nodes = (0, 0),
-            Misfit::Licence | Misfit::All => {}
+            Misfit::Licence | Misfit::Wide | Misfit::All => {}
         }
     }
 
@@ -64,6 +65,9 @@ impl Misfit {
             Misfit::Memory => "no node of the partition has so much memory: they get all of a node",
             Misfit::Devices => "the partition has not so many devices: they are not asked for",
             Misfit::Nodes => "the nodes of the partition are too few or too small: as many as suffice serve",
+            Misfit::Wide => {
+                "the partition is smaller: another partition of the same nodes takes them, by their processors alone"
+            }
             Misfit::All => "they fit nowhere in the partition: only their processors count",
         }
     }
@@ -200,15 +204,18 @@ impl Site {
         }
         let mut told = Vec::new();
         if moved > 0 {
+            let (jobs, they) = if moved == 1 { ("job that runs", "it is") } else { ("jobs that run", "they are") };
+            let verb = if moved == 1 { "is" } else { "are" };
             told.push(format!(
-                "{moved} jobs that run at the beginning of the window are recorded on processors, memory or devices that others have: they \
-                 are on other nodes of their partition"
+                "{moved} {jobs} at the beginning of the window {verb} recorded on nodes that the machine lacks, or on processors, memory or \
+                 devices that others have: {they} on other nodes of the partition"
             ));
         }
         if crowded > 0 {
+            let (jobs, they) = if crowded == 1 { ("job that runs", "has") } else { ("jobs that run", "have") };
             told.push(format!(
-                "{crowded} jobs that run at the beginning of the window have no room beside the others: they count their processors only, \
-                 and wait where these are not free"
+                "{crowded} {jobs} at the beginning of the window {they} no room beside the others: only processors count, \
+                 and where these are not free, it is a job that waits"
             ));
         }
         told
@@ -266,7 +273,7 @@ impl Maker<'_> {
     /// The demand of a job, with what of it does not fit the machine.
     fn demand(&mut self, job: &SiteJob<'_>) -> Result<(DemandId, Vec<Unmet>), ResourceError> {
         let Some(fleet) = self.fleets.get_mut(&job.pool) else { return Ok((DemandId::NONE, Vec::new())) };
-        let part = fleet.part(&job.partition);
+        let mut part = fleet.part(&job.partition);
         let counts_memory = !fleet.machine.resources.memory.is_empty();
         let mut shape = shape(job, counts_memory);
         let mut found: Vec<Misfit> = Vec::new();
@@ -278,6 +285,7 @@ impl Maker<'_> {
             found.push(Misfit::Licence);
         }
         let procs = job.units;
+        let wide = u64::from(procs) > fleet.procs_of(part);
         let machine_memory = fleet.machine.parts[usize::from(part)].nodes.iter();
         let most = machine_memory.filter_map(|node| fleet.machine.resources.memory.get(node)).max().copied();
         let most = most.unwrap_or(0).saturating_mul(1024);
@@ -316,7 +324,7 @@ impl Maker<'_> {
                         shape = relaxed(&Misfit::EACH[..n]);
                     }
                     None => {
-                        found.push(Misfit::All);
+                        found.push(if wide { Misfit::Wide } else { Misfit::All });
                         shape = NodeShape::default();
                     }
                 },
@@ -325,6 +333,9 @@ impl Maker<'_> {
         // A job that never started may have asked for what it could not get: it waits for that, and
         // counts in no pool.
         let impossible = never && !fits(&shape);
+        if !never && shape == NodeShape::default() {
+            part = roomy(fleet, idle, part, procs);
+        }
         let totals = if impossible { Vec::new() } else { self.totals(job, &shape, part) };
         let shaped = (shape != NodeShape::default()).then_some(shape);
         let id = self.builder.intern(Demand { shape: shaped, ..Demand::of(totals) })?;
@@ -364,6 +375,10 @@ impl Maker<'_> {
         }
         let partition = format!("partition:{}", fleet.machine.parts[usize::from(part)].name);
         totals.extend(own.named.get(&partition).map(|&id| (id, u64::from(job.units))));
+        // Demands of each node add up to more than the machine where a job is recorded on more nodes
+        // than it has.
+        let all = self.builder.table().resources();
+        totals.iter_mut().for_each(|(id, amount)| *amount = (*amount).min(all[id.0 as usize].total));
         totals
     }
 
@@ -375,6 +390,18 @@ impl Maker<'_> {
         };
         self.misfits.iter().map(one).collect()
     }
+}
+
+/// The partition that takes a job by its processors alone: its own where these fit, else the
+/// default one, else the first, as the policy chooses.
+fn roomy(fleet: &Fleet, idle: &Idle, part: u16, procs: u32) -> u16 {
+    let parts = &fleet.machine.parts;
+    let fits = |part: &u16| {
+        let nodes = &parts[usize::from(*part)].nodes;
+        idle.place(&fleet.pending(*part, procs, None, 0), nodes, &fleet.machine).is_some()
+    };
+    let all = 0..u16::try_from(parts.len()).unwrap_or(u16::MAX);
+    [part, fleet.machine.default_part].into_iter().chain(all).find(fits).unwrap_or(part)
 }
 
 /// Names the part of a demand that does not fit.
@@ -401,6 +428,7 @@ fn said(misfit: Misfit, shape: &NodeShape, procs: u32) -> String {
             _ => "all memory of a node".to_string(),
         },
         Misfit::Uneven | Misfit::Nodes => format!("{procs} processors on {} nodes", shape.nodes.0),
+        Misfit::Wide => format!("{procs} processors"),
         Misfit::All => "their recorded demands".to_string(),
     }
 }

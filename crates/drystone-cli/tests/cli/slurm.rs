@@ -275,3 +275,221 @@ fn explain_names_the_outage_that_a_limit_reaches_into() {
         assert!(told.contains(reason), "{policy}: {told}");
     }
 }
+
+/// Columns of the small dumps below.
+const COLUMNS: &str = "JobIDRaw|User|Account|Partition|Submit|Eligible|Start|End|ElapsedRaw|TimelimitRaw|State|ReqCPUS|AllocCPUS|ReqNodes|NNodes|NodeList\n";
+
+/// Beginning of the small dumps, seconds since 1970.
+const BEGIN: i64 = 1_767_225_600;
+
+/// A job of a small dump: times in seconds after the beginning, nodes and processors asked for.
+struct Row {
+    id: u32,
+    partition: &'static str,
+    submit: i64,
+    start: Option<i64>,
+    end: i64,
+    asks: (u32, u32),
+    nodes: &'static str,
+}
+
+impl Row {
+    fn text(&self) -> String {
+        let Row { id, partition, submit, start, end, asks: (nodes, cpus), nodes: list } = self;
+        let submit = BEGIN + submit;
+        let end = BEGIN + end;
+        let (begin, ran, state, held) = match start {
+            Some(start) => ((BEGIN + start).to_string(), end - BEGIN - start, "COMPLETED", (*cpus, *nodes)),
+            None => ("Unknown".to_string(), 0, "CANCELLED by 1000", (0, *nodes)),
+        };
+        format!(
+            "{id}|ada|lab|{partition}|{submit}|{submit}|{begin}|{end}|{ran}|60|{state}|{cpus}|{}|{nodes}|{}|{list}\n",
+            held.0, held.1
+        )
+    }
+}
+
+/// Imports a dump, with what the options say, as `site`. Returns the warnings.
+fn import(folder: &Folder, conf: &str, rows: &[Row], more: &[&str]) -> String {
+    folder.write("slurm.conf", conf);
+    folder.write("jobs.psv", COLUMNS.to_string() + &rows.iter().map(Row::text).collect::<String>());
+    let args = ["import", "jobs.psv", "--machine", "slurm.conf", "--timezone", "UTC", "--out", "site"];
+    let ran = folder.run(&[&args[..], more].concat());
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    ran.err
+}
+
+/// The start of each job of the site under its own Slurm, in seconds after the first arrival.
+fn starts(folder: &Folder, workload: &[&str]) -> Vec<(u64, i64)> {
+    let args = [&["run"], workload, &["-p", "slurm", "--trim", "all", "--jobs", "jobs.csv", "--quiet"]].concat();
+    folder.run(&args).ok();
+    let rows = folder.read("jobs.csv");
+    let columns: Vec<&str> = rows.lines().next().expect("a header").split(',').collect();
+    let at = |name: &str| columns.iter().position(|column| *column == name).expect("a column");
+    let (id, start) = (at("job_id"), at("start"));
+    let of = |row: &str| {
+        let cells: Vec<&str> = row.split(',').collect();
+        Some((cells[id].parse().ok()?, cells[start].parse().ok()?))
+    };
+    rows.lines().skip(1).filter_map(of).collect()
+}
+
+/// Two nodes of four processors.
+const PAIR: &str = "ClusterName=c\nSelectType=select/cons_tres\nSelectTypeParameters=CR_Core\nSchedulerType=sched/backfill\n\
+                    NodeName=n[1-2] CPUs=4 State=UNKNOWN\nPartitionName=p Nodes=ALL Default=YES MaxTime=INFINITE\n";
+
+/// Job 2 was cancelled after 190 s of waiting, while the record shows n1 busy and n2 empty. Slurm
+/// gives it n2 at its first pass. Where n2 is said to be out, it waits, takes nothing, and job 3
+/// follows job 1 on n1, as recorded.
+#[test]
+fn a_cancelled_job_waits_only_where_its_node_is_out() {
+    let rows = [
+        Row { id: 1, partition: "p", submit: 0, start: Some(5), end: 605, asks: (1, 4), nodes: "n1" },
+        Row { id: 2, partition: "p", submit: 10, start: None, end: 200, asks: (1, 4), nodes: "None assigned" },
+        Row { id: 3, partition: "p", submit: 20, start: Some(606), end: 666, asks: (1, 4), nodes: "n1" },
+    ];
+    let folder = Folder::new();
+    import(&folder, PAIR, &rows, &[]);
+    let start = |id: u64| starts(&folder, &["site"]).iter().find(|(job, _)| *job == id).map(|(_, start)| *start);
+    assert!(start(2).is_some_and(|at| (10..=15).contains(&at)), "{:?}", start(2));
+    folder.write(
+        "events.psv",
+        "Cluster|NodeName|TimeStart|TimeEnd|State|Reason\nc|n2|2025-12-31T00:00:00|2026-01-02T00:00:00|DOWN|bad\n",
+    );
+    import(&folder, PAIR, &rows, &["--events", "events.psv"]);
+    assert_eq!(start(2), None);
+    assert!(start(3).is_some_and(|at| (600..=610).contains(&at)), "{:?}", start(3));
+    for command in ["fidelity", "advise", "compare"] {
+        folder.run(&[command, "site", "--quiet"]).ok();
+    }
+}
+
+/// Three nodes of 64 processors. Jobs 1 to 3 run on n1 and n2 when the window begins. Job 4 asks for
+/// two nodes of 64; two are free when jobs 1 and 2 have left n1.
+#[test]
+fn jobs_that_run_at_the_start_keep_their_nodes() {
+    let conf = PAIR.replace("n[1-2] CPUs=4", "n[1-3] CPUs=64");
+    let rows = [
+        Row { id: 1, partition: "p", submit: 0, start: Some(2), end: 5_000, asks: (1, 15), nodes: "n1" },
+        Row { id: 2, partition: "p", submit: 0, start: Some(2), end: 6_000, asks: (1, 15), nodes: "n1" },
+        Row { id: 3, partition: "p", submit: 0, start: Some(2), end: 9_000, asks: (1, 15), nodes: "n2" },
+        Row { id: 4, partition: "p", submit: 3_700, start: Some(6_001), end: 8_000, asks: (2, 128), nodes: "n[1,3]" },
+    ];
+    let folder = Folder::new();
+    import(&folder, &conf, &rows, &["--from", "2026-01-01T01:00:00"]);
+    let told = folder.run(&["explain", "--workload", "site", "--job", "4", "--no-what-if"]).ok();
+    // 01:40:00 is 6,000 s after the beginning of the dump.
+    assert!(told.contains("2026-01-01 01:40:0"), "{told}");
+}
+
+/// Outages that `workload outages` draws, under the defaults of Slurm: no crash, every job starts,
+/// and none while fewer processors are there than it needs.
+#[test]
+fn drawn_outages_leave_every_job_its_turn() {
+    let jobs: Vec<String> =
+        (0..200).map(|i| line(i + 1, i64::from(i) * 1_500, 900 + i64::from(i % 7) * 600, 1 + i % 16, 7_200)).collect();
+    let folder = Folder::with("log.swf", format!("; MaxProcs: 16\n{}", jobs.concat()));
+    for seed in ["1", "2", "3", "4", "5"] {
+        let args = ["workload", "outages", "log.swf", "--node", "8", "--seed", seed, "--quiet"];
+        folder.write("out.csv", folder.run(&args).ok());
+        let found = starts(&folder, &["--workload", "log.swf", "--outages", "out.csv"]);
+        assert_eq!(found.len(), 200, "seed {seed}");
+    }
+}
+
+/// Two nodes of two processors each as Slurm counts them by default: processors, one to a node. An
+/// outage of one of two until 500 keeps a job of two waiting until then.
+#[test]
+fn an_outage_that_reaches_into_the_log_is_waited_for() {
+    let folder =
+        Folder::with("log.swf", format!("; MaxProcs: 2\n{}{}", line(1, 100, 60, 2, 600), line(2, 900, 60, 1, 600)));
+    folder.write("out.csv", "begin,end,processors\n50,500,1\n");
+    let found = starts(&folder, &["--workload", "log.swf", "--outages", "out.csv"]);
+    assert!(matches!(found[..], [(1, 500..=503), (2, 900..=903)]), "{found:?}");
+}
+
+/// A maintenance of the whole machine that is announced from the start: jobs whose limits reach
+/// into it start when it is over, and short ones at once.
+#[test]
+fn jobs_wait_for_an_announced_maintenance_that_their_limits_reach() {
+    let jobs = [line(1, 10, 600, 1, 31_536_000), line(2, 20, 600, 1, 3_600), line(3, 603_000, 600, 1, 3_600)];
+    let folder = Folder::with("log.swf", format!("; MaxProcs: 4\n{}", jobs.concat()));
+    folder.write("out.csv", "begin,end,procs,announced\n604800,691200,4,0\n");
+    let mut found = starts(&folder, &["--workload", "log.swf", "--outages", "out.csv"]);
+    found.sort_unstable();
+    assert!(matches!(found[..], [(1, 691_200..=691_262), (2, 20..=23), (3, 691_200..=691_262)]), "{found:?}");
+}
+
+/// A job of more processors than its partition has, a partition that is down by the file and had a
+/// job all the same, and a job on a node that the file lacks: one sentence each, and every job runs.
+#[test]
+fn a_partition_that_is_too_small_or_down_stops_nothing() {
+    let conf = "ClusterName=c\nSelectType=select/cons_tres\nSelectTypeParameters=CR_Core\nNodeName=n[1-4] CPUs=4\n\
+                PartitionName=p Nodes=n[1-4] Default=YES\nPartitionName=half Nodes=n[1-2]\nPartitionName=off Nodes=n[1-2] State=DOWN\n";
+    let rows = [
+        Row { id: 1, partition: "half", submit: 0, start: Some(5), end: 605, asks: (4, 16), nodes: "n[1-4]" },
+        Row { id: 2, partition: "off", submit: 700, start: Some(705), end: 800, asks: (1, 4), nodes: "n1" },
+        Row { id: 3, partition: "p", submit: 900, start: Some(905), end: 1_000, asks: (1, 4), nodes: "n1" },
+    ];
+    let folder = Folder::new();
+    let told = import(&folder, conf, &rows, &[]);
+    for sentence in [
+        "1 job asks in the partition half for 16 processors, such as 1: the partition is smaller: another partition of the same nodes",
+        "off: a State other than UP; in simulations its jobs start as if it was UP",
+    ] {
+        assert_eq!(told.matches(sentence).count(), 1, "`{sentence}` in\n{told}");
+    }
+    let mut found = starts(&folder, &["site"]);
+    found.sort_unstable();
+    assert!(matches!(found[..], [(1, 0..=5), (2, 700..=705), (3, 900..=905)]), "{found:?}");
+    for command in ["fidelity", "advise", "compare"] {
+        folder.run(&[command, "site", "--quiet"]).ok();
+    }
+}
+
+/// Two partitions that share no node are two pools: plain `slurm` is in each that of its own nodes.
+#[test]
+fn plain_slurm_is_that_of_each_pool() {
+    let conf = PAIR.replace("Nodes=ALL Default=YES", "Nodes=n1 Default=YES") + "PartitionName=q Nodes=n2\n";
+    let rows = [
+        Row { id: 1, partition: "p", submit: 0, start: Some(5), end: 605, asks: (1, 4), nodes: "n1" },
+        Row { id: 2, partition: "q", submit: 10, start: Some(15), end: 700, asks: (1, 4), nodes: "n2" },
+        Row { id: 3, partition: "q", submit: 20, start: Some(705), end: 800, asks: (1, 4), nodes: "n2" },
+    ];
+    let folder = Folder::new();
+    import(&folder, &conf, &rows, &[]);
+    let mut found = starts(&folder, &["site"]);
+    found.sort_unstable();
+    assert!(matches!(found[..], [(1, 0..=5), (2, 10..=15), (3, 695..=705)]), "{found:?}");
+}
+
+/// `gres.conf` in the folder of `slurm.conf` is read, as Slurm does.
+#[test]
+fn gres_conf_is_found_beside_slurm_conf() {
+    let folder = Folder::with("gres.conf", "NodeName=n1 Name=gpu Type=k80 Count=2\n");
+    let conf = PAIR.replace("CPUs=4", "CPUs=4 Gres=gpu:4");
+    let rows = [Row { id: 1, partition: "p", submit: 0, start: Some(5), end: 605, asks: (1, 4), nodes: "n1" }];
+    let told = import(&folder, &conf, &rows, &[]);
+    assert!(told.contains("gres.conf: n1 has gpu:k80:2, and slurm.conf says gpu:4: slurm.conf counts"), "{told}");
+}
+
+/// A reservation of `Nodes=ALL`, printed as a paragraph, takes the whole machine; one on nodes that
+/// nothing names is left out with one sentence.
+#[test]
+fn a_reservation_of_all_nodes_is_of_all_nodes() {
+    let rows = [
+        Row { id: 1, partition: "p", submit: 0, start: Some(5), end: 105, asks: (1, 4), nodes: "n1" },
+        Row { id: 2, partition: "p", submit: 3_700, start: Some(7_205), end: 7_300, asks: (1, 4), nodes: "n1" },
+    ];
+    let folder = Folder::with(
+        "res.txt",
+        "ReservationName=maint StartTime=2026-01-01T01:00:00 EndTime=2026-01-01T02:00:00 Duration=01:00:00\n   \
+         Nodes=ALL NodeCnt=2 CoreCnt=8 Flags=MAINT\n   Users=root\n\n\
+         ReservationName=ghost StartTime=2026-01-01T01:00:00 EndTime=2026-01-01T02:00:00 Duration=01:00:00\n   Nodes=zz1\n",
+    );
+    let told = import(&folder, PAIR, &rows, &["--events", "res.txt"]);
+    let sentence = "1 node of an event or reservation is named by no description and no job, such as zz1: left out";
+    assert_eq!(told.matches(sentence).count(), 1, "{told}");
+    let found = starts(&folder, &["site"]);
+    assert!(found.iter().any(|(job, start)| *job == 2 && (7_200..=7_262).contains(start)), "{found:?}");
+}

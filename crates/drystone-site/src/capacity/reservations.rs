@@ -2,7 +2,7 @@
 
 use super::{Sheet, Times};
 use crate::error::SiteError;
-use crate::machine::Pairs;
+use crate::machine::{Pairs, records};
 use crate::readers::pbs;
 use crate::text::{Amount, UNKNOWN, tres};
 
@@ -41,12 +41,12 @@ pub(crate) fn read(text: &str, name: &str, times: &Times<'_>) -> Result<(Vec<Res
     Ok((found, unused))
 }
 
-/// Reads what `scontrol -o` prints.
+/// Reads what `scontrol show reservation` prints, with and without `-o`.
 pub(crate) fn read_scontrol(text: &str, name: &str, times: &Times<'_>) -> Result<(Vec<Reservation>, u64), SiteError> {
     let mut found = Vec::new();
     let mut unused = 0;
-    for (line, number) in text.lines().zip(1..).filter(|(line, _)| !line.trim().is_empty()) {
-        let pairs = Pairs::split(line);
+    for (number, record) in records(text) {
+        let pairs = Pairs::split(&record);
         let place = format!("{name}:{number}");
         let moment = |key: &str| times.moment(pairs.get(key).unwrap_or_default(), &place);
         match (moment("StartTime")?, moment("EndTime")?, pairs.get("ReservationName")) {
@@ -54,7 +54,7 @@ pub(crate) fn read_scontrol(text: &str, name: &str, times: &Times<'_>) -> Result
                 name: name.to_string(),
                 begin,
                 end,
-                nodes: pairs.get("Nodes").unwrap_or_default().to_string(),
+                nodes: pairs.get("Nodes").filter(|nodes| *nodes != "(null)").unwrap_or_default().to_string(),
                 cpus: pairs.number("CoreCnt").and_then(|n| u32::try_from(n).ok()).filter(|&n| n > 0),
             }),
             _ => unused += 1,
@@ -89,5 +89,11 @@ mod tests {
         let text = "ReservationName=maint StartTime=1767225600 EndTime=1767312000 Duration=1-00:00:00 Nodes=n[1-2] NodeCnt=2 CoreCnt=64 Flags=MAINT\n";
         let (found, _) = read_scontrol(text, "resv.txt", &times).expect("lines");
         assert_eq!((found[0].name.as_str(), found[0].nodes.as_str(), found[0].cpus), ("maint", "n[1-2]", Some(64)));
+        // Without `-o` a reservation is a paragraph.
+        let text = "ReservationName=maint StartTime=1767225600 EndTime=1767312000 Duration=1-00:00:00\n   Nodes=n[1-2] NodeCnt=2\n   \
+                    Users=root\n\nReservationName=bare StartTime=1767225600 EndTime=1767312000\n   Nodes=(null) CoreCnt=8\n";
+        let (found, unused) = read_scontrol(text, "resv.txt", &times).expect("paragraphs");
+        let nodes: Vec<&str> = found.iter().map(|one| one.nodes.as_str()).collect();
+        assert_eq!((nodes, found[1].cpus, unused), (vec!["n[1-2]", ""], Some(8), 0));
     }
 }

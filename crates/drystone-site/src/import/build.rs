@@ -4,6 +4,7 @@ use super::lost::losses;
 use super::machine::{Placed, by_symbol, place};
 use super::packing::packing;
 use super::runaways::runaways;
+use super::strangers::strangers;
 use super::summary::{nodes, order_pools, out, partitions, summary, work};
 use super::warnings::warnings;
 use super::window::Window;
@@ -12,7 +13,7 @@ use crate::capacity::Loss;
 use crate::clock::Zone;
 use crate::error::SiteError;
 use crate::jobs::{self, Found, Job, Kind, Marks, count};
-use crate::machine::{Machine, Projection, Scene, project};
+use crate::machine::{Machine, Projection, Scene, Unit, project};
 use crate::readers::{Carrier, Memory};
 use crate::rows::{Intake, Interner, Table};
 use crate::rules::{Rule, Tally};
@@ -81,6 +82,7 @@ fn contradictions(site: &mut Site) {
         (site.manifest, site.losses, site.on_nodes) = (manifest, losses, false);
         site.manifest.on_nodes = true;
         site.manifest.warnings.extend(told);
+        site.manifest.warnings.extend(strangers(site));
     }
 }
 
@@ -180,7 +182,8 @@ impl<'a> Making<'a> {
         if *components {
             jobs::join_components(jobs, table, &mut placed.sets, amounts, options.het == Het::Split, tally);
         }
-        too_wide(jobs, table, &projections, options, tally)?;
+        let room = room(beside, placed, &projections);
+        too_wide(jobs, table, &room, options, tally)?;
         self.has_jobs()?;
         Ok(projections)
     }
@@ -279,14 +282,32 @@ fn mark_reserved(jobs: &mut [Job], table: &Table, amounts: &[crate::text::Amount
     }
 }
 
+/// Returns the most units that a job can have in each pool. Where Slurm gives out the nodes, a job
+/// has those of one partition; nodes that the description lacks may be of any.
+fn room(beside: &Beside, placed: &Placed, projections: &[Projection]) -> Vec<u32> {
+    let Machine { nodes, partitions, .. } = &beside.machine;
+    let of_pool = |(pool, projection): (&crate::machine::Pool, &Projection)| {
+        if beside.slurm_conf.is_none() || projection.unit != Unit::Cpu {
+            return projection.units;
+        }
+        let cpus = |node: &u32| u64::from(nodes[*node as usize].cpus);
+        let added: u64 = pool.nodes.iter().filter(|&&node| node >= placed.sets.described).map(cpus).sum();
+        let own = |number: &u32| partitions[*number as usize].nodes.iter().map(cpus).sum::<u64>();
+        let widest = pool.partitions.iter().map(own).max().filter(|&most| most > 0);
+        let most = widest.map_or(u64::MAX, |most| most + added);
+        projection.units.min(u32::try_from(most).unwrap_or(u32::MAX))
+    };
+    placed.pools.pools.iter().zip(projections).map(of_pool).collect()
+}
+
 fn too_wide(
     jobs: &mut Vec<Job>,
     table: &Table,
-    projections: &[Projection],
+    room: &[u32],
     options: &Options,
     tally: &mut Tally,
 ) -> Result<(), SiteError> {
-    let wide = |job: &Job| job.units > projections[usize::from(job.pool)].units;
+    let wide = |job: &Job| job.units > room[usize::from(job.pool)];
     if !Crew::of(options.effort).any(jobs, wide) {
         return Ok(());
     }
@@ -294,7 +315,7 @@ fn too_wide(
         && let Some(job) = jobs.iter().find(|job| wide(job))
     {
         let row = table.rows.get(job.row);
-        let has = projections[usize::from(job.pool)].units;
+        let has = room[usize::from(job.pool)];
         return Err(SiteError::Option(format!(
             "{}: job {} needs {} of a pool of {has}; give the machine's true size, or --wide drop",
             table.files.text(row.place()),

@@ -25,13 +25,22 @@ pub(super) fn losses(
     let numbers: std::collections::BTreeMap<&str, u32> =
         beside.machine.nodes.iter().zip(0..).map(|(node, number)| (node.name.as_str(), number)).collect();
     let mut warnings = Vec::new();
-    let mut unknown = 0_u64;
+    let (mut unknown, mut example) = (0_u64, String::new());
     let mut close = |list: &str, begin, end, cause| {
+        if list.eq_ignore_ascii_case("ALL") {
+            numbers.values().for_each(|&node| closures.add(node, begin, end, cause));
+            return;
+        }
         let names = drystone_slurm::conf::expand_hostlist(list).unwrap_or_else(|_| vec![list.to_string()]);
         for name in names {
             match numbers.get(name.as_str()) {
                 Some(&node) => closures.add(node, begin, end, cause),
-                None => unknown += 1,
+                None => {
+                    unknown += 1;
+                    if example.is_empty() {
+                        example = name;
+                    }
+                }
             }
         }
     };
@@ -50,9 +59,9 @@ pub(super) fn losses(
     extra.extend(bare_reservations(&beside.reservations, jobs, table, projections, &mut warnings));
     extra.extend(cluster_rows(beside, projections, &mut warnings));
     if unknown > 0 {
-        warnings.push(format!(
-            "{unknown} events or reservations are of nodes that no description and no job names: left out"
-        ));
+        let plural =
+            if unknown == 1 { "node of an event or reservation is" } else { "nodes of events or reservations are" };
+        warnings.push(format!("{unknown} {plural} named by no description and no job, such as {example}: left out"));
     }
     drop(numbers);
     let scene = CapacityScene {

@@ -7,6 +7,7 @@ mod machine;
 mod options;
 mod packing;
 mod runaways;
+mod strangers;
 mod summary;
 mod swf;
 mod warnings;
@@ -224,6 +225,7 @@ fn beside(
 ) -> Result<Beside, SiteError> {
     let mut beside = Beside::default();
     let mut combined = Combined::default();
+    let gres = if gres.is_empty() { neighbours(&machine, open) } else { gres.to_vec() };
     for (path, description) in machine {
         let text = files::whole(&path, open)?;
         combined.add(machines::read(description, &path, &text)?);
@@ -233,7 +235,7 @@ fn beside(
         beside.described_by.push(path);
     }
     (beside.machine, beside.described) = combined.finish();
-    for path in gres {
+    for path in &gres {
         let file = path.display().to_string();
         let (lines, wrong) = machines::read_gres_conf(&String::from_utf8_lossy(&files::whole(path, open)?), &file);
         beside.warnings.extend(wrong);
@@ -267,6 +269,19 @@ fn beside(
         beside.unused += unused;
     }
     Ok(beside)
+}
+
+/// Returns the files `gres.conf` that are in the folder of a `slurm.conf`, where Slurm reads them.
+fn neighbours(machine: &[(PathBuf, crate::detect::Description)], open: Opener<'_>) -> Vec<PathBuf> {
+    let mut found: Vec<PathBuf> = Vec::new();
+    for (path, description) in machine {
+        let beside = path.with_file_name("gres.conf");
+        let own = path.file_name().is_some_and(|name| name == "slurm.conf");
+        if *description == crate::detect::Description::SlurmConf && own && open(&beside).is_ok() {
+            found.push(beside);
+        }
+    }
+    found
 }
 
 /// Returns the error for an import without jobs, from its account.

@@ -19,6 +19,7 @@ pub(crate) use infer::{infer, partitions_of_jobs};
 pub(crate) use lists::NodeSets;
 pub(crate) use pairs::Pairs;
 pub(crate) use pools::{Pool, Pools, divide};
+pub(crate) use scontrol::records;
 pub(crate) use units::{Projection, Scene, project};
 
 use crate::detect::Description;

@@ -7,15 +7,14 @@ use drystone_slurm::conf::{expand_hostlist, seconds};
 use std::collections::BTreeMap;
 
 /// The lines of a text with their numbers. Without `-o` records are paragraphs, which are joined.
-fn records(text: &[u8]) -> Vec<(usize, String)> {
-    let text = String::from_utf8_lossy(text);
+pub(crate) fn records(text: &str) -> Vec<(usize, String)> {
     let mut records: Vec<(usize, String)> = Vec::new();
     for (line, number) in text.lines().zip(1..) {
         if line.trim().is_empty() {
             continue;
         }
         match records.last_mut() {
-            Some((_, record)) if line.starts_with(' ') => {
+            Some((_, record)) if line.starts_with([' ', '\t']) => {
                 record.push(' ');
                 record.push_str(line.trim());
             }
@@ -28,7 +27,7 @@ fn records(text: &[u8]) -> Vec<(usize, String)> {
 /// Nodes, with the partitions that they say they are in.
 pub(super) fn nodes(text: &[u8], name: &str) -> Result<Machine, SiteError> {
     let mut machine = Machine::default();
-    for (line, record) in records(text) {
+    for (line, record) in records(&String::from_utf8_lossy(text)) {
         let pairs = Pairs::split(&record);
         let Some(node) = pairs.get("NodeName") else { continue };
         let cpus = pairs.number("CPUTot").and_then(|n| u32::try_from(n).ok()).filter(|&n| n > 0);
@@ -83,7 +82,7 @@ pub(super) fn of_nodes(nodes: &[Node]) -> Vec<Partition> {
 pub(super) fn partitions(text: &[u8], name: &str) -> Result<Machine, SiteError> {
     let mut machine = Machine::default();
     let mut numbers: BTreeMap<String, u32> = BTreeMap::new();
-    for (line, record) in records(text) {
+    for (line, record) in records(&String::from_utf8_lossy(text)) {
         let pairs = Pairs::split(&record);
         let Some(partition) = pairs.get("PartitionName") else { continue };
         let wrong = |problem: String| SiteError::Machine { place: format!("{name}:{line}"), problem };

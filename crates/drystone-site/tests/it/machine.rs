@@ -191,7 +191,7 @@ fn nodes_that_are_out_are_lacking_as_long_as_they_are() {
     assert!(losses.iter().any(|l| (l.0, l.1, l.3, l.4) == (1, 7_200, 4, "down")), "{losses:?}");
     assert_eq!(losses.len(), 3, "{losses:?}");
     assert!(
-        site.manifest.warnings.iter().any(|w| w.contains("no description and no job names")),
+        site.manifest.warnings.iter().any(|w| w.contains("named by no description and no job, such as zz: left out")),
         "{:?}",
         site.manifest.warnings
     );

@@ -222,6 +222,13 @@ fn accounts_of_the_site_limit_its_jobs() {
         site(&conf, &jobs, |folder, options| options.accounts.push(folder.write("assoc.txt", accounts)));
     let limited = waits(&with, &folder);
     assert!(limited[&1] < 60 && (3_500..3_700).contains(&limited[&2]), "{limited:?}");
+    // Names that the associations lack are said.
+    let other = jobs.replace("|a|", "|b|");
+    let (_, strange) =
+        site(&conf, &other, |folder, options| options.accounts.push(folder.write("assoc.txt", accounts)));
+    let sentence = "2 jobs are of the account b, which --accounts lacks: none of its limits is known";
+    let said = strange.manifest.warnings.iter().filter(|warning| warning.starts_with(sentence)).count();
+    assert_eq!(said, 1, "{:?}", strange.manifest.warnings);
     let (folder, without) = site(&conf, &jobs, |_, _| {});
     assert!(waits(&without, &folder).values().all(|&wait| wait < 60));
 }

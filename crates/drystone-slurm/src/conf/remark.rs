@@ -147,10 +147,6 @@ fn plugins(conf: &SlurmConf, remarks: &mut Vec<Remark>) {
     if let Some(kind) = conf.setting("SelectType").filter(|t| !kinds.iter().any(|k| k.eq_ignore_ascii_case(t))) {
         say("selecttype", format!("SelectType={kind}; nodes are given out as select/cons_tres does"));
     }
-    let weights = conf.nodes.iter().any(|node| node.weight != conf.nodes[0].weight);
-    if weights {
-        say("nodename", "nodes of different Weight; it may cost: the nodes of jobs".to_string());
-    }
 }
 
 fn partitions(conf: &SlurmConf, remarks: &mut Vec<Remark>) {
@@ -168,6 +164,12 @@ fn partitions(conf: &SlurmConf, remarks: &mut Vec<Remark>) {
         }
         if p.nodes.is_empty() {
             say(Topic::Contradiction, format!("{}: a partition without nodes; no job can run", p.name));
+        }
+        if !p.up {
+            say(
+                Topic::NotModelled,
+                format!("{}: a State other than UP; in simulations its jobs start as if it was UP", p.name),
+            );
         }
         if let Sharing::Over(jobs) = p.sharing {
             say(

@@ -57,6 +57,9 @@ impl Shape {
         let mut cluster = Cluster::from_conf(conf, accounts);
         // A log does not say what its jobs ask for beside processors, and a site does.
         let resources = std::mem::take(&mut cluster.machine.resources);
+        // The state is that of the day on which the file was written. Jobs that come to the
+        // partition come when it takes jobs.
+        cluster.machine.parts.iter_mut().for_each(|part| part.up = true);
         let names = conf.nodes.iter().map(|node| node.name.clone()).collect();
         let mut ledger = cluster.ledger;
         if let Some(ledger) = &mut ledger {
@@ -93,6 +96,9 @@ impl Shape {
                 let known = demand.shape.as_ref().map(|shape| machine.resources.demand_of(shape, &self.names));
                 demands.push(known.map_or(0, |known| machine.resources.add(known, &machine.cpus)));
             }
+        } else if self.machine.is_some() && !self.resources.weights.is_empty() {
+            let weights = self.resources.resized(machine.nodes()).weights;
+            machine.resources = Resources { weights, ..Resources::default() };
         }
         let mut cluster = Cluster::new(machine);
         cluster.ledger.clone_from(&self.ledger);

@@ -1,0 +1,61 @@
+//! Accounts and qualities of service of jobs that the associations lack.
+
+use crate::site::Site;
+use drystone_slurm::accounts::Accounts;
+use std::collections::BTreeMap;
+
+/// Jobs by the unknown name that they have.
+#[derive(Default)]
+struct Unknown {
+    jobs: u64,
+    names: BTreeMap<String, u64>,
+}
+
+impl Unknown {
+    fn add(&mut self, name: &str) {
+        self.jobs += 1;
+        *self.names.entry(name.to_string()).or_default() += 1;
+    }
+
+    /// A sentence, where there is any; `what` are the names, and `so` is what is assumed.
+    fn told(self, what: &str, so: &str) -> Option<String> {
+        let most = self.names.iter().max_by_key(|(name, jobs)| (**jobs, std::cmp::Reverse(name.as_str())))?.0;
+        let (are, names) = match (self.jobs, self.names.len()) {
+            (1, _) => ("job is".to_string(), format!("the {what} {most}")),
+            (_, 1) => ("jobs are".to_string(), format!("the {what} {most}")),
+            (_, count) => ("jobs are".to_string(), format!("{count} {what}s such as {most}")),
+        };
+        Some(format!("{} {are} of {names}, which --accounts lacks: {so}", self.jobs))
+    }
+}
+
+/// Returns a sentence for the accounts that the associations lack, and one for the qualities of
+/// service; none where no file of accounts was given.
+pub(super) fn strangers(site: &Site) -> Vec<String> {
+    let Some(text) = site.accounts.as_deref() else { return Vec::new() };
+    let Ok(accounts) = Accounts::parse(text, "accounts.txt") else { return Vec::new() };
+    let same = |one: &str, other: &str| one.eq_ignore_ascii_case(other);
+    let (mut lacking, mut qualities) = (Unknown::default(), Unknown::default());
+    // One look for each pair of names.
+    let mut seen: BTreeMap<(String, String), (bool, bool)> = BTreeMap::new();
+    for job in site.jobs() {
+        let (account, qos) = (job.account.as_ref(), job.qos.as_ref());
+        let known = *seen.entry((account.to_string(), qos.to_string())).or_insert_with(|| {
+            let has_account = account.is_empty()
+                || accounts.assocs.len() < 2
+                || accounts.assocs.iter().any(|assoc| same(&assoc.account, account));
+            let has_qos =
+                qos.is_empty() || accounts.qos.is_empty() || accounts.qos.iter().any(|known| same(&known.name, qos));
+            (has_account, has_qos)
+        });
+        if !known.0 {
+            lacking.add(account);
+        }
+        if !known.1 {
+            qualities.add(qos);
+        }
+    }
+    let no_account = lacking.told("account", "none of its limits is known, and it has one share");
+    let no_quality = qualities.told("QOS", "the default QOS of the association counts instead, else `normal`");
+    no_account.into_iter().chain(no_quality).collect()
+}
