@@ -375,8 +375,8 @@ impl Maker<'_> {
         }
         let partition = format!("partition:{}", fleet.machine.parts[usize::from(part)].name);
         totals.extend(own.named.get(&partition).map(|&id| (id, u64::from(job.units))));
-        // Demands of each node add up to more than the machine where a job is recorded on more nodes
-        // than it has.
+        // Demands of each node add up to more than the machine has where a job is recorded on
+        // more nodes than there are.
         let all = self.builder.table().resources();
         totals.iter_mut().for_each(|(id, amount)| *amount = (*amount).min(all[id.0 as usize].total));
         totals

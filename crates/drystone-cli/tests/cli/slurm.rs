@@ -364,8 +364,8 @@ fn a_cancelled_job_waits_only_where_its_node_is_out() {
     }
 }
 
-/// Three nodes of 64 processors. Jobs 1 to 3 run on n1 and n2 when the window begins. Job 4 asks for
-/// two nodes of 64; two are free when jobs 1 and 2 have left n1.
+/// Three nodes of 64 processors. Jobs 1 to 3 run on n1 and n2 when the window begins. Job 4 asks
+/// for two nodes of 64; two are free when jobs 1 and 2 have left n1.
 #[test]
 fn jobs_that_run_at_the_start_keep_their_nodes() {
     let conf = PAIR.replace("n[1-2] CPUs=4", "n[1-3] CPUs=64");
@@ -397,8 +397,8 @@ fn drawn_outages_leave_every_job_its_turn() {
     }
 }
 
-/// Two nodes of two processors each as Slurm counts them by default: processors, one to a node. An
-/// outage of one of two until 500 keeps a job of two waiting until then.
+/// Two processors, one to a node. An outage of one of them until 500 began before the log; a job
+/// of two waits until then.
 #[test]
 fn an_outage_that_reaches_into_the_log_is_waited_for() {
     let folder =
@@ -420,8 +420,8 @@ fn jobs_wait_for_an_announced_maintenance_that_their_limits_reach() {
     assert!(matches!(found[..], [(1, 691_200..=691_262), (2, 20..=23), (3, 691_200..=691_262)]), "{found:?}");
 }
 
-/// A job of more processors than its partition has, a partition that is down by the file and had a
-/// job all the same, and a job on a node that the file lacks: one sentence each, and every job runs.
+/// A job of more processors than its partition has, and a partition that is down by the file and
+/// had a job all the same: one sentence each, and every job runs.
 #[test]
 fn a_partition_that_is_too_small_or_down_stops_nothing() {
     let conf = "ClusterName=c\nSelectType=select/cons_tres\nSelectTypeParameters=CR_Core\nNodeName=n[1-4] CPUs=4\n\
