@@ -12,6 +12,7 @@ use crate::output::{self, ReportFile, file, message};
 use crate::progress::Progress;
 use drystone::experiment::scheduler;
 use drystone::model::{Time, Workload};
+use drystone::policy::PolicySpec;
 use drystone_when::{ForeseeError, Method, Options, Settings};
 pub(crate) use scores::Scores;
 use std::sync::atomic::AtomicBool;
@@ -58,7 +59,7 @@ pub(crate) fn scores(args: &ForeseeArgs, input: &Input, stop: &AtomicBool) -> Re
     let options = Options {
         settings,
         methods,
-        every: args.every.unwrap_or_else(|| Options::every_of(workload.len())),
+        every: args.every.unwrap_or_else(|| every(&spec, workload.len())),
         outages: Some(&outages),
         stop: Some(stop),
         ..Options::default()
@@ -71,6 +72,18 @@ pub(crate) fn scores(args: &ForeseeArgs, input: &Input, stop: &AtomicBool) -> Re
         other => Failure::usage(format_args!("policy {spec}: {other}")),
     })?;
     Ok(found.map(|found| Scores::new(input.meta(), PolicyMeta::of(&spec), experiment, &options, found)))
+}
+
+/// Questions about a log under a policy with passes of its own clocks, at most: each future of a
+/// long wait has thousands of passes.
+const QUESTIONS_OF_CLOCKS: usize = 250;
+
+/// Returns the number of jobs that wait for each question, unless that was given.
+fn every(spec: &PolicySpec, jobs: usize) -> u32 {
+    match spec.kind().name {
+        "slurm" => u32::try_from(jobs.div_ceil(QUESTIONS_OF_CLOCKS).max(1)).unwrap_or(u32::MAX),
+        _ => Options::every_of(jobs),
+    }
 }
 
 /// A midnight before a Monday, in the log's own time.

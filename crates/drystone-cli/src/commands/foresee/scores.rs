@@ -71,6 +71,27 @@ fn calibrated(found: &Foreseen) -> Option<&MethodScore> {
     found.methods.iter().find(|score| score.method == Method::Calibrated)
 }
 
+/// Compares calibrated futures with the best baseline: the share of its CRPS that they save, with
+/// its interval. Where they have more, the sentence says so.
+fn against(baseline: &str, [skill, low, high]: [f64; 3]) -> String {
+    let (word, [value, from, to]) = match skill < 0.0 {
+        true => ("more", [-skill, -high, -low]),
+        false => ("less", [skill, low, high]),
+    };
+    let clear = match (low > 0.0, high < 0.0) {
+        (true, _) => "",
+        (_, true) => "; that baseline is the better forecast here",
+        _ => "; the interval contains zero",
+    };
+    let percent = |share: f64| fixed(100.0 * share, 1);
+    format!(
+        "The best baseline is {baseline}: calibrated futures have {}% {word} CRPS (95% interval: {} to {}%{clear}).",
+        percent(value),
+        percent(from),
+        percent(to)
+    )
+}
+
 /// Returns the verdict on scores.
 fn verdict(found: &Foreseen) -> Vec<String> {
     let Some(ours) = calibrated(found).filter(|ours| ours.all.questions > 0) else {
@@ -88,14 +109,7 @@ fn verdict(found: &Foreseen) -> Vec<String> {
     if let Some(best) = best
         && let Some(skill) = best.skill
     {
-        let clear = if skill.low > 0.0 { "" } else { "; the interval contains zero" };
-        lines.push(format!(
-            "The best baseline is {}: calibrated futures have {}% less CRPS (95% interval: {} to {}%{clear}).",
-            best.method.name(),
-            fixed(100.0 * skill.skill, 1),
-            fixed(100.0 * skill.low, 1),
-            fixed(100.0 * skill.high, 1)
-        ));
+        lines.push(against(best.method.name(), [skill.skill, skill.low, skill.high]));
     }
     if let Some(before) = found.before_plan {
         lines.push(format!("{}% of the jobs started before the plan of time limits said.", fixed(100.0 * before, 1)));
@@ -300,5 +314,30 @@ fn numbers(row: &mut Row, s: &Score) {
     }
     for (bin, share) in s.pit.iter().enumerate() {
         row.number(format!("pit_{}", bin * 10), of(*share));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::against;
+
+    #[test]
+    fn a_better_baseline_is_called_that() {
+        let text = |values| against("waits", values);
+        assert!(text([0.2, 0.1, 0.3]).ends_with("have 20.0% less CRPS (95% interval: 10.0 to 30.0%)."));
+        assert!(
+            text([0.2, -0.1, 0.3])
+                .ends_with("20.0% less CRPS (95% interval: -10.0 to 30.0%; the interval contains zero).")
+        );
+        assert!(
+            text([-0.2, -0.3, 0.1])
+                .ends_with("20.0% more CRPS (95% interval: -10.0 to 30.0%; the interval contains zero).")
+        );
+        let worse = text([-0.2, -0.3, -0.1]);
+        assert!(
+            worse
+                .ends_with("20.0% more CRPS (95% interval: 10.0 to 30.0%; that baseline is the better forecast here)."),
+            "{worse}"
+        );
     }
 }

@@ -55,11 +55,23 @@ fn failure(args: &WhenArgs, error: &FutureError) -> Failure {
     Failure::usage(format_args!("policy {}: {error}", args.policy))
 }
 
+/// Returns the number of past answers to rehearse. Says so where that takes a while.
+fn questions(args: &WhenArgs) -> usize {
+    let clocks = args.policy.kind().name == "slurm";
+    let questions = args.rehearse.unwrap_or(if clocks { 100 } else { 1_000 });
+    if clocks && questions > 0 {
+        message::note(&format!(
+            "rehearsing {questions} past answers under Slurm's own scheduler, which may take a minute or more; --rehearse 0 leaves that out"
+        ));
+    }
+    questions
+}
+
 /// Rehearses, then answers for one job or for all.
 fn answer(args: &WhenArgs, scene: &mut Scene) -> Result<Told, Failure> {
     let fail = |error: FutureError| failure(args, &error);
     let mut forecaster = Forecaster::new(&args.policy, scene.settings(args)).map_err(fail)?;
-    let rehearsal = scene.rehearse(&mut forecaster, args.rehearse).map_err(fail)?;
+    let rehearsal = scene.rehearse(&mut forecaster, questions(args)).map_err(fail)?;
     warn_of(&rehearsal, &forecaster, scene);
     let asked = scene.asked(args)?;
     let adoption = scene.adopt(args).map_err(fail)?;
