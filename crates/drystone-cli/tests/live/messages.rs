@@ -16,6 +16,7 @@ pub(crate) fn tests() -> Tests {
         ("a_plain_stop_is_a_success_for_systemd", stops),
         ("a_shadow_counts_each_start_once", counted_once),
         ("planned_starts_are_written_into_comments", planned_starts),
+        ("what_the_message_of_the_day_says_is_true", motd),
         ("a_daemon_drives_again_after_a_silent_controller", re_armed),
     ]
 }
@@ -68,6 +69,34 @@ fn accounting_down() {
     let _daemon = site.drive();
     let job = site.submit(1, 1, 1);
     site.await_state(job, &["R", "CG", "CD"]);
+}
+
+/// Users see the reason that the lines name, and the commands in them do what they say.
+fn motd() {
+    let Some(site) = Site::start(1, 2, "easy") else { return };
+    let lines = site.run(&["live", "install", "motd"]);
+    let file = site.path("motd");
+    let named = site.command(&["live", "install", "motd", "--out"]).arg(&file).output().expect("runs");
+    assert!(named.status.success(), "{}", said(&named));
+    assert_eq!(std::fs::read_to_string(&file).expect("a file"), lines);
+    let _daemon = site.drive_with(&["--comments"], None);
+    let first = site.submit(2, 100, 30);
+    site.await_state(first, &["R"]);
+    let second = site.submit(2, 1, 1);
+    let reason = || site.cluster.ask("squeue", &["-h", "-j", &second.to_string(), "-o", "%r"]).trim().to_string();
+    until("the waiting job is held", || reason() == "JobHeldUser");
+    assert!(lines.contains("JobHeldUser"), "{lines}");
+    // The planned start, by the command of the lines themselves.
+    let command = lines.lines().find_map(|line| line.split_once("written: ")).expect("a command").1;
+    let words: Vec<&str> = command.split(' ').collect();
+    assert_eq!(words[0], "squeue", "{command}");
+    within(Duration::from_secs(90), "the planned start shows", || site.cluster.ask(words[0], &words[1..]).contains("planned-start="));
+    for order in ["hold", "release"] {
+        assert!(lines.contains(&format!("`scontrol {order} JOB`")), "{lines}");
+        site.tell("scontrol", &[order, &second.to_string()]);
+    }
+    site.tell("scancel", &[&first.to_string()]);
+    site.await_state(second, &["R", "CG", "CD"]);
 }
 
 /// Every signal that systemd or a terminal sends ends a daemon with a code that the unit knows.

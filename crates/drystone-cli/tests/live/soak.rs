@@ -11,6 +11,7 @@ use drystone_live::journal::{self, Record};
 use drystone_testbed::Options;
 use std::collections::BTreeMap;
 use std::os::unix::process::CommandExt;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Only where it is asked for: it takes `DRYSTONE_LIVE_SOAK` minutes, or two hours with
@@ -44,6 +45,8 @@ const FAULT: u64 = 170;
 const SHADOW: i64 = 45;
 /// Seconds that a job may wait longer than under Slurm's own scheduler while it could run.
 const LATE: i64 = 30;
+/// A machine whose sleeps of a tenth of a second end so late, in milliseconds, is short of time.
+const SLOW: u128 = 500;
 
 /// Numbers that look random and are the same in every run.
 struct Dice(u64);
@@ -242,10 +245,29 @@ fn fault(kind: u64, ours: &mut Site, theirs: &Site, daemon: &mut super::site::Ru
     }
 }
 
+/// Seconds in which the machine itself was late, each with its lateness in milliseconds; noted until
+/// the test ends.
+fn lateness() -> Arc<Mutex<BTreeMap<i64, u128>>> {
+    let noted = Arc::new(Mutex::new(BTreeMap::new()));
+    let shared = Arc::downgrade(&noted);
+    std::thread::spawn(move || {
+        while let Some(noted) = shared.upgrade() {
+            let (begun, nap) = (Instant::now(), Duration::from_millis(100));
+            std::thread::sleep(nap);
+            let late = begun.elapsed().saturating_sub(nap).as_millis();
+            if late > SLOW {
+                noted.lock().unwrap_or_else(PoisonError::into_inner).insert(drystone_live::daemon::wall(), late);
+            }
+        }
+    });
+    noted
+}
+
 fn soak() {
     let minutes = minutes().unwrap_or(0);
     let (Some(mut ours), Some(theirs)) = (start("easy", "builtin"), start("easy", "backfill")) else { return };
     let mut daemon = ours.drive();
+    let late = lateness();
     let (mut dice, mut jobs, mut held, mut faults) = (Dice(7), Vec::new(), Vec::new(), Vec::new());
     let begun = Instant::now();
     let mut next_fault = Duration::from_secs(FAULT);
@@ -284,7 +306,13 @@ fn soak() {
         jobs.len(),
         faults.len()
     );
-    judge(&ours, &jobs, &records, &faults);
+    let late = late.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    println!(
+        "the machine was late by more than {SLOW} ms {} times, at most {} ms",
+        late.len(),
+        late.values().max().unwrap_or(&0)
+    );
+    judge(&ours, &jobs, &records, &faults, &late);
     ours.replays();
 }
 
@@ -312,9 +340,17 @@ fn nodes(site: &Site) -> BTreeMap<String, Vec<usize>> {
     said.lines().filter_map(line).collect()
 }
 
-/// Every announced start of the journal: when it was announced, of which job, and for when.
-fn reservations(site: &Site) -> Vec<(i64, Key, i64)> {
-    let mut found = Vec::new();
+/// Announced and ordered starts of the journal.
+#[derive(Default)]
+struct Plans {
+    /// When each was announced, of which job, and for when.
+    reserved: Vec<(i64, Key, i64)>,
+    /// When each was ordered, and of which job.
+    ordered: Vec<(i64, Key)>,
+}
+
+fn plans(site: &Site) -> Plans {
+    let mut found = Plans::default();
     for (_, records) in journal::whole(&site.home().journal()).expect("a journal") {
         let mut offset = 0;
         let mut now = 0;
@@ -323,8 +359,12 @@ fn reservations(site: &Site) -> Vec<(i64, Key, i64)> {
                 Record::In(Input::Facts { stamp, delta, .. }) => (offset, now) = (stamp.now - delta.time, delta.time),
                 Record::Out(output) => {
                     for decided in output.decided {
-                        if let (Action::Reserve { start, .. }, Some(key)) = (decided.action, decided.key) {
-                            found.push((now, key, start.0 - offset));
+                        match (decided.action, decided.key) {
+                            (Action::Reserve { start, .. }, Some(key)) => {
+                                found.reserved.push((now, key, start.0 - offset));
+                            }
+                            (Action::Start { .. }, Some(key)) => found.ordered.push((now, key)),
+                            _ => {}
                         }
                     }
                 }
@@ -337,7 +377,13 @@ fn reservations(site: &Site) -> Vec<(i64, Key, i64)> {
 
 /// Checks that a job that waits longer than under Slurm's own scheduler had no room, or that it was
 /// reserved.
-fn judge(site: &Site, jobs: &[Planned], records: &[Times; 2], faults: &[(i64, i64)]) {
+fn judge(
+    site: &Site,
+    jobs: &[Planned],
+    records: &[Times; 2],
+    faults: &[(i64, i64)],
+    slow: &BTreeMap<i64, u128>,
+) {
     let on = nodes(site);
     let ready = |job: &Planned, at: usize| {
         let after = job.after.as_ref().map(|after| ended(&records[at], &after[at]));
@@ -365,13 +411,13 @@ fn judge(site: &Site, jobs: &[Planned], records: &[Times; 2], faults: &[(i64, i6
         late.len(),
         rows.iter().filter(|row| row.longer < -LATE).count()
     );
-    let reserved = reservations(site);
+    let plans = plans(site);
     let mut blamed = Vec::new();
     for row in &late {
-        let idle = (row.ready..row.start)
-            .filter(|&t| !faults.iter().any(|&(from, to)| (from..=to).contains(&t)))
-            .filter(|&t| could_run(row, &rows, t) && !is_reserved(row, &rows, &reserved, t))
-            .count() as i64;
+        let seconds: Vec<(i64, &str)> =
+            (row.ready..row.start).map(|t| (t, reason(row, &rows, &plans, faults, t))).collect();
+        explain(row, &seconds, &plans, slow);
+        let idle = seconds.iter().filter(|(_, why)| [IDLE, FLIGHT].contains(why)).count() as i64;
         if idle > LATE {
             blamed.push((row.job.name(0), row.longer, idle, row.job));
         }
@@ -387,20 +433,87 @@ fn ended(times: &Times, name: &str) -> i64 {
     own.map(|(_, &(_, end))| end).max().unwrap_or(0)
 }
 
-/// Returns whether there was room for a job on the nodes, and within its QOS.
-fn could_run(row: &Row<'_>, rows: &[Row<'_>], t: i64) -> bool {
+const IDLE: &str = "idle";
+const FLIGHT: &str = "idle, but ordered for others";
+
+/// Reason why a job waits in a second.
+fn reason(row: &Row<'_>, rows: &[Row<'_>], plans: &Plans, faults: &[(i64, i64)], t: i64) -> &'static str {
+    if faults.iter().any(|&(from, to)| (from..=to).contains(&t)) {
+        return "a fault";
+    }
+    if let Some(obstacle) = obstacle(row, rows, t, &|other| other.start) {
+        return obstacle;
+    }
+    if is_reserved(row, rows, &plans.reserved, t) {
+        return "reserved";
+    }
+    let own = |other: &Row<'_>, key: &Key| other.job.number[0] == key.id && other.job.task == key.task;
+    let ordered = |other: &Row<'_>| {
+        let orders = plans.ordered.iter().filter(|(at, key)| *at <= other.start && own(other, key));
+        if std::ptr::eq(other, row) { other.start } else { orders.last().map_or(other.start, |(at, _)| *at) }
+    };
+    if obstacle(row, rows, t, &ordered).is_some() { FLIGHT } else { IDLE }
+}
+
+/// Prints why a late job waited, in seconds of each reason, with its idle stretches.
+fn explain(row: &Row<'_>, seconds: &[(i64, &str)], plans: &Plans, slow: &BTreeMap<i64, u128>) {
+    let mut of: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut stretches: Vec<(i64, i64)> = Vec::new();
+    for &(t, why) in seconds {
+        *of.entry(why).or_default() += 1;
+        match stretches.last_mut() {
+            _ if why != IDLE => {}
+            Some((_, to)) if *to == t => *to = t + 1,
+            _ => stretches.push((t, t + 1)),
+        }
+    }
+    let since = |t: i64| t - row.ready;
+    let longest = stretches.iter().max_by_key(|(from, to)| to - from);
+    let head = longest.and_then(|&(from, _)| plans.reserved.iter().take_while(|(at, _, _)| *at <= from).last());
+    let own = |key: &Key| row.job.number[0] == key.id && row.job.task == key.task;
+    let orders: Vec<i64> = plans.ordered.iter().filter(|(_, key)| own(key)).map(|(at, _)| since(*at)).collect();
+    let job = row.job;
+    println!(
+        "job {} ({} × {} processors, {} MB, {} min{}{}): waits {} s, {} longer: {of:?}; ordered at {orders:?}; idle {:?}; \
+         reserved then {:?}; machine late {} times",
+        job.name(0),
+        job.nodes,
+        job.procs,
+        job.memory,
+        job.minutes,
+        if job.limited { ", limited" } else { "" },
+        if job.after.is_some() { ", after another" } else { "" },
+        row.start - row.ready,
+        row.longer,
+        stretches.iter().map(|&(from, to)| (since(from), since(to))).collect::<Vec<_>>(),
+        head.map(|(at, key, start)| (since(*at), key.id, since(*start))),
+        slow.range(row.ready..=row.start).count()
+    );
+}
+
+/// Obstacle to a job on the nodes or of its QOS, if any; `from`: time from which a job has its
+/// processors.
+fn obstacle(row: &Row<'_>, rows: &[Row<'_>], t: i64, from: &dyn Fn(&Row<'_>) -> i64) -> Option<&'static str> {
     let mut free = [(CPUS, MEMORY); NODES];
     let mut of_user = 0;
     // An end is seen and its processors are free a moment later.
-    for other in rows.iter().filter(|other| other.start <= t && t <= other.end + 1) {
+    for other in rows.iter().filter(|other| t <= other.end + 1 && from(other) <= t) {
         of_user += usize::from(other.job.limited && other.job.user == row.job.user);
         for &at in &other.nodes {
             free[at].0 = free[at].0.saturating_sub(other.job.procs);
             free[at].1 = free[at].1.saturating_sub(other.job.memory);
         }
     }
+    let wanted = row.job.nodes as usize;
+    if row.job.limited && of_user >= LIMIT {
+        return Some("limit of the QOS");
+    }
+    if free.iter().filter(|(procs, _)| *procs >= row.job.procs).count() < wanted {
+        let all: u32 = free.iter().map(|(procs, _)| procs).sum();
+        return Some(if all < row.job.procs * row.job.nodes { "processors" } else { "processors of one node" });
+    }
     let fits = free.iter().filter(|(procs, memory)| *procs >= row.job.procs && *memory >= row.job.memory).count();
-    fits >= row.job.nodes as usize && !(row.job.limited && of_user >= LIMIT)
+    (fits < wanted).then_some("memory")
 }
 
 /// Returns whether the start of a job would have moved the reservation of the head of the queue.

@@ -14,6 +14,7 @@ pub(crate) fn tests() -> Tests {
         ("a_busy_cluster_is_taken_over", taken_over),
         ("what_is_not_modelled_is_left_to_slurm", foreign),
         ("a_site_that_does_not_allow_it_is_refused", refused),
+        ("preemption_in_other_partitions_goes_on", preempted),
         ("a_limit_of_a_qos_is_reached", limited),
     ]
 }
@@ -248,6 +249,41 @@ fn refused() {
     assert!(output.status.code() == Some(2) && said.contains("sends running jobs back"), "{said}");
     // The shadow works all the same.
     let _shadow = site.shadow();
+}
+
+/// Slurm preempts on nodes that are not driven; a partition that it reaches is refused.
+fn preempted() {
+    let lines = ["PreemptType=preempt/partition_prio", "PreemptMode=REQUEUE"].map(String::from).to_vec();
+    let partitions = [
+        "PartitionName=main Nodes=n1 Default=YES MaxTime=60 State=UP PreemptMode=OFF",
+        "PartitionName=low Nodes=n2 MaxTime=60 State=UP PriorityTier=1 PreemptMode=REQUEUE",
+        "PartitionName=high Nodes=n2 MaxTime=60 State=UP PriorityTier=5 PreemptMode=OFF",
+    ];
+    let partitions = partitions.map(String::from).to_vec();
+    let Some(site) = Site::with(Options { nodes: 2, cpus: 4, lines, partitions, ..Options::default() }, "easy") else {
+        return;
+    };
+    for (partition, part) in [
+        ("low", "PreemptMode=REQUEUE in partition low: Slurm would"),
+        ("high", "partition low, which shares nodes with those that are driven"),
+    ] {
+        let args = ["live", "drive", "--policy", "easy", "--listen", "none", "--partition", partition];
+        let output = site.command(&args).output().expect("runs");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code() == Some(2) && said.contains(part), "{partition}: {said}");
+    }
+    let mut daemon = site.drive();
+    let low = site.submit_with(4, 60, 5, &["-p", "low", "--requeue"]);
+    site.await_state(low, &["R"]);
+    let (first, second) = (site.submit(4, 8, 1), site.submit(4, 1, 1));
+    site.await_state(first, &["R"]);
+    let high = site.submit_with(4, 5, 5, &["-p", "high"]);
+    site.await_state(high, &["R", "CG", "CD"]);
+    assert_ne!(site.state(low), "R", "it was preempted");
+    site.await_state(second, &["R", "CG", "CD"]);
+    assert!(!daemon.has_ended(), "{}", site.told());
+    site.tell("scancel", &[&low.to_string()]);
+    site.drain(Duration::from_secs(60));
 }
 
 /// A limit of a QOS shows only once a job is let go: it is held again, others start, and it is

@@ -19,6 +19,8 @@ pub struct Partition {
     pub sharing: String,
     /// Factor of its jobs' priorities, `PriorityJobFactor`.
     pub factor: u32,
+    /// What becomes of its jobs where others preempt them, `PreemptMode`.
+    pub preempted: String,
 }
 
 /// Rights of the daemon in Slurm.
@@ -96,7 +98,8 @@ impl Site {
             self.default_partition = Some(name.clone());
         }
         let factor = field("PriorityJobFactor").parse().unwrap_or(1);
-        self.partitions.push(Partition { name, nodes: field("Nodes"), sharing: field("OverSubscribe"), factor });
+        let (nodes, sharing, preempted) = (field("Nodes"), field("OverSubscribe"), field("PreemptMode"));
+        self.partitions.push(Partition { name, nodes, sharing, factor, preempted });
     }
 
     fn find_rights(&self, run: &Runner) -> Rights {
@@ -262,6 +265,7 @@ impl Site {
         remarks.extend(self.about_release(partitions));
         remarks.extend(self.about_rights());
         remarks.extend(self.about_hook(hook, heartbeat));
+        remarks.extend(self.about_preemption(partitions));
         remarks.extend(self.about_scheduling(ranks));
         if suspends && self.get("SelectTypeParameters").to_ascii_uppercase().contains("MEMORY") {
             remarks.push(forbids(
@@ -428,7 +432,6 @@ impl Site {
             "SchedulerType=sched/builtin",
             "its effect on released jobs is not known",
         );
-        must("PreemptMode", &["OFF"], "PreemptMode=OFF", "Slurm would suspend or end jobs by itself");
         if !ranks {
             must(
                 "PriorityType",
@@ -464,6 +467,31 @@ impl Site {
             ));
         }
         remarks
+    }
+
+    /// Preemption is Slurm's own affair where it reaches no job of a driven partition and a driven
+    /// job sets none off.
+    fn about_preemption(&self, partitions: &[String]) -> Option<Remark> {
+        let mode = self.get("PreemptMode");
+        if mode.eq_ignore_ascii_case("OFF") {
+            return None;
+        }
+        if self.get("PreemptType") != "preempt/partition_prio" {
+            let found = format!(
+                "PreemptMode={mode}: Slurm would suspend or end jobs by itself, in any partition (PreemptType={})",
+                self.get("PreemptType")
+            );
+            return Some(forbids(found, "in slurm.conf: PreemptMode=OFF"));
+        }
+        let nodes = self.nodes_of(partitions);
+        let mut preempted = self.partitions.iter().filter(|partition| !partition.preempted.eq_ignore_ascii_case("OFF"));
+        let partition = preempted.find(|partition| !self.nodes_of(std::slice::from_ref(&partition.name)).is_disjoint(&nodes))?;
+        let (name, mode) = (&partition.name, &partition.preempted);
+        let shares = if partitions.contains(name) { "" } else { ", which shares nodes with those that are driven" };
+        Some(forbids(
+            format!("PreemptMode={mode} in partition {name}{shares}: Slurm would suspend or end jobs by itself"),
+            format!("in slurm.conf: PartitionName={name} … PreemptMode=OFF"),
+        ))
     }
 
     /// Priorities for `order=site`: where they come from, and what of them is not counted.
@@ -530,6 +558,7 @@ mod tests {
             nodes: nodes.into(),
             sharing: "NO".into(),
             factor: 1,
+            preempted: "OFF".into(),
         };
         Site {
             release: settings["SLURM_VERSION"].clone(),
@@ -595,6 +624,24 @@ mod tests {
         assert!(found[0].contains("different nodes, some in common"), "{found:?}");
         let found = refused(&site(&[]), &["mian"], Some(&hook), false);
         assert!(found[0].contains("there are: main, long, gpu"), "{found:?}");
+    }
+
+    /// Preemption that reaches no driven job is left to Slurm.
+    #[test]
+    fn preemption_outside_driven_partitions_is_tolerated() {
+        let hook = hook();
+        let found = |kind: &str, preempted: usize| {
+            let mut site = site(&[("PreemptMode", "REQUEUE"), ("PreemptType", kind)]);
+            site.partitions[preempted].preempted = "REQUEUE".into();
+            refused(&site, &["main"], Some(&hook), false)
+        };
+        assert_eq!(found("preempt/partition_prio", 2), [] as [String; 0], "other nodes");
+        let same = found("preempt/partition_prio", 0);
+        assert!(same.len() == 1 && same[0].contains("PartitionName=main … PreemptMode=OFF"), "{same:?}");
+        let shared = found("preempt/partition_prio", 1);
+        assert!(shared.len() == 1 && shared[0].contains("partition long, which shares nodes"), "{shared:?}");
+        let by_qos = found("preempt/qos", 2);
+        assert!(by_qos.len() == 1 && by_qos[0].contains("in any partition (PreemptType=preempt/qos)"), "{by_qos:?}");
     }
 
     #[test]
