@@ -90,7 +90,9 @@ fn motd() {
     let command = lines.lines().find_map(|line| line.split_once("written: ")).expect("a command").1;
     let words: Vec<&str> = command.split(' ').collect();
     assert_eq!(words[0], "squeue", "{command}");
-    within(Duration::from_secs(90), "the planned start shows", || site.cluster.ask(words[0], &words[1..]).contains("planned-start="));
+    within(Duration::from_secs(90), "the planned start shows", || {
+        site.cluster.ask(words[0], &words[1..]).contains("planned-start=")
+    });
     for order in ["hold", "release"] {
         assert!(lines.contains(&format!("`scontrol {order} JOB`")), "{lines}");
         site.tell("scontrol", &[order, &second.to_string()]);

@@ -245,8 +245,8 @@ fn fault(kind: u64, ours: &mut Site, theirs: &Site, daemon: &mut super::site::Ru
     }
 }
 
-/// Seconds in which the machine itself was late, each with its lateness in milliseconds; noted until
-/// the test ends.
+/// Seconds in which the machine itself was late, each with its lateness in milliseconds; noted
+/// until the test ends.
 fn lateness() -> Arc<Mutex<BTreeMap<i64, u128>>> {
     let noted = Arc::new(Mutex::new(BTreeMap::new()));
     let shared = Arc::downgrade(&noted);
@@ -377,13 +377,7 @@ fn plans(site: &Site) -> Plans {
 
 /// Checks that a job that waits longer than under Slurm's own scheduler had no room, or that it was
 /// reserved.
-fn judge(
-    site: &Site,
-    jobs: &[Planned],
-    records: &[Times; 2],
-    faults: &[(i64, i64)],
-    slow: &BTreeMap<i64, u128>,
-) {
+fn judge(site: &Site, jobs: &[Planned], records: &[Times; 2], faults: &[(i64, i64)], slow: &BTreeMap<i64, u128>) {
     let on = nodes(site);
     let ready = |job: &Planned, at: usize| {
         let after = job.after.as_ref().map(|after| ended(&records[at], &after[at]));

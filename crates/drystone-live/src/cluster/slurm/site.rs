@@ -485,7 +485,8 @@ impl Site {
         }
         let nodes = self.nodes_of(partitions);
         let mut preempted = self.partitions.iter().filter(|partition| !partition.preempted.eq_ignore_ascii_case("OFF"));
-        let partition = preempted.find(|partition| !self.nodes_of(std::slice::from_ref(&partition.name)).is_disjoint(&nodes))?;
+        let partition =
+            preempted.find(|partition| !self.nodes_of(std::slice::from_ref(&partition.name)).is_disjoint(&nodes))?;
         let (name, mode) = (&partition.name, &partition.preempted);
         let shares = if partitions.contains(name) { "" } else { ", which shares nodes with those that are driven" };
         Some(forbids(
