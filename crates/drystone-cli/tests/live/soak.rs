@@ -343,9 +343,9 @@ fn nodes(site: &Site) -> BTreeMap<String, Vec<usize>> {
 /// Announced and ordered starts of the journal.
 #[derive(Default)]
 struct Plans {
-    /// When each was announced, of which job, and for when.
+    /// Announced starts: time of the announcement, job, time announced.
     reserved: Vec<(i64, Key, i64)>,
-    /// When each was ordered, and of which job.
+    /// Ordered starts: time of the order, job.
     ordered: Vec<(i64, Key)>,
 }
 

@@ -19,7 +19,7 @@ pub struct Partition {
     pub sharing: String,
     /// Factor of its jobs' priorities, `PriorityJobFactor`.
     pub factor: u32,
-    /// What becomes of its jobs where others preempt them, `PreemptMode`.
+    /// Fate of its jobs where others preempt them, `PreemptMode`.
     pub preempted: String,
 }
 
