@@ -36,8 +36,8 @@ pub(crate) struct ForeseeArgs {
     pub(crate) method: Vec<Method>,
 
     /// Ask about one in N of the waiting jobs: scores are then coarser, and sooner there
-    /// [default: 1; on larger logs one in so many that about 30,000 are asked about at most, and 250
-    /// under slurm, whose passes take long to simulate].
+    /// [default: 1; on larger logs one in so many that about 30,000 are asked about at most, and
+    /// 250 under slurm, whose passes take long to simulate].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Questions")]
     pub(crate) every: Option<u32>,
 
