@@ -160,13 +160,9 @@ impl Input {
     /// Returns the metadata that represent the workload in every output.
     pub(crate) fn meta(&self) -> WorkloadMeta {
         let meta = WorkloadMeta::of(&self.workload, &self.audit, fingerprint(&self.workload));
-        match &self.site {
-            // Where jobs arrive at other times than they did, the window says nothing of them.
-            Some(site) if !site.plain => {
-                let window = &site.site.manifest.window;
-                meta.within(drystone::model::Span(window.until - window.from))
-            }
-            _ => meta,
+        match self.site.as_ref().and_then(SiteInput::window) {
+            Some(window) => meta.within(window),
+            None => meta,
         }
     }
 

@@ -149,6 +149,13 @@ impl SiteInput {
         &self.folder
     }
 
+    /// Returns the length of the window in which the jobs were recorded. Where they arrive at other
+    /// times than they did, it says nothing of them.
+    pub(crate) fn window(&self) -> Option<Span> {
+        let window = &self.site.manifest.window;
+        (!self.plain).then(|| Span(window.until - window.from))
+    }
+
     /// Returns the capacity that the machine lacks, and the site's files beyond its jobs.
     pub(crate) fn outages(&self) -> Result<(Outages, Option<FileMeta>, Option<FileMeta>), Failure> {
         if self.plain {

@@ -89,6 +89,10 @@ impl SiteInput {
         match self.never {}
     }
 
+    pub(crate) fn window(&self) -> Option<drystone::model::Span> {
+        match self.never {}
+    }
+
     pub(crate) fn folder(&self) -> &Path {
         match self.never {}
     }

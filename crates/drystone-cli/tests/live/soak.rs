@@ -443,8 +443,8 @@ fn reason(row: &Row<'_>, rows: &[Row<'_>], plans: &Plans, faults: &[(i64, i64)],
     }
     let own = |other: &Row<'_>, key: &Key| other.job.number[0] == key.id && other.job.task == key.task;
     let ordered = |other: &Row<'_>| {
-        let orders = plans.ordered.iter().filter(|(at, key)| *at <= other.start && own(other, key));
-        if std::ptr::eq(other, row) { other.start } else { orders.last().map_or(other.start, |(at, _)| *at) }
+        let mut orders = plans.ordered.iter().filter(|(at, key)| *at <= other.start && own(other, key));
+        if std::ptr::eq(other, row) { other.start } else { orders.next_back().map_or(other.start, |(at, _)| *at) }
     };
     if obstacle(row, rows, t, &ordered).is_some() { FLIGHT } else { IDLE }
 }
