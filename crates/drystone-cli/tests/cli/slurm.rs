@@ -386,8 +386,7 @@ fn jobs_that_run_at_the_start_keep_their_nodes() {
 /// and none while fewer processors are there than it needs.
 #[test]
 fn drawn_outages_leave_every_job_its_turn() {
-    let jobs: Vec<String> =
-        (0..200).map(|i| line(i + 1, i64::from(i) * 1_500, 900 + i64::from(i % 7) * 600, 1 + i % 16, 7_200)).collect();
+    let jobs: Vec<String> = (0..200).map(|i| line(i + 1, i * 1_500, 900 + (i % 7) * 600, 1 + i % 16, 7_200)).collect();
     let folder = Folder::with("log.swf", format!("; MaxProcs: 16\n{}", jobs.concat()));
     for seed in ["1", "2", "3", "4", "5"] {
         let args = ["workload", "outages", "log.swf", "--node", "8", "--seed", seed, "--quiet"];
