@@ -93,7 +93,9 @@ impl Site {
                 continue;
             }
             let record = self.record(&job, &numbering, number(&job), Purpose::Simulation);
-            let Some((mut facts, fate)) = of_record(&record) else { continue };
+            // A log may have jobs wider than its machine, which cleaning drops as well.
+            let fits = |(facts, _): &(Job, Truth)| facts.procs <= summary.units;
+            let Some((mut facts, fate)) = of_record(&record).filter(fits) else { continue };
             let by = later(at);
             if facts.submit >= from && by != 0 {
                 facts.submit = (facts.submit + Span(by)).max(from);

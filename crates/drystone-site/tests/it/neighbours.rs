@@ -223,6 +223,15 @@ fn names_with_line_ends_in_quotes_are_one_row() {
 }
 
 #[test]
+fn a_log_with_a_job_wider_than_its_machine_is_simulated_without_it() {
+    let row = |id: u32, procs: u32| format!("{id} {id} 10 3600 4 -1 -1 {procs} -1 -1 1 5 1 -1 0 -1 -1 -1\n");
+    let text = format!("; Version: 2.2\n; MaxProcs: 64\n{}{}", row(1, 7_200), row(2, 4));
+    let site = of_text(text, &Options::default());
+    let found = site.pool_workload(0).expect("a workload");
+    assert_eq!((site.len(), found.workload.len(), found.workload.jobs()[0].procs), (2, 1, 4));
+}
+
+#[test]
 fn messages_among_rows_are_no_rows() {
     let head = "JobID|User|Submit|Eligible|Start|End|State|TimelimitRaw|AllocCPUS\n";
     let row = |id: u32| format!("{id}|ada|1700000000|1700000000|1700000001|1700000101|COMPLETED|60|4\n");
