@@ -3,13 +3,16 @@
 
 use crate::fleet::Fleet;
 use crate::jobs::{Kind, Marks};
-use crate::site::{Site, SiteJob};
+use crate::rows::Symbol;
+use crate::site::{JobSymbols, Site, SiteJob};
 use drystone::model::{
     Demand, DemandId, DeviceDemand, DevicePer, NodeMemory, NodeShape, Resource, ResourceError, ResourceId,
     ResourceTable, ResourceTableBuilder, ResourceUnit,
 };
 use drystone_slurm::model::Idle;
-use std::collections::{BTreeMap, HashMap};
+use hashbrown::HashMap;
+use hashbrown::hash_map::Entry;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// A part of a demand that a machine cannot meet.
@@ -91,9 +94,10 @@ pub(crate) struct Asked {
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Key {
     pool: u16,
-    partition: String,
-    asks: String,
-    constraints: String,
+    partition: Symbol,
+    asks: Symbol,
+    constraints: Symbol,
+    units: u32,
     amounts: [Option<u32>; 4],
     memory_kb: Option<u64>,
     exclusive: bool,
@@ -102,12 +106,13 @@ struct Key {
 }
 
 impl Key {
-    fn of(job: &SiteJob<'_>) -> Key {
+    fn of(job: &SiteJob<'_>, symbols: JobSymbols) -> Key {
         Key {
             pool: job.pool,
-            partition: job.partition.to_string(),
-            asks: job.asks.to_string(),
-            constraints: job.constraints.to_string(),
+            partition: symbols.partition,
+            asks: symbols.asks,
+            constraints: symbols.constraints,
+            units: job.units,
             amounts: [job.cpus, job.nodes, job.asked_nodes, job.gpus],
             memory_kb: job.memory_kb,
             exclusive: job.marks.has(Marks::EXCLUSIVE),
@@ -115,6 +120,16 @@ impl Key {
             joined: job.marks.has(Marks::HET),
         }
     }
+}
+
+/// The demand of equal jobs.
+struct KnownDemand {
+    demand: DemandId,
+    misfits: Vec<Unmet>,
+    jobs: u64,
+    /// The first of them, by name and by place.
+    example: String,
+    first: usize,
 }
 
 /// Resources of one pool in the table.
@@ -153,22 +168,23 @@ impl Site {
             return Ok(Asked { demands: vec![DemandId::NONE; places.len()], ..Asked::default() });
         }
         maker.resources(pools.len() > 1)?;
-        let mut known: HashMap<Key, (DemandId, Vec<Unmet>)> = HashMap::new();
+        let mut known: HashMap<Key, KnownDemand> = HashMap::new();
         let mut demands = Vec::with_capacity(places.len());
         for &place in places {
-            let job = self.job(place as usize);
-            let key = Key::of(&job);
-            if !known.contains_key(&key) {
-                let made = maker.demand(&job)?;
-                known.insert(key.clone(), made);
-            }
-            let (demand, misfits) = &known[&key];
-            demands.push(*demand);
-            for misfit in misfits {
-                let count = maker.misfits.entry(misfit.clone()).or_insert_with(|| (0, job.display()));
-                count.0 += 1;
-            }
+            let at = place as usize;
+            let known = match known.entry(Key::of(&self.bare_job(at), self.symbols(at))) {
+                Entry::Occupied(entry) => entry.into_mut(),
+                Entry::Vacant(entry) => {
+                    let job = self.job(at);
+                    let (demand, misfits) = maker.demand(&job)?;
+                    let example = if misfits.is_empty() { String::new() } else { job.display() };
+                    entry.insert(KnownDemand { demand, misfits, jobs: 0, example, first: demands.len() })
+                }
+            };
+            known.jobs += 1;
+            demands.push(known.demand);
         }
+        maker.count(known.into_values());
         let told = maker.told();
         let some = demands.iter().any(|&demand| demand != DemandId::NONE);
         Ok(Asked { table: some.then(|| maker.builder.finish()), demands, told })
@@ -190,9 +206,10 @@ impl Site {
             };
             let Some(mut fleet) = Fleet::of(self, pool) else { continue };
             let shape = |at: usize| asked.table.as_ref().and_then(|table| table.shape(*asked.demands.get(at)?));
-            let mut here: Vec<(SiteJob<'_>, u32, Option<NodeShape>)> = (self.jobs().enumerate())
-                .filter(|(_, job)| runs(job))
-                .map(|(at, job)| {
+            let mut here: Vec<(SiteJob<'_>, u32, Option<NodeShape>)> = (0..self.len())
+                .filter(|&at| runs(&self.bare_job(at)))
+                .map(|at| {
+                    let job = self.job(at);
                     let procs = job.units;
                     (job, procs, shape(at).cloned())
                 })
@@ -380,6 +397,17 @@ impl Maker<'_> {
         let all = self.builder.table().resources();
         totals.iter_mut().for_each(|(id, amount)| *amount = (*amount).min(all[id.0 as usize].total));
         totals
+    }
+
+    /// Counts the jobs by the parts of their demands that cannot be met.
+    fn count(&mut self, known: impl Iterator<Item = KnownDemand>) {
+        let mut known: Vec<KnownDemand> = known.filter(|known| !known.misfits.is_empty()).collect();
+        known.sort_by_key(|known| known.first);
+        for KnownDemand { misfits, jobs, example, .. } in known {
+            for misfit in misfits {
+                self.misfits.entry(misfit).or_insert_with(|| (0, example.clone())).0 += jobs;
+            }
+        }
     }
 
     /// Returns the assumptions, a sentence for each kind of demand that the machine cannot meet.

@@ -3,12 +3,14 @@
 use crate::clock;
 use crate::jobs::Kind;
 use crate::machine::Unit;
-use crate::site::{Manifest, Site, SiteJob};
+use crate::rows::Symbol;
+use crate::site::{JobSymbols, Manifest, Site, SiteJob};
 use crate::text::State;
 use crate::workload::PoolError;
 use drystone::log::swf::{Decimal, Header, Record, Writer};
 use drystone::log::{circumstances, outages};
 use drystone::model::Workload;
+use hashbrown::HashSet;
 use std::collections::BTreeMap;
 use std::io::{self, Read};
 
@@ -41,7 +43,7 @@ impl Numbering {
     #[must_use]
     pub fn of(site: &Site) -> Numbering {
         let pools = &site.manifest.pools;
-        let accounted = site.jobs().any(|job| !job.account.is_empty());
+        let accounted = (0..site.len()).any(|at| site.symbols(at).account != Symbol(0));
         let partitions = vec![BTreeMap::new(); pools.len()];
         let mut numbering = Numbering { accounted, partitions, ..Numbering::default() };
         for (at, pool) in pools.iter().enumerate() {
@@ -50,7 +52,18 @@ impl Numbering {
                 number(&mut numbering.partitions[at], &partition.name);
             }
         }
-        for job in site.jobs() {
+        // Names are few beside jobs: each is looked up once.
+        let mut seen: HashSet<(u8, u16, Symbol)> = HashSet::new();
+        for at in 0..site.len() {
+            let JobSymbols { user, account, group: unix, qos, partition, .. } = site.symbols(at);
+            let pool = site.bare_job(at).pool;
+            let group_symbol = if accounted { account } else { unix };
+            let names = [(0, 0, user), (1, 0, group_symbol), (2, 0, qos), (3, pool, partition)];
+            let fresh = names.map(|name| seen.insert(name));
+            if !fresh.contains(&true) {
+                continue;
+            }
+            let job = site.job(at);
             number(&mut numbering.users, &job.user);
             number(&mut numbering.groups, group(&job, accounted));
             number(&mut numbering.queues, &job.qos);

@@ -5,7 +5,7 @@ use crate::fleet::Fleet;
 use crate::import::Window;
 use crate::jobs::{self, Kind, LimitFrom, Marks, NOTHING};
 use crate::machine::Unit;
-use crate::rows::{Interner, NONE, Row, RowPart, Table};
+use crate::rows::{Interner, NONE, Row, RowPart, Symbol, Table};
 use crate::rules::{Count, Effect, Example, Rule, Tally};
 use crate::text::{Amount, Flags, State, UNKNOWN};
 use drystone::policy::{PolicySpec, SpecError};
@@ -396,6 +396,18 @@ pub struct Site {
     pub(crate) on_nodes: bool,
 }
 
+/// Numbers of the texts of a job: within one site, texts with the same number are equal.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct JobSymbols {
+    pub(crate) user: Symbol,
+    pub(crate) account: Symbol,
+    pub(crate) group: Symbol,
+    pub(crate) partition: Symbol,
+    pub(crate) qos: Symbol,
+    pub(crate) constraints: Symbol,
+    pub(crate) asks: Symbol,
+}
+
 impl std::fmt::Debug for Site {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Site").field("manifest", &self.manifest).field("jobs", &self.len()).finish_non_exhaustive()
@@ -424,16 +436,35 @@ impl Site {
     /// There is no such place.
     #[must_use]
     pub fn job(&self, at: usize) -> SiteJob<'_> {
-        let mut job = match &self.jobs {
+        self.in_its_unit(match &self.jobs {
             Jobs::Imported(imported) => imported.job(at),
             Jobs::Loaded(loaded) => loaded.job(at),
-        };
+        })
+    }
+
+    /// The job at a place, as [`Site::job`], all of whose texts are left empty: quick.
+    pub(crate) fn bare_job(&self, at: usize) -> SiteJob<'_> {
+        self.in_its_unit(match &self.jobs {
+            Jobs::Imported(imported) => imported.without_texts(at),
+            Jobs::Loaded(loaded) => loaded.without_texts(at),
+        })
+    }
+
+    fn in_its_unit<'a>(&self, mut job: SiteJob<'a>) -> SiteJob<'a> {
         if self.on_nodes
             && let Some(pool) = self.manifest.pools.get(usize::from(job.pool))
         {
             job.units = job.cpus.unwrap_or(job.units).clamp(1, pool.units.max(1));
         }
         job
+    }
+
+    /// Numbers of the texts of a job.
+    pub(crate) fn symbols(&self, at: usize) -> JobSymbols {
+        match &self.jobs {
+            Jobs::Imported(imported) => imported.symbols(at),
+            Jobs::Loaded(loaded) => loaded.symbols(at),
+        }
     }
 
     /// Takes the site as its nodes where a `slurm.conf` describes them: from now on its unit is the
@@ -514,6 +545,20 @@ impl Imported {
     /// The row of a job.
     pub(crate) fn row(&self, at: usize) -> &Row {
         self.table.rows.get(self.jobs[at].row)
+    }
+
+    fn symbols(&self, at: usize) -> JobSymbols {
+        let row = self.row(at);
+        let (who, place) = (self.table.who(row), self.table.at(row));
+        JobSymbols {
+            user: who.user,
+            account: who.account,
+            group: who.group,
+            partition: place.partition,
+            qos: place.qos,
+            constraints: place.constraints,
+            asks: place.asks,
+        }
     }
 
     fn job(&self, at: usize) -> SiteJob<'_> {

@@ -4,7 +4,7 @@ use super::columns::{COLUMNS, flags, kind, limit_from, marks, place};
 use super::parquet::Cells;
 use crate::jobs::{Kind, LimitFrom, Marks, NOTHING};
 use crate::rows::{Symbol, Symbols};
-use crate::site::SiteJob;
+use crate::site::{JobSymbols, SiteJob};
 use crate::text::{Flags, UNKNOWN};
 use std::borrow::Cow;
 
@@ -176,10 +176,38 @@ impl Loaded {
         Ok(job)
     }
 
+    /// Numbers of the texts of a job.
+    pub(crate) fn symbols(&self, at: usize) -> JobSymbols {
+        let Job { user, account, group, partition, qos, constraints, asks, .. } = self.jobs[at];
+        JobSymbols { user, account, group, partition, qos, constraints, asks }
+    }
+
     /// The job at a place, from 0.
     pub(crate) fn job(&self, at: usize) -> SiteJob<'_> {
         let job = &self.jobs[at];
         let text = |symbol| self.names.text(symbol);
+        SiteJob {
+            user: text(job.user),
+            account: text(job.account),
+            group: text(job.group),
+            partition: text(job.partition),
+            qos: text(job.qos),
+            reservation: text(job.reservation),
+            constraints: text(job.constraints),
+            asks: text(job.asks),
+            state: text(job.state),
+            canceller: text(job.canceller),
+            reason: text(job.reason),
+            node_list: self.node_lists.text(job.node_list),
+            swf: self.swf.get(at).map_or(Cow::Borrowed(""), |record| Cow::Borrowed(record)),
+            ..self.without_texts(at)
+        }
+    }
+
+    /// The job at a place, all of whose texts are left empty.
+    pub(crate) fn without_texts(&self, at: usize) -> SiteJob<'_> {
+        let job = &self.jobs[at];
+        let none = Cow::Borrowed("");
         let time = |stamp: u32| (stamp > 0).then_some(i64::from(stamp));
         let span = |seconds: u32| (seconds != NOTHING).then_some(seconds);
         let big = |n: u64| (n != u64::MAX).then_some(n);
@@ -190,15 +218,15 @@ impl Loaded {
             task: span(job.task),
             component: span(job.component),
             attempt: job.attempt,
-            user: text(job.user),
-            account: text(job.account),
-            group: text(job.group),
+            user: none.clone(),
+            account: none.clone(),
+            group: none.clone(),
             uid: span(job.uid),
-            partition: text(job.partition),
-            qos: text(job.qos),
-            reservation: text(job.reservation),
-            constraints: text(job.constraints),
-            asks: text(job.asks),
+            partition: none.clone(),
+            qos: none.clone(),
+            reservation: none.clone(),
+            constraints: none.clone(),
+            asks: none.clone(),
             submit: i64::from(job.submit),
             eligible: time(job.eligible),
             arrive: i64::from(job.arrive),
@@ -209,11 +237,11 @@ impl Loaded {
             imputed_run: span(job.imputed_run),
             limit: job.limit,
             limit_from: job.limit_from,
-            state: text(job.state),
+            state: none.clone(),
             kind: job.kind,
             exit: job.exit,
-            canceller: text(job.canceller),
-            reason: text(job.reason),
+            canceller: none.clone(),
+            reason: none.clone(),
             flags: job.flags,
             cpus: span(job.cpus),
             nodes: span(job.nodes),
@@ -223,11 +251,11 @@ impl Loaded {
             asked_nodes: span(job.asked_nodes),
             pool: job.pool,
             units: job.units,
-            node_list: self.node_lists.text(job.node_list),
+            node_list: none.clone(),
             priority: span(job.priority),
             name: job.name,
             marks: job.marks,
-            swf: self.swf.get(at).map_or(Cow::Borrowed(""), |record| Cow::Borrowed(record)),
+            swf: none,
         }
     }
 }

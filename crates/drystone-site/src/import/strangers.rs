@@ -1,6 +1,7 @@
 //! Accounts and qualities of service of jobs that the associations lack.
 
-use crate::site::Site;
+use crate::rows::Symbol;
+use crate::site::{JobSymbols, Site};
 use drystone_slurm::accounts::Accounts;
 use std::collections::BTreeMap;
 
@@ -12,9 +13,9 @@ struct Unknown {
 }
 
 impl Unknown {
-    fn add(&mut self, name: &str) {
-        self.jobs += 1;
-        *self.names.entry(name.to_string()).or_default() += 1;
+    fn add(&mut self, name: &str, jobs: u64) {
+        self.jobs += jobs;
+        *self.names.entry(name.to_string()).or_default() += jobs;
     }
 
     /// A sentence, where there is any; `what` are the names, and `so` is what is assumed.
@@ -37,22 +38,27 @@ pub(super) fn strangers(site: &Site) -> Vec<String> {
     let same = |one: &str, other: &str| one.eq_ignore_ascii_case(other);
     let (mut lacking, mut qualities) = (Unknown::default(), Unknown::default());
     // One look for each pair of names.
-    let mut seen: BTreeMap<(String, String), (bool, bool)> = BTreeMap::new();
-    for job in site.jobs() {
+    let mut pairs: BTreeMap<(Symbol, Symbol), (usize, u64)> = BTreeMap::new();
+    for at in 0..site.len() {
+        let JobSymbols { account, qos, .. } = site.symbols(at);
+        pairs.entry((account, qos)).or_insert((at, 0)).1 += 1;
+    }
+    for (at, jobs) in pairs.into_values() {
+        let job = site.job(at);
         let (account, qos) = (job.account.as_ref(), job.qos.as_ref());
-        let known = *seen.entry((account.to_string(), qos.to_string())).or_insert_with(|| {
+        let known = {
             let has_account = account.is_empty()
                 || accounts.assocs.len() < 2
                 || accounts.assocs.iter().any(|assoc| same(&assoc.account, account));
             let has_qos =
                 qos.is_empty() || accounts.qos.is_empty() || accounts.qos.iter().any(|known| same(&known.name, qos));
             (has_account, has_qos)
-        });
+        };
         if !known.0 {
-            lacking.add(account);
+            lacking.add(account, jobs);
         }
         if !known.1 {
-            qualities.add(qos);
+            qualities.add(qos, jobs);
         }
     }
     let no_account = lacking.told("account", "none of its limits is known, and it has one share");
