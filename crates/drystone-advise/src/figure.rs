@@ -86,7 +86,7 @@ pub struct Thresholds {
 }
 
 /// Measures of goals that are sums or maxima over jobs.
-const GOALS: [&str; 7] = ["maxW", "Tw", "avgW", "avgX", "areaW", "late", "special"];
+const GOALS: [&str; 8] = ["maxW", "Tw", "maxTw", "avgW", "avgX", "areaW", "late", "special"];
 /// The bound of `avgX`, in seconds.
 const BOUND: f64 = 60.0;
 
@@ -106,7 +106,7 @@ impl Figure {
     #[must_use]
     pub fn is_maximum(&self) -> bool {
         match self {
-            Figure::Goal(measure) => *measure == Measure::MaxWait,
+            Figure::Goal(measure) => matches!(measure, Measure::MaxWait | Measure::LargestExcess(_)),
             Figure::Catalogue(objective) => objective.maximum,
             Figure::Widths { longest, .. } | Figure::Class { longest, .. } => *longest,
         }
@@ -115,7 +115,7 @@ impl Figure {
     /// Returns whether it is about waits beyond a threshold that is not given.
     #[must_use]
     pub fn needs_threshold(&self) -> bool {
-        *self == Figure::Goal(Measure::Excess(None))
+        matches!(self, Figure::Goal(Measure::Excess(None) | Measure::LargestExcess(None)))
     }
 
     /// Smaller differences count as none: no user notices them, however large they are beside what
@@ -135,6 +135,7 @@ impl Figure {
         match self {
             Figure::Goal(Measure::MaxWait) => "longest wait".to_string(),
             Figure::Goal(Measure::Excess(_)) => "excessive wait per job".to_string(),
+            Figure::Goal(Measure::LargestExcess(_)) => "largest excessive wait".to_string(),
             Figure::Goal(Measure::Wait) => "mean wait".to_string(),
             Figure::Goal(Measure::Slowdown) => "mean slowdown bounded at 60 s".to_string(),
             Figure::Goal(Measure::Area) => "mean wait weighted by processors".to_string(),
@@ -169,7 +170,7 @@ impl Figure {
         let seconds = wait.as_f64();
         Some(match self {
             Figure::Goal(Measure::MaxWait | Measure::Wait) => (seconds, 1.0),
-            Figure::Goal(Measure::Excess(threshold)) => {
+            Figure::Goal(Measure::Excess(threshold) | Measure::LargestExcess(threshold)) => {
                 ((seconds - threshold.unwrap_or(thresholds.excess).as_f64()).max(0.0), 1.0)
             }
             Figure::Goal(Measure::Slowdown) => (1.0 + seconds / ran.as_f64().max(BOUND), 1.0),
@@ -222,8 +223,8 @@ impl fmt::Display for Figure {
 impl FromStr for Figure {
     type Err = String;
 
-    /// Reads `maxW`, `Tw`, `Tw(50h)`, `avgW`, `avgX`, `areaW`, `late(24h)`, `special(queue=2)`, or
-    /// a mean or maximum of the catalogue such as `bounded_slowdown_mean`.
+    /// Reads `maxW`, `Tw`, `Tw(50h)`, `maxTw`, `avgW`, `avgX`, `areaW`, `late(24h)`,
+    /// `special(queue=2)`, or a mean or maximum of the catalogue such as `bounded_slowdown_mean`.
     fn from_str(text: &str) -> Result<Figure, String> {
         let text = text.trim();
         if let Some(widths) = widths(text) {
@@ -301,7 +302,7 @@ fn catalogue() -> Vec<String> {
 }
 
 fn expected() -> String {
-    "maxW, Tw, Tw(50h), avgW, avgW(>64), avgW(partition=gpu), avgX, areaW, late(24h), special(user=1), or a mean or maximum such as bounded_slowdown_mean"
+    "maxW, Tw, Tw(50h), maxTw, avgW, avgW(>64), avgW(partition=gpu), avgX, areaW, late(24h), special(user=1), or a mean or maximum such as bounded_slowdown_mean"
         .to_string()
 }
 

@@ -47,6 +47,10 @@ pub enum Measure {
     Excess,
     /// Total wait beyond a fixed threshold.
     ExcessOver(i64),
+    /// Maximum wait beyond the current wait of the oldest waiting job; 0 where no wait is longer.
+    LargestExcess,
+    /// Maximum wait beyond a fixed threshold; 0 where no wait is longer.
+    LargestExcessOver(i64),
     /// Total wait.
     Wait,
     /// Total slowdown 1 + wait/max(run, 60), in units of 2⁻³²; what a second of wait adds is
@@ -254,10 +258,13 @@ impl Problem {
     pub fn value(&self, measure: Measure, starts: &[i64]) -> i64 {
         let jobs = || self.waiting.iter().zip(starts).map(|(job, start)| (job, start - job.submit));
         let excess = |threshold: i64| jobs().map(|(_, wait)| (wait - threshold).max(0)).sum();
+        let largest = |threshold: i64| jobs().map(|(_, wait)| (wait - threshold).max(0)).max().unwrap_or(0);
         match measure {
             Measure::MaxWait => jobs().map(|(_, wait)| wait).max().unwrap_or(0),
             Measure::Excess => excess(self.oldest_wait()),
             Measure::ExcessOver(threshold) => excess(threshold),
+            Measure::LargestExcess => largest(self.oldest_wait()),
+            Measure::LargestExcessOver(threshold) => largest(threshold),
             Measure::Wait => jobs().map(|(_, wait)| wait).sum(),
             Measure::Slowdown => {
                 let pace = |run: i64| ((1_i128 << 65) / i128::from(run.max(60)) + 1) / 2;
@@ -315,7 +322,9 @@ impl Problem {
             (0..f.len()).any(|m| g[m] - f[m] > rounding(m)) && (0..f.len()).any(|m| f[m] - g[m] > rounding(m));
         let differences = (0..f.len()).map(|m| {
             let hundredfold = match goal.measures[m] {
-                Measure::Excess | Measure::ExcessOver(_) => self.oldest_wait(),
+                Measure::Excess | Measure::ExcessOver(_) | Measure::LargestExcess | Measure::LargestExcessOver(_) => {
+                    self.oldest_wait()
+                }
                 _ => g[m],
             };
             let d = g[m] - f[m];

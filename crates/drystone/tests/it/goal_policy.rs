@@ -38,8 +38,8 @@ proptest! {
     /// Every start of whole workloads is that of a scheduler that visits all permutations at every
     /// arrival and end.
     #[test]
-    fn schedules_agree_with_the_definition(w in workloads(), which in 0usize..12) {
-        use Measure::{Excess, ExcessOver, Fair, MaxWait, Slowdown, Special, Wait};
+    fn schedules_agree_with_the_definition(w in workloads(), which in 0usize..14) {
+        use Measure::{Excess, ExcessOver, Fair, LargestExcess, LargestExcessOver, MaxWait, Slowdown, Special, Wait};
         let (text, model, measures, relaxed, traversal, branching, reuse) = [
             ("tradeoff(Tw:avgX)", Model::A, vec![Excess, Slowdown], true, Traversal::Dds, Branching::Lxf, Reuse::No),
             ("lexical(Tw>avgX),diff=strict", Model::Lexical, vec![Excess, Slowdown], false, Traversal::Dds, Branching::Lxf, Reuse::No),
@@ -53,7 +53,9 @@ proptest! {
             ("tradeoff(maxW:avgX),reuse=seed,prune=beside", Model::A, vec![MaxWait, Slowdown], true, Traversal::Dds, Branching::Lxf, Reuse::Seed),
     ("tradeoff(Tw:avgX),plan=estimate", Model::A, vec![Excess, Slowdown], true, Traversal::Dds, Branching::Lxf, Reuse::No),
             ("lexical(maxW>avgX),version=c,plan=estimate,search=lds-lxf", Model::Lexical, vec![MaxWait, Slowdown], true, Traversal::Lds, Branching::Lxf, Reuse::No),
-        ].into_iter().nth(which).expect("twelve");
+            ("tradeoff(maxTw:avgX)", Model::A, vec![LargestExcess, Slowdown], true, Traversal::Dds, Branching::Lxf, Reuse::No),
+            ("lexical(maxTw(30)>avgW)", Model::Lexical, vec![LargestExcessOver(30), Wait], true, Traversal::Dds, Branching::Lxf, Reuse::No),
+        ].into_iter().nth(which).expect("fourteen");
         let by_estimate = text.contains("plan=estimate");
         let goal = Goal { model, measures, relaxed, traversal, branching, reuse, by_estimate };
         let policy = format!("goal({text},nodes=all,predict=perfect)");

@@ -184,10 +184,10 @@ fn no_local_search_after_an_exhausted_one() {
 }
 
 fn measures() -> impl Strategy<Value = Vec<usize>> {
-    prop::sample::subsequence((0..10).collect::<Vec<usize>>(), 1..4).prop_shuffle()
+    prop::sample::subsequence((0..12).collect::<Vec<usize>>(), 1..4).prop_shuffle()
 }
 
-const MEASURES: [(Measure, naive::Measure); 10] = [
+const MEASURES: [(Measure, naive::Measure); 12] = [
     (Measure::MaxWait, naive::Measure::MaxWait),
     (Measure::Excess(None), naive::Measure::Excess),
     (Measure::Excess(Some(drystone::model::Span(50))), naive::Measure::ExcessOver(50)),
@@ -198,6 +198,8 @@ const MEASURES: [(Measure, naive::Measure); 10] = [
     (Measure::Area, naive::Measure::Area),
     (Measure::Fair(drystone::model::Span(500)), naive::Measure::Fair(500)),
     (Measure::Special(Select::User(1)), naive::Measure::Special(1)),
+    (Measure::LargestExcess(None), naive::Measure::LargestExcess),
+    (Measure::LargestExcess(Some(drystone::model::Span(50))), naive::Measure::LargestExcessOver(50)),
 ];
 
 /// An objective and a search, as the product and as the definition have them.

@@ -37,6 +37,9 @@ pub enum Measure {
     Fair(Span),
     /// `special(queue=2)`: the average wait of the jobs of one user, group or queue.
     Special(Select),
+    /// `maxTw`: the largest excessive wait: of the job that waits longest the wait beyond a
+    /// threshold, which is that of [`Measure::Excess`] (section 6.2 of the paper).
+    LargestExcess(Option<Span>),
 }
 
 /// Owner of the special jobs.
@@ -110,6 +113,8 @@ pub(super) enum Rule {
     Area,
     /// Sum of waits × the weight for this measure.
     Weighted(usize),
+    /// Maximum of waits beyond a threshold.
+    LargestExcess(i64),
 }
 
 impl Rule {
@@ -120,7 +125,7 @@ impl Rule {
         let wait = job.age.saturating_add(start);
         match self {
             Rule::MaxWait | Rule::Wait => wait,
-            Rule::Excess(threshold) => (wait - threshold).max(0),
+            Rule::Excess(threshold) | Rule::LargestExcess(threshold) => (wait - threshold).max(0),
             Rule::Slowdown => slowdown(wait, job.pace),
             Rule::Unused { procs, work, last } => {
                 start.saturating_add(job.span).max(last).saturating_mul(procs).saturating_sub(work).max(0)
@@ -134,7 +139,7 @@ impl Rule {
     /// Returns whether terms are added up; otherwise the largest counts.
     #[inline(always)]
     pub(super) fn adds(self) -> bool {
-        !matches!(self, Rule::MaxWait | Rule::Unused { .. })
+        !matches!(self, Rule::MaxWait | Rule::Unused { .. } | Rule::LargestExcess(_))
     }
 }
 
@@ -158,6 +163,9 @@ impl Measure {
         match self {
             Measure::MaxWait => Rule::MaxWait,
             Measure::Excess(threshold) => Rule::Excess(threshold.map_or_else(|| task.oldest_wait(), |t| t.0)),
+            Measure::LargestExcess(threshold) => {
+                Rule::LargestExcess(threshold.map_or_else(|| task.oldest_wait(), |t| t.0))
+            }
             Measure::Wait => Rule::Wait,
             Measure::Slowdown => Rule::Slowdown,
             Measure::Unused => {
@@ -183,6 +191,8 @@ impl fmt::Display for Measure {
             Measure::MaxWait => f.write_str("maxW"),
             Measure::Excess(None) => f.write_str("Tw"),
             Measure::Excess(Some(threshold)) => write!(f, "Tw({}s)", threshold.0),
+            Measure::LargestExcess(None) => f.write_str("maxTw"),
+            Measure::LargestExcess(Some(threshold)) => write!(f, "maxTw({}s)", threshold.0),
             Measure::Wait => f.write_str("avgW"),
             Measure::Slowdown => f.write_str("avgX"),
             Measure::Unused => f.write_str("unused"),
@@ -197,13 +207,15 @@ impl fmt::Display for Measure {
 }
 
 /// Parts of a list of measures, for error messages.
-pub(super) const WORDS: &str = "maxW, Tw, Tw(50h), avgW, avgX, areaW, unused, late(24h), fair(7d), special(user=1)";
+pub(super) const WORDS: &str =
+    "maxW, Tw, Tw(50h), maxTw, avgW, avgX, areaW, unused, late(24h), fair(7d), special(user=1)";
 
 impl FromStr for Measure {
     type Err = String;
 
-    /// Reads a measure, in any case: `maxW`, `Tw`, `Tw(50h)`, `avgW`, `avgX`, `areaW`, `unused`,
-    /// `late(24h)`, `fair(7d)`, `special(user=1)`, `special(group=1)`, `special(queue=1)`.
+    /// Reads a measure, in any case: `maxW`, `Tw`, `Tw(50h)`, `maxTw`, `maxTw(50h)`, `avgW`,
+    /// `avgX`, `areaW`, `unused`, `late(24h)`, `fair(7d)`, `special(user=1)`,
+    /// `special(group=1)`, `special(queue=1)`.
     fn from_str(text: &str) -> Result<Measure, String> {
         let fail = || format!("`{}` is no measure; expected one of {WORDS}", text.trim());
         let call = Call::parse(text).map_err(|_| fail())?;
@@ -228,6 +240,7 @@ impl FromStr for Measure {
             _ if call.variant.is_some() => return Err(fail()),
             ("maxw", None) => Measure::MaxWait,
             ("tw", threshold) => Measure::Excess(threshold),
+            ("maxtw", threshold) => Measure::LargestExcess(threshold),
             ("avgw", None) => Measure::Wait,
             ("avgx", None) => Measure::Slowdown,
             ("areaw", None) => Measure::Area,

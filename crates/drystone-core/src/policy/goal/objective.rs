@@ -66,7 +66,7 @@ impl Objective {
     /// Values of a parameter that is an objective.
     pub(super) const TAKES: Takes = Takes::Form(&Form {
         name: "objective",
-        shape: "tradeoff(M:M...)|lexical(M>M...), M: maxW|Tw|Tw(50h)|avgW|avgX|areaW|unused|late(24h)|\
+        shape: "tradeoff(M:M...)|lexical(M>M...), M: maxW|Tw|Tw(50h)|maxTw|avgW|avgX|areaW|unused|late(24h)|\
                 fair(7d)|special(user=1)|special(group=1)|special(queue=1)",
         samples: &[
             "tradeoff(Tw:avgX)",
@@ -74,6 +74,8 @@ impl Objective {
             "tradeoff(Tw(50h):areaW:late(24h))",
             "tradeoff(fair(7d):avgW)",
             "lexical(special(user=1)>unused)",
+            "tradeoff(maxTw:avgX)",
+            "lexical(maxTw(1h)>avgW)",
         ],
         check: |text| Objective::parse(text).is_ok(),
     });
@@ -183,7 +185,8 @@ pub(super) struct Judge {
 impl Judge {
     /// `oldest` is the longest current wait of `jobs` jobs; `references` those of version C.
     pub(super) fn new(objective: &Objective, jobs: usize, oldest: i64, references: &[i64]) -> Judge {
-        let fixed = |m: &Measure| if matches!(m, Measure::Excess(_)) { hundredth(oldest).max(1) } else { 0 };
+        let excess = |m: &Measure| matches!(m, Measure::Excess(_) | Measure::LargestExcess(_));
+        let fixed = |m: &Measure| if excess(m) { hundredth(oldest).max(1) } else { 0 };
         Judge {
             model: objective.model,
             version: objective.version,
