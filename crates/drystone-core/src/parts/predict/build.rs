@@ -8,6 +8,7 @@ use crate::text::{Args, Call, Form, SpecError, Takes};
 pub const VALUES: &str = "estimate|perfect|recent(SIZE,window=all|immediate|extended,full=yes|no,\
     metric=average|median|min|max,fallback=estimate|relative,recency=submission|termination,above=discard|clip|keep,\
     propagate=no|waiting|running)|quantile(Q,size=20,least=2)|\
+    deviations(K,like=user|procs|executable|both,size=20,least=2)|\
     learn(under=linear|squared,over=linear|squared,bias=1,weight=even|area|small|long|wide,rate=5000,l2=4e9)|\
     double(PREDICTOR)|times(K,PREDICTOR)";
 
@@ -25,6 +26,8 @@ pub const PREDICTOR: Takes = Takes::Form(&Form {
         "recent(2,propagate=waiting,window=extended,recency=termination)",
         "quantile(0.5)",
         "quantile(1,size=3,least=1)",
+        "deviations(1.5)",
+        "deviations(0.5,like=both,size=4,least=1)",
         "learn",
         "learn(under=squared,weight=area)",
         "double(estimate)",
@@ -241,6 +244,8 @@ mod tests {
                         // As many jobs are remembered as are waited for.
                         "quantile" if param.name == "least" => format!("quantile(size=1000,least={value})"),
                         "quantile" if param.name == "size" => format!("quantile(least=1,size={value})"),
+                        "deviations" if param.name == "least" => format!("deviations(size=1000,least={value})"),
+                        "deviations" if param.name == "size" => format!("deviations(least=1,size={value})"),
                         name => format!("{name}({}={value})", param.name),
                     };
                     assert!(predictor(&text).is_ok(), "{text}");
@@ -280,6 +285,9 @@ mod tests {
             ("times(100,times(100,estimate))", "beyond 1000"),
             ("quantile(1.5)", "q takes a number from 0 to 1"),
             ("quantile(0.5,size=2,least=3)", "remembers only 2"),
+            ("deviations(1,size=2,least=3)", "remembers only 2"),
+            ("deviations(-1)", "k takes a number from 0"),
+            ("deviations(1,like=queue)", "like takes user|procs|executable|both"),
             ("learn(weight=heavy)", "weight takes even|area|small|long|wide"),
             ("learn(rate=0)", "rate takes a number above 0"),
             ("learn(l2=1e-300)", "l2 of learn is at least 1e-12"),

@@ -2,8 +2,8 @@
 //! others register.
 
 use super::{
-    Above, Branch, Fallback, Learner, LearnerOptions, Metric, Perfect, Predictor, Propagation, Quantile, Recency,
-    Recent, RecentOptions, UserEstimate, Weight, Window,
+    Above, Branch, Deviations, Fallback, Learner, LearnerOptions, Like, Metric, Perfect, Predictor, Propagation,
+    Quantile, Recency, Recent, RecentOptions, UserEstimate, Weight, Window,
 };
 use crate::text::{Args, Param, RegisterError, SpecError, Takes};
 use std::fmt;
@@ -93,7 +93,7 @@ impl fmt::Debug for PredictorKind {
 pub(super) const FACTORS: [&str; 2] = ["double", "times"];
 
 /// The predictors of this crate. One entry each.
-static BUILT_IN: &[&PredictorKind] = &[&ESTIMATE, &PERFECT, &RECENT, &QUANTILE, &LEARN];
+static BUILT_IN: &[&PredictorKind] = &[&ESTIMATE, &PERFECT, &RECENT, &QUANTILE, &DEVIATIONS, &LEARN];
 
 static ESTIMATE: PredictorKind = PredictorKind::new("estimate", "the user's estimate", &|_| Ok(Box::new(UserEstimate)))
     .source("common to all batch systems")
@@ -168,6 +168,31 @@ static QUANTILE: PredictorKind = PredictorKind::new(
     Param::new("least", "2", WINDOW_SIZE, "least number of jobs to predict from"),
 ]);
 
+static DEVIATIONS: PredictorKind = PredictorKind::new(
+    "deviations",
+    "mean and k standard deviations of the run times of the user's last similar jobs",
+    &|args| {
+        let (size, least) = (args.get("size")?, args.get("least")?);
+        if least > size {
+            return Err(args.error(format!("deviations waits for {least} jobs but remembers only {size}")));
+        }
+        Ok(Box::new(Deviations::new(args.get("k")?, args.choose("like", LIKES)?, size, least)))
+    },
+)
+.source("Mu'alem & Feitelson 2001")
+.unnamed("k")
+.params(&[
+    Param::new("k", "1.5", &[Takes::Number { from: 0.0, to: 100.0 }], "standard deviations above the mean"),
+    Param::new(
+        "like",
+        "user",
+        &[Takes::Words(&["user", "procs", "executable", "both"])],
+        "similar jobs: the user's; those of as many processors, of the same executable, or both",
+    ),
+    Param::new("size", "20", WINDOW_SIZE, "number of jobs remembered, of each kind"),
+    Param::new("least", "2", WINDOW_SIZE, "least number of jobs to predict from"),
+]);
+
 static LEARN: PredictorKind =
     PredictorKind::new("learn", "a model of all users' jobs, fitted whenever a job ends", &|args| {
         Ok(Box::new(Learner::new(learner(args)?)))
@@ -208,6 +233,8 @@ pub(super) fn recent(args: &Args<'_>) -> Result<RecentOptions, SpecError> {
 
 const WINDOWS: &[(&str, Window)] =
     &[("all", Window::All), ("immediate", Window::Immediate), ("extended", Window::Extended)];
+const LIKES: &[(&str, Like)] =
+    &[("user", Like::User), ("procs", Like::Procs), ("executable", Like::Executable), ("both", Like::Both)];
 const METRICS: &[(&str, Metric)] =
     &[("average", Metric::Average), ("median", Metric::Median), ("min", Metric::Min), ("max", Metric::Max)];
 const FALLBACKS: &[(&str, Fallback)] = &[("estimate", Fallback::Estimate), ("relative", Fallback::Relative)];

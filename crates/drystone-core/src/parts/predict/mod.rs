@@ -2,6 +2,7 @@
 
 mod build;
 mod correction;
+mod deviations;
 mod estimate;
 mod history;
 mod kinds;
@@ -13,6 +14,7 @@ mod recent_options;
 pub use build::{PREDICTOR, VALUES, build, forecast};
 pub(crate) use build::{canonical, in_full, learns};
 pub use correction::{Correction, Expired};
+pub use deviations::{Deviations, Like};
 pub use estimate::{Perfect, UserEstimate};
 pub use kinds::{BuildPredictor, PredictorKind, predictors, register_predictor};
 pub use learner::{Branch, Learner, LearnerOptions, Weight};
