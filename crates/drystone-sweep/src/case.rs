@@ -1,7 +1,7 @@
 //! The workloads of a study: each log read once, then transformed as often as asked.
 
 use crate::error::SweepError;
-use crate::given::{self, Given};
+use crate::given::{self, Excess, Given};
 use crate::real;
 use crate::study::{Source, Study, SubmitSlice, WorkloadEntry};
 use drystone::fingerprint::fingerprint;
@@ -178,7 +178,12 @@ fn changed(
 ) -> Result<(Workload, Given), SweepError> {
     let (platform, priorities) = (entry.platform.as_ref(), entry.priorities.as_ref());
     let read = given::read(study, platform, priorities, entry.outages.as_ref(), workload)?;
-    let mut given = Given { feedback: entry.feedback, ..read };
+    let mut given = Given { feedback: entry.feedback, excess: entry.excess.map(Excess::new), ..read };
+    if let Some(threshold) = entry.excess {
+        // The metrics of a simulation depend on it.
+        let settings = [given.settings, format!("excess={threshold}")];
+        given.settings = settings.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(", ");
+    }
     let Some(change) = change else { return Ok((workload.clone(), given)) };
     let wrong = |problem: String| study.error(entry.changes_at.clone(), problem);
     let premises = Premises::of_log(workload.clone(), given.outages.list().to_vec(), 1.0);

@@ -2,13 +2,16 @@
 
 use crate::error::SweepError;
 use crate::hash::short;
+use crate::simulate::Cancelled;
 use crate::study::{FileEntry, Study};
 use drystone::engine::Platform;
 use drystone::experiment::scheduler;
 use drystone::log::outages;
-use drystone::model::{Outages, Workload};
+use drystone::metrics::{Report, Threshold};
+use drystone::model::{Outages, Span, Workload};
 use drystone::policy::{PolicySpec, Priorities};
 use std::fmt::Display;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// The files that a workload's entry names, read.
 #[derive(Clone, Debug, Default)]
@@ -21,6 +24,8 @@ pub struct Given {
     pub outages: Outages,
     /// True if jobs arrive when others end.
     pub feedback: bool,
+    /// Threshold of excessive waits.
+    pub excess: Option<Excess>,
     /// Hashes of the files: `platform=blake3:…`. Empty without files.
     pub settings: String,
 }
@@ -29,6 +34,42 @@ impl Given {
     /// The priorities, if this policy takes them.
     pub(crate) fn priorities_for(&self, policy: &PolicySpec, workload: &Workload) -> Option<&Priorities> {
         self.priorities.as_ref().filter(|priorities| scheduler(policy, Some(priorities), workload).is_ok())
+    }
+}
+
+/// A threshold of excessive waits, and what it is on a workload.
+#[derive(Clone, Debug)]
+pub struct Excess {
+    /// As the study has it.
+    pub threshold: Threshold,
+    /// In seconds, once it is known: one of a baseline is found when it is first asked for.
+    seconds: Arc<Mutex<Option<Option<Span>>>>,
+}
+
+impl Excess {
+    pub(crate) fn new(threshold: Threshold) -> Excess {
+        Excess { threshold, seconds: Arc::default() }
+    }
+
+    /// The threshold in seconds, of which `baseline` makes the report if one is needed. `None`
+    /// where no job of the baseline counts.
+    ///
+    /// # Errors
+    /// The baseline was cancelled.
+    pub(crate) fn seconds(
+        &self,
+        baseline: impl FnOnce() -> Result<Option<Report>, Cancelled>,
+    ) -> Result<Option<Span>, Cancelled> {
+        let mut known = self.seconds.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(seconds) = *known {
+            return Ok(seconds);
+        }
+        let seconds = match self.threshold.resolve(None) {
+            None => self.threshold.resolve(baseline()?.as_ref()),
+            fixed => fixed,
+        };
+        *known = Some(seconds);
+        Ok(seconds)
     }
 }
 

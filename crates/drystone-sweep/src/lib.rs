@@ -52,7 +52,7 @@ pub use design::Level;
 pub use drystone::fingerprint::fingerprint;
 pub use error::SweepError;
 pub use execute::{Executor, Outcome, Threads};
-pub use given::Given;
+pub use given::{Excess, Given};
 pub use plan::{Configuration, Plan, Simulated};
 pub use processes::{Processes, take_up};
 pub use simulate::{Cancelled, Measured, WeekSums, simulate};

@@ -1,10 +1,13 @@
 //! One simulation, measured by what a study asks for and no more.
 
+use crate::case::Case;
 use crate::error::SweepError;
 use crate::plan::Plan;
 use drystone::experiment::{Experiment, ExperimentError};
 use drystone::metrics::interval::PeriodSum;
-use drystone::metrics::{Config, Metric, Report, Selection, Week};
+use drystone::metrics::{Config, Measure, Metric, Report, Selection, Week};
+use drystone::model::Span;
+use drystone::policy::PolicySpec;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -67,7 +70,7 @@ pub(crate) fn simulate_telling(
         .feeding_back(case.given.feedback)
         .with(case.given.priorities_for(&simulated.policy, &case.workload))
         .finding(&plan.metrics, case.trim)
-        .measuring(config(&plan.metrics, case.trim))
+        .measuring(Config { excessive: excessive(case, cancel)?, ..config(&plan.metrics, case.trim) })
         .telling(ended)
         .until(cancel);
     match experiment.run(&mut ()) {
@@ -86,6 +89,32 @@ pub(crate) fn simulate_telling(
             Ok(Measured { values: vec![None; plan.metrics.len()], weeks: Vec::new(), error: Some(error) })
         }
     }
+}
+
+/// The baseline of thresholds of excessive waits: FCFS-backfill.
+const BASELINE: &str = "easy";
+
+/// The threshold of excessive waits of a case, in its variant of the study. It is the same for
+/// every policy of the case, and simulated once.
+fn excessive(case: &Case, cancel: &AtomicBool) -> Result<Vec<Span>, Cancelled> {
+    let Some(excess) = &case.given.excess else { return Ok(Vec::new()) };
+    let baseline = || {
+        let Ok(policy) = BASELINE.parse::<PolicySpec>() else { return Ok(None) };
+        let policy = case.published.and_then(|study| policy.in_study(study.name()).ok()).unwrap_or(policy);
+        let config = Config::of(&[Metric::Max(Measure::Wait), Metric::P98(Measure::Wait)], case.trim);
+        let experiment = Experiment::new(&policy, &case.workload)
+            .on(case.given.platform)
+            .losing(Some(&case.given.outages))
+            .feeding_back(case.given.feedback)
+            .measuring(config)
+            .until(cancel);
+        match experiment.run(&mut ()) {
+            Ok(Some(measured)) => Ok(Some(measured.report)),
+            Ok(None) => Err(Cancelled),
+            Err(_) => Ok(None),
+        }
+    };
+    Ok(excess.seconds(baseline)?.into_iter().collect())
 }
 
 /// Measures what these metrics need, and sums per week where one is a mean over jobs.

@@ -9,7 +9,7 @@ use crate::error::SweepError;
 use drystone::generate::Params;
 use drystone::log::clean::{Options, Study as Published};
 use drystone::log::transform::Factor;
-use drystone::metrics::{Measure, Metric, Selection, UnknownWord};
+use drystone::metrics::{Measure, Metric, Needs, Selection, Threshold, UnknownWord};
 use drystone::model::{Span as Seconds, Time};
 use drystone::policy::PolicySpec;
 use drystone_advise::ChangeList;
@@ -43,6 +43,7 @@ pub(crate) struct WorkloadEntry {
     pub(crate) published: Option<Published>,
     pub(crate) options: Options,
     pub(crate) trim: Selection,
+    pub(crate) excess: Option<Threshold>,
     pub(crate) platform: Option<FileEntry>,
     pub(crate) priorities: Option<FileEntry>,
     pub(crate) outages: Option<FileEntry>,
@@ -175,6 +176,7 @@ impl Study {
         let mut workloads = Vec::new();
         for workload in &raw.workload {
             let entry = read.workload(workload, &raw, trim)?;
+            read.check_excess(workload.span(), &metrics, &entry)?;
             if workloads.iter().any(|w: &WorkloadEntry| w.name == entry.name) {
                 let problem = format!("there is another workload named `{}`; give one a `name`", entry.name);
                 return Err(read.error(workload.span(), problem));
@@ -265,6 +267,38 @@ impl Reader<'_> {
             return Err(self.error(0..0, "`metrics` is empty; without it wait_mean and bounded_slowdown_mean count"));
         }
         Ok(metrics)
+    }
+
+    /// The threshold of excessive waits: a number of seconds, or taken from FCFS-backfill.
+    fn excess(&self, value: &Spanned<Value>) -> Result<Threshold, SweepError> {
+        let read = match value.as_ref() {
+            Value::Integer(seconds) => seconds.to_string().parse().ok(),
+            Value::String(text) => text.parse().ok(),
+            _ => None,
+        };
+        read.ok_or_else(|| {
+            self.error(
+                value.span(),
+                "`excess` is a number of seconds, \"baseline-max\" or \"baseline-p98\": the longest wait under `easy`, or the \
+                 wait that 98 % of its jobs do not exceed",
+            )
+        })
+    }
+
+    /// Metrics of excessive waits need a threshold, and a threshold metrics.
+    fn check_excess(&self, span: Bytes<usize>, metrics: &[Metric], entry: &WorkloadEntry) -> Result<(), SweepError> {
+        let asking = metrics.iter().find(|metric| metric.needs().contains(&Needs::Threshold));
+        match (asking, entry.excess) {
+            (Some(metric), None) => {
+                let problem = format!("`{metric}` needs a threshold: give `excess = \"baseline-max\"` or seconds");
+                Err(self.error(span, problem))
+            }
+            (None, Some(_)) => {
+                let problem = "`excess` changes nothing: no metric is excess_jobs, excess_total or excess_mean";
+                Err(self.error(span, problem))
+            }
+            _ => Ok(()),
+        }
     }
 
     fn selection(&self, text: &Spanned<String>) -> Result<Selection, SweepError> {

@@ -7,7 +7,7 @@ use super::message;
 use super::number::{NONE, TimeUnit, count, duration, fixed, fixed_or, in_unit, minutes, percent, plural, speed};
 use crate::meta::{ExperimentMeta, PolicyMeta, VERSION, WorkloadMeta};
 use drystone::metrics::{
-    Categorised, Disruptions, EXACT_LIMIT, Fairness, Measure, Metric, Needs, Precision, PromisesKept, Report,
+    Categorised, Disruptions, EXACT_LIMIT, Fairness, Kills, Measure, Metric, Needs, Precision, PromisesKept, Report,
     ResourceUse, SearchEffort, Stalls, Summary, Unit,
 };
 use drystone::model::ResourceUnit;
@@ -190,6 +190,9 @@ pub(crate) fn facts(
     if let Some(disruptions) = &report.disruptions {
         facts.extend(disrupted(disruptions));
     }
+    if !report.kills.is_none() {
+        facts.push(("jobs killed", killed(&report.kills)));
+    }
     if report.suspensions.total > 0 {
         facts.push((
             "suspensions",
@@ -257,7 +260,12 @@ fn used(resource: &ResourceUse) -> String {
 }
 
 /// Metrics that [`facts`] puts into words, or leaves to CSV and JSON.
-const TOLD: [Metric; 33] = [
+const TOLD: [Metric; 38] = [
+    Metric::ExcessJobs,
+    Metric::ExcessTotal,
+    Metric::ExcessMean,
+    Metric::Killed,
+    Metric::WorkKilled,
     Metric::MakespanUtilisation,
     Metric::Utilisation,
     Metric::Makespan,
@@ -297,6 +305,18 @@ const TOLD: [Metric; 33] = [
 fn others(report: &Report, promises: PromisesKept) -> Vec<(String, String)> {
     let others = Metric::FIGURES.into_iter().filter(|metric| !TOLD.contains(metric));
     others.map(|metric| (metric.name(), in_unit(metric.of((report, &promises)), metric.unit()))).collect()
+}
+
+/// Describes jobs that were ended before their time, for people.
+fn killed(kills: &Kills) -> String {
+    let mut causes = Vec::new();
+    if kills.at_limit > 0 {
+        causes.push(format!("{} at their limit", count(kills.at_limit)));
+    }
+    if kills.cancelled > 0 {
+        causes.push(format!("{} cancelled", count(kills.cancelled)));
+    }
+    format!("{}; {} processor-hours of work thrown away", causes.join(", "), fixed(kills.work / 3_600.0, 1))
 }
 
 fn fairness_text(fairness: &Fairness) -> String {

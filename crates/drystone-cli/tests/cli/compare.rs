@@ -45,8 +45,8 @@ fn the_usual_candidates_can_be_run_by_a_site() {
     assert!(summary["assumed"].to_string().contains("One pool of 1,024 equal processors"), "{summary}");
     let text = folder.run(&["compare", "--take", "500", "-p", "easy", "-p", "perfect", "-p", "ss", "--details"]).ok();
     for mark in ["perfect (knows run times)", "ss (preemptive)"] {
-        // Waits, changes, promises, delays and ratios of slowdowns.
-        assert_eq!(text.matches(mark).count(), 5, "{mark} in {text}");
+        // Waits, changes, promises, delays, ratios of slowdowns and of bounded ones.
+        assert_eq!(text.matches(mark).count(), 6, "{mark} in {text}");
     }
     assert!(text.contains("For reference only (knows run times or suspends jobs)"), "{text}");
 }

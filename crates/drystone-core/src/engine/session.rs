@@ -305,6 +305,12 @@ impl Session {
         true
     }
 
+    /// Returns whether the policy killed a job whose end has not been reported yet.
+    #[inline]
+    pub(crate) fn was_killed(&self, id: JobId) -> bool {
+        !self.s.killed.is_empty() && self.s.killed.contains(&id)
+    }
+
     /// Notes the end of a job that was killed: the policy may have waited for it, whatever other
     /// job waits.
     #[cold]

@@ -14,6 +14,7 @@ pub(super) struct RawStudy {
     pub(super) store: Option<PathBuf>,
     pub(super) metrics: Option<Vec<Spanned<String>>>,
     pub(super) trim: Option<Spanned<String>>,
+    pub(super) excess: Option<Spanned<Value>>,
     pub(super) platform: Option<FileEntry>,
     pub(super) priorities: Option<FileEntry>,
     pub(super) seed: Option<Spanned<u64>>,
@@ -36,6 +37,7 @@ pub(super) struct RawWorkload {
     #[serde(default)]
     pub(super) clean: BTreeMap<Spanned<String>, Spanned<Value>>,
     pub(super) trim: Option<Spanned<String>>,
+    pub(super) excess: Option<Spanned<Value>>,
     pub(super) platform: Option<FileEntry>,
     pub(super) priorities: Option<FileEntry>,
     pub(super) outages: Option<FileEntry>,

@@ -40,6 +40,7 @@ impl Reader<'_> {
             (None, Some(trim), _) => trim,
             (None, None, published) => experiment::selection(published),
         };
+        let excess = raw.excess.as_ref().or(study.excess.as_ref()).map(|value| self.excess(value)).transpose()?;
         let name = match (&raw.name, &source) {
             (Some(name), _) => name.clone(),
             (None, Source::Log(file)) => drystone::log::title(file),
@@ -59,6 +60,7 @@ impl Reader<'_> {
             published,
             options,
             trim,
+            excess,
             platform: raw.platform.clone().or_else(|| study.platform.clone()),
             priorities: raw.priorities.clone().or_else(|| study.priorities.clone()),
             outages: raw.outages.clone(),

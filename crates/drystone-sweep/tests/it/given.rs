@@ -1,5 +1,7 @@
 //! Platforms and priorities of studies.
 
+use drystone::experiment::Experiment;
+use drystone::metrics::Config;
 use drystone_sweep::{Plan, Study, SweepError, simulate};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -94,5 +96,60 @@ fn wrong_files_are_told() {
     ] {
         let error = plan(dir.path(), files, easy).expect_err(files).to_string();
         assert!(error.contains("study.toml:3:") && error.contains(expected), "{error}");
+    }
+}
+
+/// Excessive waits as section 4 of Chiang & Vasupongayya has them: beyond the longest wait and the
+/// 98 % of FCFS-backfill, or beyond so many seconds. FCFS-backfill itself has none beyond its
+/// longest wait; those of another policy are added up from its schedule.
+#[test]
+fn excessive_waits_are_metrics() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let of = |excess: &str, policy: &str| {
+        let text = format!(
+            "metrics = [\"excess_jobs\", \"excess_total\", \"excess_mean\"]\n{WORKLOAD}excess = {excess}\n\
+             [[policy]]\npolicy = \"{policy}\"\n"
+        );
+        let study = Study::parse(&dir.path().join("study.toml"), text).expect("a study");
+        Plan::of(&study, None).expect("a plan")
+    };
+    let measured = |plan: &Plan| simulate(plan, 0, &AtomicBool::new(false)).expect("nothing stops it").values;
+    let waits = |plan: &Plan, policy: &str| {
+        let config = Config { keep_jobs: true, ..Config::light() };
+        let policy = policy.parse().expect("a policy");
+        let experiment = Experiment::new(&policy, &plan.cases[0].workload).measuring(config);
+        let rows = experiment.run(&mut ()).expect("sound").expect("not cancelled").report.jobs.expect("rows");
+        let mut waits: Vec<i64> = rows.iter().map(|row| row.wait().0).collect();
+        waits.sort_unstable();
+        waits
+    };
+    let longest = of("\"baseline-max\"", "fcfs");
+    let (fcfs, easy) = (waits(&longest, "fcfs"), waits(&longest, "easy"));
+    let beyond = |threshold: i64| {
+        let beyond: Vec<i64> = fcfs.iter().map(|wait| wait - threshold).filter(|&excess| excess > 0).collect();
+        let total = beyond.iter().sum::<i64>() as f64;
+        vec![Some(beyond.len() as f64), Some(total), Some(total / beyond.len() as f64)]
+    };
+    let most = *easy.last().expect("jobs");
+    assert!(most > 0 && fcfs.last() > easy.last());
+    assert_eq!(measured(&longest), beyond(most));
+    assert_eq!(measured(&of("\"baseline-max\"", "easy")), [Some(0.0), Some(0.0), None]);
+    assert_eq!(measured(&of("3600", "fcfs")), beyond(3_600));
+    let hashes = [&longest, &of("3600", "fcfs"), &of("7200", "fcfs")].map(|plan| plan.hash.clone());
+    assert!(hashes[0] != hashes[1] && hashes[1] != hashes[2]);
+}
+
+/// A metric without a threshold, a threshold without a metric, and one that is none.
+#[test]
+fn thresholds_and_metrics_go_together() {
+    for (text, problem) in [
+        (format!("metrics = [\"excess_total\"]\n{WORKLOAD}"), "`excess_total` needs a threshold"),
+        (format!("excess = 60\n{WORKLOAD}"), "`excess` changes nothing"),
+        (format!("metrics = [\"excess_total\"]\nexcess = -1\n{WORKLOAD}"), "`excess` is a number of seconds"),
+        (format!("metrics = [\"excess_total\"]\nexcess = \"longest\"\n{WORKLOAD}"), "`excess` is a number of seconds"),
+    ] {
+        let read = Study::parse(Path::new("study.toml"), format!("{text}[[policy]]\npolicy = \"easy\"\n"));
+        let error = read.expect_err(problem).to_string();
+        assert!(error.contains(problem), "{error}");
     }
 }

@@ -50,6 +50,8 @@ pub enum Needs {
     Promises,
     /// Effects of outages and circumstances.
     Disruptions,
+    /// A threshold of excessive waits.
+    Threshold,
 }
 
 /// Source of metrics: a report, with an audit of promises where there is one.
@@ -200,6 +202,22 @@ catalogue! {
         /// Mean number of waiting jobs, while jobs arrive.
         WaitingJobs "waiting_jobs", Some("mean_waiting_jobs"), "mean queue length", Ratio, Less, &[Needs::Queue],
             |found| found.report.queue.as_ref()?.arriving.mean_waiting_jobs;
+        /// Jobs that waited longer than the first threshold of excessive waits.
+        ExcessJobs "excess_jobs", None, "jobs of excessive wait", Count, Less, &[Needs::Threshold],
+            |found| Some(found.report.excessive.first()?.count as f64);
+        /// Sum of their waits beyond it.
+        ExcessTotal "excess_total", None, "total excessive wait", Seconds, Less, &[Needs::Threshold],
+            |found| Some(found.report.excessive.first()?.total);
+        /// Mean of these waits beyond it over the jobs that have one.
+        ExcessMean "excess_mean", None, "mean excessive wait", Seconds, Less, &[Needs::Threshold],
+            |found| found.report.excessive.first()?.mean;
+        /// Jobs that were ended at their limit, by the policy or by people.
+        Killed "jobs_killed", Some("jobs_killed"), "jobs killed", Count, Less, &[], |found| {
+            Some((found.report.kills.at_limit + found.report.kills.cancelled) as f64)
+        };
+        /// Processor-seconds that these jobs had run.
+        WorkKilled "work_killed", Some("work_killed"), "processor-seconds of jobs killed", Count, Less, &[],
+            |found| Some(found.report.kills.work);
         /// Suspensions of all jobs that count.
         Suspensions "suspensions", Some("suspensions"), "suspensions", Count, Less, &[],
             |found| Some(found.report.suspensions.total as f64);

@@ -10,7 +10,7 @@ use super::machine::{MachineMeter, QueueMeter};
 use super::measures::{self, MEASURES, Measure, Measures};
 use super::payers::{self, JobClass};
 use super::predictability::Promises;
-use super::report::{Categorised, Category, JobRow, Report, Suspensions, Week, WorstCase};
+use super::report::{Categorised, Category, JobRow, Kills, Report, Suspensions, Week, WorstCase};
 use super::resources::ResourceMeter;
 use super::selection::{Selection, Selector};
 use super::summary::Distribution;
@@ -163,6 +163,7 @@ pub struct Collector {
     overall: Group,
     worst: Worst,
     suspensions: Suspensions,
+    kills: Kills,
     disruptions: Option<DisruptionMeter>,
     promises: Option<Promises>,
     excessive: Vec<Excess>,
@@ -204,6 +205,7 @@ impl Collector {
             overall: Group::new(config.percentiles),
             worst: Worst::default(),
             suspensions: Suspensions::default(),
+            kills: Kills::default(),
             disruptions: config.disruptions.then(|| DisruptionMeter::new(config.percentiles)),
             promises: config.predictability.then(|| Promises::new(config.percentiles)),
             excessive: config.excessive.iter().copied().map(Excess::new).collect(),
@@ -268,6 +270,7 @@ impl Collector {
             Some(few) => few.take(ended, &mut self.overall),
             None => self.count_all(ended),
         }
+        self.kills.take(ended);
         let suspensions = ended.outcome.suspensions;
         if suspensions > 0 {
             self.suspensions.total += u64::from(suspensions);
@@ -352,6 +355,7 @@ impl Collector {
             machine,
             disruptions: self.disruptions.map(|meter| meter.finish(up, machine.down)),
             queue: self.queue.finish(),
+            kills: self.kills,
             suspensions: Suspensions {
                 mean: (trimmed.kept > 0).then(|| self.suspensions.total as f64 / trimmed.kept as f64),
                 ..self.suspensions

@@ -51,7 +51,7 @@ pub use payers::{JobClass, Payer, payers};
 pub use predictability::Predictability;
 pub use promises::{BrokenPromise, PromiseAudit, PromisesKept};
 pub use ratio::{BATCH, RatioError, SlowdownRatios, slowdown_ratios};
-pub use report::{Categorised, Category, JobRow, Report, Suspensions, Week, WorstCase};
+pub use report::{Categorised, Category, JobRow, Kills, Report, Suspensions, Week, WorstCase};
 pub use resources::ResourceUse;
 pub use selection::{Selection, Trimmed};
 pub use stall::{HeelAndToe, Stalls};

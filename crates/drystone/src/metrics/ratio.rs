@@ -1,7 +1,7 @@
 //! The slowdown ratio R of two schedules of the same jobs (Lawson & Smirni 2002).
 
 use super::category::lawson_class;
-use super::measures::{slowdown, slowdown_ratio};
+use super::measures::{bounded_slowdown, slowdown, slowdown_ratio};
 use super::report::JobRow;
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +10,7 @@ pub const BATCH: usize = 1_000;
 
 /// R = (s1 − sm) / min(s1, sm) of mean slowdowns s = 1 + wait / run; positive where the second
 /// schedule is better. `None` where there is no job. Jobs that ran for 0 s in either schedule are
-/// left out.
+/// left out, but not from R of bounded slowdowns.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct SlowdownRatios {
     /// Over all jobs that count.
@@ -21,6 +21,12 @@ pub struct SlowdownRatios {
     pub batches: Vec<Option<f64>>,
     /// Jobs left out because they ran for 0 s.
     pub excluded: u64,
+    /// R of bounded slowdowns ([`bounded_slowdown`], 10 s), over all jobs that count.
+    #[serde(default)]
+    pub bounded: Option<f64>,
+    /// R of bounded slowdowns per class of run time.
+    #[serde(default)]
+    pub bounded_classes: [Option<f64>; 4],
 }
 
 /// Reason why two schedules cannot be compared job by job.
@@ -49,6 +55,7 @@ pub fn slowdown_ratios(single: &[JobRow], multiple: &[JobRow], batch: usize) -> 
     let mut overall = Pair::default();
     let mut classes = [Pair::default(); 4];
     let mut batches = vec![Pair::default(); single.len().checked_div(batch).unwrap_or(0)];
+    let (mut bounded, mut bounded_classes) = (Pair::default(), [Pair::default(); 4]);
     let mut excluded = 0;
     for (i, (s, m)) in single.iter().zip(multiple).enumerate() {
         if (s.id, s.number) != (m.id, m.number) {
@@ -57,12 +64,16 @@ pub fn slowdown_ratios(single: &[JobRow], multiple: &[JobRow], batch: usize) -> 
         if !(s.counted && m.counted) {
             continue;
         }
+        let class = lawson_class(s.ran);
+        let pair = (bounded_slowdown(s.wait(), s.ran), bounded_slowdown(m.wait(), m.ran));
+        bounded.add(pair.0, pair.1);
+        bounded_classes[class].add(pair.0, pair.1);
         let (Some(one), Some(many)) = (slowdown(s.wait(), s.ran), slowdown(m.wait(), m.ran)) else {
             excluded += 1;
             continue;
         };
         overall.add(one, many);
-        classes[lawson_class(s.ran)].add(one, many);
+        classes[class].add(one, many);
         if let Some(batch) = i.checked_div(batch).and_then(|b| batches.get_mut(b)) {
             batch.add(one, many);
         }
@@ -72,6 +83,8 @@ pub fn slowdown_ratios(single: &[JobRow], multiple: &[JobRow], batch: usize) -> 
         classes: classes.map(|c| c.ratio()),
         batches: batches.iter().map(Pair::ratio).collect(),
         excluded,
+        bounded: bounded.ratio(),
+        bounded_classes: bounded_classes.map(|c| c.ratio()),
     })
 }
 

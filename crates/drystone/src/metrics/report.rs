@@ -35,6 +35,9 @@ pub struct Report {
     pub queue: Option<QueueUse>,
     /// Suspensions.
     pub suspensions: Suspensions,
+    /// Jobs that were ended before their time.
+    #[serde(default, skip_serializing_if = "Kills::is_none")]
+    pub kills: Kills,
     /// Effects of outages and circumstances; `None` where there were none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disruptions: Option<Disruptions>,
@@ -105,6 +108,35 @@ pub struct Suspensions {
     pub mean: Option<f64>,
     /// Most suspensions of one job.
     pub max: u32,
+}
+
+/// Jobs that count and were ended before their time: at their limit, by the policy, or by people.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct Kills {
+    /// Jobs that were ended because they had run as long as they were allowed to.
+    pub at_limit: u64,
+    /// Jobs that the policy, their user or an operator ended.
+    pub cancelled: u64,
+    /// Processor-seconds that all of them had run: work thrown away.
+    pub work: f64,
+}
+
+impl Kills {
+    /// True if there are none.
+    #[must_use]
+    pub fn is_none(&self) -> bool {
+        self.at_limit + self.cancelled == 0
+    }
+
+    pub(super) fn take(&mut self, ended: &Ended<'_>) {
+        let killed = match ended.outcome.how {
+            How::AtLimit => &mut self.at_limit,
+            How::Cancelled => &mut self.cancelled,
+            How::Completed | How::MachineFailed | How::NotStarted => return,
+        };
+        *killed += 1;
+        self.work += ended.outcome.ran.as_f64() * f64::from(ended.job.procs);
+    }
 }
 
 /// The jobs of a report sorted by one scheme.

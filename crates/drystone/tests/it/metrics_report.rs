@@ -415,6 +415,9 @@ fn slowdown_ratios_by_hand() {
     assert!(close(r.overall.unwrap_or(0.0), 1.0 / 7.0));
     assert_eq!(r.classes, [Some(1.0), Some(-1.0), None, None]);
     assert_eq!((r.batches, r.excluded), (vec![Some(0.2), Some(0.0)], 1));
+    // Bounded, the job of 0 s has 1 in both: 4 + 2 + 1 + 2 against 1 + 4 + 1 + 2; it is short.
+    assert!(close(r.bounded.unwrap_or(0.0), 1.0 / 8.0));
+    assert_eq!(r.bounded_classes, [Some(0.75), Some(-1.0), None, None]);
     // Without the first job slowdowns are 2, –, 2 and 4, –, 2; it keeps its place in its batch.
     let mut trimmed = single.clone();
     trimmed[0].counted = false;

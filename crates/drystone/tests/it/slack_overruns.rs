@@ -3,7 +3,9 @@
 
 use crate::common::{owned, simulate, spec, starts, workload};
 use drystone::engine::Session;
-use drystone::model::{Job, Machine, Span, Time, Workload};
+use drystone::experiment::Experiment;
+use drystone::metrics::{Config, Kills};
+use drystone::model::{How, Job, Machine, Span, Time, Workload};
 use drystone::policy::Action;
 
 /// Start and end of every job.
@@ -96,6 +98,25 @@ fn a_short_prediction_is_outlived_up_to_what_was_declared() {
         let policy = format!("slack(sf=0,tick={tick},predict=recent(2),correct=none)");
         assert_eq!(spans(&w, &policy)[2..], [(100, 300), (300, 350)], "{tick}");
     }
+}
+
+/// A has declared 100 s and runs for 150 on two processors, B runs for what it has declared, C for
+/// longer. Those that the policy ends are named, and their work is counted: 2 x 100 and 1 x 50.
+#[test]
+fn kills_are_named_and_counted() {
+    let w = workload(4, &[(0, 2, 100, 150), (0, 1, 100, 100), (0, 1, 50, 60)]);
+    let of = |policy: &str| {
+        let policy = policy.parse().expect("a policy");
+        let experiment = Experiment::new(&policy, &w).measuring(Config { keep_jobs: true, ..Config::light() });
+        let report = experiment.run(&mut ()).expect("sound").expect("not cancelled").report;
+        (report.jobs.expect("rows").iter().map(|row| row.ended).collect::<Vec<_>>(), report.kills)
+    };
+    let (ended, kills) = of("slack(tick=kill)");
+    assert_eq!(ended, [How::AtLimit, How::Completed, How::AtLimit]);
+    assert_eq!(kills, Kills { at_limit: 2, cancelled: 0, work: 250.0 });
+    let (ended, kills) = of("slack(tick=run)");
+    assert_eq!(ended, [How::Completed; 3]);
+    assert!(kills.is_none());
 }
 
 /// A job that is to be killed holds its processors until the machine says that it has ended. Until

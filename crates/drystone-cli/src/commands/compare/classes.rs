@@ -42,18 +42,34 @@ pub(super) fn ratios(done: &Done, baseline: &str) -> Vec<(String, SlowdownRatios
     ratios.collect()
 }
 
-/// The ratios of slowdowns overall and by class of run time.
+/// The ratios of slowdowns, and of bounded ones, overall and by class of run time.
 pub(super) fn slowdown_ratios(result: &CompareResult, document: &mut Document) {
     if result.ratios.is_empty() {
         return;
     }
+    plain_ratios(result, document);
+    document.heading(format!("Ratio of bounded slowdowns against {}: above 0 is better", result.baseline));
+    let mut table = Table::new(["policy", "overall", "up to 100 s", "up to 1,000 s", "up to 10,000 s", "longer"]);
+    for (name, ratios) in &result.ratios {
+        let mut row: Vec<Value> = vec![marked(result, name).into(), fixed_or(ratios.bounded, 3).into()];
+        row.extend(ratios.bounded_classes.iter().map(|&ratio| Value::from(fixed_or(ratio, 3))));
+        table.row(row);
+    }
+    document.table(table);
+}
+
+/// Name of a policy as other tables have it.
+fn marked(result: &CompareResult, policy: &str) -> String {
+    let found = result.results.iter().find(|one| one.policy.text == policy).map(|one| one.name());
+    found.unwrap_or_else(|| policy.to_string())
+}
+
+fn plain_ratios(result: &CompareResult, document: &mut Document) {
     document.heading(format!("Ratio of slowdowns against {}: above 0 is better", result.baseline));
     let mut table =
         Table::new(["policy", "overall", "up to 100 s", "up to 1,000 s", "up to 10,000 s", "longer", "worse batches"]);
     for (name, ratios) in &result.ratios {
-        let marked = result.results.iter().find(|one| one.policy.text == *name).map(|one| one.name());
-        let marked = marked.unwrap_or_else(|| name.clone());
-        let mut row: Vec<Value> = vec![marked.into(), fixed_or(ratios.overall, 3).into()];
+        let mut row: Vec<Value> = vec![marked(result, name).into(), fixed_or(ratios.overall, 3).into()];
         row.extend(ratios.classes.iter().map(|&ratio| Value::from(fixed_or(ratio, 3))));
         let worse = ratios.batches.iter().flatten().filter(|&&ratio| ratio < 0.0).count();
         let batches = ratios.batches.len();

@@ -28,6 +28,10 @@ pub(super) fn rows(result: &CompareResult) -> Rows {
             for (at, class) in classes::LAWSON.iter().enumerate() {
                 row.number(format!("ratio_{class}"), ratios.and_then(|ratios| ratios.classes[at]));
             }
+            row.number("ratio_bounded", ratios.and_then(|ratios| ratios.bounded));
+            for (at, class) in classes::LAWSON.iter().enumerate() {
+                row.number(format!("ratio_bounded_{class}"), ratios.and_then(|ratios| ratios.bounded_classes[at]));
+            }
         }
         if let Some(bracket) = &result.headroom {
             let against = bracket.policies.iter().find(|against| against.policy == one.policy.text);

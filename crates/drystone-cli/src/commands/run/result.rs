@@ -75,7 +75,8 @@ impl Printable for RunResult {
         document.table(report::main_measures(&self.report));
         report::say_if_inexact(&mut document, report::summaries(&self.report));
         let shown = |name: &str| {
-            let main = ["utilisation", "waiting jobs", "suspensions", "promises", "simulation", "capacity up"];
+            let main =
+                ["utilisation", "waiting jobs", "jobs killed", "suspensions", "promises", "simulation", "capacity up"];
             let resource = name.starts_with("utilisation of ");
             main.contains(&name) || resource || self.stalls.is_some() || self.report.disruptions.is_some()
         };

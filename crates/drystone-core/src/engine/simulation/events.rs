@@ -117,12 +117,19 @@ impl<S: Source> Simulation<S> {
     fn end_one<O: Observer>(&mut self, now: Time, observer: &mut O) {
         let Some(next) = self.s.ends.pop() else { return };
         let id = next.job();
+        let killed = self.session.was_killed(id);
         let ran =
             if S::NEWS { self.session.ended(now, id, self.source.how(id), None) } else { self.session.end(now, id) };
         debug_assert!(ran, "job {id} ends at {now} but does not run");
         debug_assert_eq!(self.session.entry(id).ran, self.s.due(id), "run time received is the run time due");
         if O::ENDS {
-            let how = if S::NEWS { self.source.how(id) } else { How::Completed };
+            let how = match killed {
+                // The policy ended it: at its limit, or before to make room.
+                true if self.session.entry(id).ran >= self.session.job(id).estimate => How::AtLimit,
+                true => How::Cancelled,
+                false if S::NEWS => self.source.how(id),
+                false => How::Completed,
+            };
             self.report(id, how, observer);
         } else {
             self.session.drop_changes(id);
