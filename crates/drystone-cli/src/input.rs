@@ -29,6 +29,7 @@ use drystone::log::swf::{Header, Record};
 use drystone::metrics::{Calendar, Selection};
 use drystone::model::{JobId, Outages, Workload};
 use drystone::policy::{PolicySpec, Priorities};
+use std::ops::Range;
 use std::path::Path;
 
 pub(crate) use cut::Parts;
@@ -58,6 +59,8 @@ pub struct Input {
     pub(crate) records: Option<Vec<Record>>,
     /// Data of an imported site beyond its jobs, if it is one.
     pub(crate) site: Option<SiteInput>,
+    /// Places of the jobs that count, where others are simulated around them.
+    pub(crate) counted: Option<Range<usize>>,
 }
 
 impl Input {
@@ -136,6 +139,9 @@ impl Input {
     /// Returns the selection of the jobs that count: as requested, else as the study or the site
     /// has it, else all.
     pub(crate) fn selection(&self, args: &SimulationArgs) -> Selection {
+        if let (Some(counted), None) = (self.counted_submits(), args.trim) {
+            return counted;
+        }
         match (&self.site, args.trim, args.log.study) {
             (Some(site), None, None) => site.selection,
             _ => selection(args),
@@ -151,6 +157,12 @@ impl Input {
                 meta.name,
                 meta.sets.text()
             ));
+            if study == Study::Chiang2008 && self.counted.is_some() {
+                message::note(
+                    "with --month it simulates the jobs around it as well (--around 7d), at an offered load of the month of \
+                     at least 0.9 (--load-to 0.9), and counts those of the month",
+                );
+            }
             meta
         });
         let trim = self.selection(args).to_string();

@@ -127,11 +127,12 @@ impl Input {
         let read = |log: &crate::args::LogArgs| {
             let options = Options { records: true, ..log.options() };
             let log::Loaded { workload, audit, header, records } = log::load_from(source, title, &options)?;
-            let input = Input { workload, audit, header, records, site: None };
+            let input = Input { workload, audit, header, records, site: None, counted: None };
             input.say_what_is_odd(log);
             input.with_resources(&log.resources)
         };
-        overheard(|| Input::arranged(read, None, (&args.log, &args.cut, &args.real)))
+        let (log, cut) = args.protocol();
+        overheard(|| Input::arranged(read, None, (&log, &cut, &args.real)))
     }
 
     /// A workload that was made by a program.
@@ -144,7 +145,7 @@ impl Input {
         let records = jobs.map(|(job, truth)| Record::of(job, truth)).collect();
         let mut audit = Audit::default();
         (audit.records, audit.jobs) = (workload.len() as u64, workload.len() as u64);
-        Input { workload, audit, header, records: Some(records), site: None }
+        Input { workload, audit, header, records: Some(records), site: None, counted: None }
     }
 
     /// The jobs.
@@ -179,7 +180,7 @@ impl Input {
         if let (Some(site), Some(records)) = (&mut site, &records) {
             site.places = crate::site::places(records);
         }
-        Input { workload, audit: self.audit.clone(), header: self.header.clone(), records, site }
+        Input { workload, audit: self.audit.clone(), header: self.header.clone(), records, site, counted: None }
     }
 
     /// The jobs at other times; `records` are theirs.

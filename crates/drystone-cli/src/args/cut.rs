@@ -2,6 +2,7 @@
 
 use super::values::month;
 use clap::Args;
+use drystone::model::Span;
 
 /// The part of the log that `run`, `compare`, `explain` and `gantt` simulate, by submit.
 #[derive(Args, Clone, Default, Debug)]
@@ -10,6 +11,11 @@ pub(crate) struct CutArgs {
     /// Only jobs submitted in this calendar month of the log's time zone, e.g. 1997-03.
     #[arg(long, value_name = "YYYY-MM", value_parser = month)]
     pub(crate) month: Option<String>,
+
+    /// Time before and after the month whose jobs are simulated as well, without being counted; of
+    /// commands that count jobs.
+    #[arg(skip)]
+    pub(crate) around: Option<Span>,
 
     /// Only jobs submitted from FROM up to but not including UNTIL, in seconds of the log; either
     /// may be left out.

@@ -37,10 +37,15 @@ pub(crate) struct LogArgs {
     pub(crate) size: Option<SizeField>,
 
     /// Stand-in for a missing estimate, or one of 0: run, run-min-1, drop, a number of seconds, or
-    /// a model: tsafrir (few round values, none below the run time), factor(2), user-mean (of the
-    /// user's jobs that had ended) [default: run].
+    /// a model: tsafrir (few round values, none below the run time), factor(2), uniform(2) (from
+    /// the run time to three times that), user-mean (of the user's jobs that had ended) [default:
+    /// run].
     #[arg(long, visible_alias = "estimates", alias = "estimate", value_name = "RULE", value_parser = value::<MissingEstimate>)]
     pub(crate) missing_estimate: Option<MissingEstimate>,
+
+    /// Take every estimate for missing, so that --estimates replaces all of them.
+    #[arg(long, requires = "missing_estimate")]
+    pub(crate) replace_estimates: bool,
 
     /// Keep or drop records with run time 0 [default: keep].
     #[arg(long, value_name = "RULE", value_parser = words(Keep::ALL, Keep::name))]
@@ -74,6 +79,10 @@ pub(crate) struct LogArgs {
     /// Divide submit times so that the offered load becomes this: 0.9 or 90%.
     #[arg(long, value_name = "LOAD", value_parser = offered, conflicts_with = "load")]
     pub(crate) load_to: Option<f64>,
+
+    /// True if a load to aim at shortens the times between arrivals, and never stretches them.
+    #[arg(skip)]
+    pub(crate) shrinks: bool,
 
     /// Shift times so that the first submit is 0.
     #[arg(long)]
@@ -113,14 +122,17 @@ impl LogArgs {
         self.load_to.is_some() || self.load.is_some_and(|load| load.as_f64() != 1.0)
     }
 
-    /// Scales the load of a workload to the one that is asked for, if any.
-    pub(crate) fn aim(&self, workload: Workload) -> Result<Workload, Failure> {
+    /// Scales the load of a workload, which is `now`, to the one that is asked for, if any.
+    pub(crate) fn aim(&self, workload: Workload, now: Option<f64>) -> Result<Workload, Failure> {
         let Some(target) = self.load_to else { return Ok(workload) };
-        let Some(now) = workload.load().filter(|&load| load > 0.0) else {
+        let Some(now) = now.filter(|&load| load > 0.0) else {
             return Err(Failure::usage(
                 "--load-to: these jobs have no offered load: they all arrive at once, or none runs",
             ));
         };
+        if self.shrinks && now >= target {
+            return Ok(workload);
+        }
         let factor = format!("{:.9}", target / now).parse::<Factor>().map_err(|_| {
             Failure::usage(format_args!("--load-to {target}: it is too far from the offered load of the log, {now:.3}"))
         })?;
@@ -140,6 +152,7 @@ impl LogArgs {
         options.procs = procs.or(options.procs);
         options.take = take.or(options.take);
         options.load = load.or(options.load);
+        options.replace_estimates |= self.replace_estimates;
         set(&mut options.overrun, overrun);
         set(&mut options.size, size);
         set(&mut options.missing_estimate, missing_estimate);

@@ -1,10 +1,12 @@
 //! Options of `run` and `compare`: the workload, the measurements and the form of the output.
 
-use super::values::{format, selection, threshold, words};
+use super::values::{format, selection, span, threshold, words};
 use super::{CutArgs, LogArgs, RealArgs, SourceArgs};
 use crate::output::ReportFormat;
 use clap::Args;
+use drystone::log::clean::Study;
 use drystone::metrics::{Scheme, Selection, Threshold};
+use drystone::model::Span;
 use std::path::PathBuf;
 
 /// The options that `run` and `compare` share.
@@ -89,8 +91,29 @@ pub(crate) struct SimulationArgs {
     #[command(flatten)]
     pub(crate) real: RealArgs,
 
+    /// Also simulate the jobs submitted within this time before and after --month, without counting
+    /// them [default: none; with --as chiang2008 7d].
+    #[arg(long, value_name = "TIME", value_parser = span, requires = "month", conflicts_with = "slice",
+          help_heading = "Cleaning")]
+    pub(crate) around: Option<Span>,
+
     /// Simulate each calendar month of submits apart, from an empty machine, and trim each by
     /// itself.
     #[arg(long, help_heading = "Cleaning", conflicts_with_all = ["load", "month", "warm_start"])]
     pub(crate) each_month: bool,
+}
+
+impl SimulationArgs {
+    /// Cleaning and part of the log, with what a study has for months: Chiang & Vasupongayya
+    /// simulate a week before a month and the arrivals after it, at an offered load of 0.9 or above
+    /// where they are.
+    pub(crate) fn protocol(&self) -> (LogArgs, CutArgs) {
+        let (mut log, mut cut) = (self.log.clone(), self.cut.clone());
+        let of_study = log.study == Some(Study::Chiang2008) && cut.month.is_some() && cut.slice.is_none();
+        cut.around = self.around.or_else(|| of_study.then_some(Span::WEEK));
+        if of_study && log.load.is_none() && log.load_to.is_none() {
+            (log.load_to, log.shrinks) = (Some(0.9), true);
+        }
+        (log, cut)
+    }
 }

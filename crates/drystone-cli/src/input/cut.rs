@@ -1,10 +1,11 @@
 //! Parts of a workload: a month, a slice, each month by itself.
 
 use super::{Input, limits, recorded};
-use crate::args::{CutArgs, RealArgs};
+use crate::args::{CutArgs, LogArgs, RealArgs};
 use crate::exit::Failure;
 use drystone::log::transform;
-use drystone::model::{Setting, Workload};
+use drystone::metrics::Selection;
+use drystone::model::{Setting, Span, Workload};
 use std::ops::Range;
 
 impl Input {
@@ -17,7 +18,10 @@ impl Input {
         }
         if let Some(month) = &args.month {
             let places = input.month(month)?;
-            input = input.piece(places, "month", month)?;
+            input = match args.around {
+                None => input.piece(places, "month", month)?,
+                Some(around) => input.surrounded(places, around, month)?,
+            };
         }
         if let Some(text) = &args.slice {
             let (from, until) = limits("--slice", text)?;
@@ -25,6 +29,40 @@ impl Input {
             input = input.piece(places, "slice", text)?;
         }
         Ok(input)
+    }
+
+    /// A month with the jobs submitted so long before its first and after its last, which do not
+    /// count.
+    fn surrounded(self, month: Range<usize>, around: Span, name: &str) -> Result<Input, Failure> {
+        let jobs = self.workload.jobs();
+        let (first, last) = (jobs[month.start].submit, jobs[month.end - 1].submit);
+        let from = jobs.partition_point(|job| job.submit < first - around);
+        let until = jobs.partition_point(|job| job.submit <= last + around);
+        let counted = month.start - from..month.end - from;
+        let text = format!("{name} within {}s", around.0);
+        let input = self.piece(from..until, "month", &text)?;
+        Ok(Input { counted: Some(counted), ..input })
+    }
+
+    /// Returns the selection of the jobs that count, where others are simulated around them. It
+    /// follows the times of the jobs as they are now.
+    pub(super) fn counted_submits(&self) -> Option<Selection> {
+        let counted = self.workload.jobs().get(self.counted.clone()?)?;
+        let (first, last) = (counted.first()?.submit, counted.last()?.submit);
+        Some(Selection::Submitted { from: first, until: last + Span(1) })
+    }
+
+    /// Scales the load to the one that is asked for, if any: that of the jobs that count.
+    pub(super) fn aimed(mut self, log: &LogArgs) -> Result<Input, Failure> {
+        let now = match &self.counted {
+            None => self.workload.load(),
+            Some(counted) => {
+                let setting = Setting { name: "part".to_string(), value: "counted".to_string() };
+                transform::piece(&self.workload, counted.clone(), setting).map_err(Failure::usage)?.load()
+            }
+        };
+        self.workload = log.aim(self.workload, now)?;
+        Ok(self)
     }
 
     /// The places of the jobs of a month.

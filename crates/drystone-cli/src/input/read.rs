@@ -47,7 +47,7 @@ impl Input {
             Some(path) => {
                 let log::Loaded { workload, audit, header, records } =
                     log::load_from(open(path)?, &log::title(path), &options)?;
-                Input { workload, audit, header, records, site: None }
+                Input { workload, audit, header, records, site: None, counted: None }
             }
             None => synthetic(seed, options)?,
         };
@@ -65,12 +65,13 @@ impl Input {
     ///
     /// `plain` takes of a site its jobs alone: they are to arrive at other times than they did.
     pub(crate) fn simulated(args: &SimulationArgs, records: bool, plain: bool) -> Result<Input, Failure> {
-        if args.log.moves() && args.by.contains(&Scheme::Month) {
+        let (log, cut) = args.protocol();
+        if log.moves() && args.by.contains(&Scheme::Month) {
             let problem = "--by month does not go with --load: arrivals that come faster keep no calendar. --by week counts weeks";
             return Err(Failure::usage(problem));
         }
-        let take = Take { all: true, plain };
-        Input::taken(args.source.path(), (&args.log, &args.cut, &args.real), args.seed, records, take)
+        let take = Take { all: true, plain: plain || log.moves() };
+        Input::taken(args.source.path(), (&log, &cut, &args.real), args.seed, records, take)
     }
 
     /// The whole of a log or a site, all pools side by side.
@@ -139,6 +140,10 @@ impl Input {
     ) -> Result<Input, Failure> {
         let parts = cut.month.is_some() || cut.slice.is_some();
         let cuts = parts || log.load_to.is_some() || real.needs_times_of_the_log();
+        if real.warm_start.is_some() && cut.around.is_some() {
+            let problem = "--warm-start does not go with --around: the jobs around the month fill the machine";
+            return Err(Failure::usage(problem));
+        }
         if real.warm_start.is_some() && log.moves() {
             let problem = "--warm-start does not go with --load: the running and waiting jobs are recorded at the load of the \
                  log";
@@ -150,7 +155,7 @@ impl Input {
         if let Some(load) = later {
             input.workload = transform::scale_load(input.workload, load).map_err(Failure::usage)?;
         }
-        input.workload = log.aim(input.workload)?;
+        input = input.aimed(log)?;
         if cuts && log.shift {
             input.workload = transform::shift(input.workload).map_err(Failure::usage)?;
         }

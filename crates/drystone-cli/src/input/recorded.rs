@@ -82,7 +82,7 @@ pub(super) fn warm(input: Input, after: Span, places: Range<usize>, cut: &CutArg
             input.workload.jobs()[places.end.max(1) - 1].submit
         )));
     }
-    let Input { workload, audit, header, records, site } = input;
+    let Input { workload, audit, header, records, site, .. } = input;
     let kept = records.as_deref().unwrap_or(&[]);
     let recorded = Recorded::of(&workload, kept);
     let (unknown, before) = recorded.unknown_before(begin);
@@ -113,7 +113,7 @@ pub(super) fn warm(input: Input, after: Span, places: Range<usize>, cut: &CutArg
         let arrived = short.jobs().partition_point(|job| job.submit < begin);
         stay.iter().copied().chain(arrived..places.end).map(|at| records[at]).collect()
     });
-    Ok(Input { workload: window, audit, header, records, site })
+    Ok(Input { workload: window, audit, header, records, site, counted: None })
 }
 
 fn setting(after: Span) -> Setting {

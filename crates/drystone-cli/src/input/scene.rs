@@ -78,7 +78,7 @@ pub(super) fn input(
     if let Some(load) = log.load.filter(|_| plain) {
         input.workload = transform::scale_load(input.workload, load).map_err(Failure::usage)?;
     }
-    input.workload = log.aim(input.workload)?;
+    input = input.aimed(log)?;
     if let (Some(site), Some(records)) = (&mut input.site, &input.records) {
         site.places = places(records);
     }
@@ -153,6 +153,6 @@ fn stage(scene: &Scene<'_>, path: &Path, log: &LogArgs, plain: bool) -> Result<S
         audit.write_csv(&mut out).map_err(|e| Failure::write(out.name(), &e))?;
         out.finish()?;
     }
-    let input = Input { workload, audit, header, records: Some(kept), site: None };
+    let input = Input { workload, audit, header, records: Some(kept), site: None, counted: None };
     Ok(Staged { input, outages, division, selection })
 }

@@ -20,7 +20,7 @@ pub(super) fn synthetic(seed: u64, options: Options) -> Result<Input, Failure> {
     let (mut workload, audit, records) = cleaner.finish()?;
     workload.provenance.utc_offset = provenance.utc_offset;
     workload.provenance.settings.insert(0, generated(&provenance.settings));
-    Ok(Input { workload, audit, header, records, site: None })
+    Ok(Input { workload, audit, header, records, site: None, counted: None })
 }
 
 /// The settings of a generator as one: some have the names of cleaning's.

@@ -295,3 +295,30 @@ fn a_load_is_aimed_at() {
     let folder = Folder::with("log.swf", log);
     assert_says(&folder.run(&["run", "log.swf", "-p", "easy", "--load-to", "0.7"]).fails(2), &["no offered load"]);
 }
+
+/// A month of 1970 with its surroundings: job 2 is of February, and waits for job 1, submitted
+/// three days before; job 3 comes 33 days after it.
+#[test]
+fn a_month_is_simulated_with_what_is_around_it() {
+    let day = 86_400;
+    let jobs = [(1, 28 * day, 5 * day), (2, 31 * day, day), (3, 64 * day, day)];
+    let lines: String = jobs.iter().map(|&(number, submit, run)| line(number, submit, run, 4, run)).collect();
+    let folder = Folder::with("log.swf", format!("; MaxProcs: 4\n; UnixStartTime: 0\n; TimeZoneString: UTC\n{lines}"));
+    let of = |args: &[&str]| {
+        let all = ["run", "-w", "log.swf", "-p", "fcfs", "--quiet", "--format", "json", "--month", "1970-02"];
+        let report = folder.run(&[&all[..], args].concat()).json()["report"].clone();
+        let number = |value: &serde_json::Value| value.as_f64().expect("a number");
+        let trimmed = &report["trimmed"];
+        [number(&trimmed["seen"]), number(&trimmed["kept"]), number(&report["measures"]["wait"]["mean"])]
+    };
+    assert_eq!(of(&[]), [1.0, 1.0, 0.0]);
+    // Job 1 ends on day 33, two days after job 2 was submitted.
+    let waited = 2.0 * day as f64;
+    assert_eq!(of(&["--around", "4d"]), [2.0, 1.0, waited]);
+    assert_eq!(of(&["--around", "33d"]), [3.0, 1.0, waited]);
+    // The study takes a week of both; `--load 1` leaves the times.
+    assert_eq!(of(&["--as", "chiang2008", "--load", "1"]), [2.0, 1.0, waited]);
+    assert!(folder.run(&["run", "-w", "log.swf", "--around", "4d"]).err.contains("--month"));
+    let refused = ["compare", "log.swf", "-p", "easy", "--month", "1970-02", "--around", "4d", "--loads", "1,2"];
+    assert!(folder.run(&refused).err.contains("--around does not go with --loads"));
+}

@@ -152,6 +152,18 @@ pub(crate) fn modelled_estimates(runs: &[u32]) -> Vec<u32> {
     given
 }
 
+/// Estimates for jobs of these run times, in their order: uniform from the run time, at least 1 s,
+/// up to it and `most` thousandths of it, in whole seconds.
+pub(crate) fn uniform_estimates(runs: &[u32], most: u32) -> Vec<u32> {
+    let mut stream = Stream::new(1, Purpose::Estimates, 0);
+    let estimate = |&run: &u32| {
+        let run = run.max(1);
+        let more = u64::from(run) * u64::from(most) / 1_000;
+        u32::try_from(u64::from(run) + stream.below(more + 1)).unwrap_or(u32::MAX)
+    };
+    runs.iter().map(estimate).collect()
+}
+
 /// Draws jobs and arrivals, type by type, until there are enough.
 fn draw(params: &Params) -> Result<Vec<Lane>, GenerateError> {
     let classes: &[&'static Class] = match params.model {

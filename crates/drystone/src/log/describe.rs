@@ -120,6 +120,41 @@ pub struct Estimates {
     pub exact: u64,
     /// Jobs that outlived their estimate.
     pub outlived: u64,
+    /// Shares of run time in the estimate by status, for each status that a job has.
+    pub by_status: Vec<UsedByStatus>,
+}
+
+/// Share of run time in the estimate, of the jobs of one status.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub struct UsedByStatus {
+    /// The status.
+    pub status: Status,
+    /// Jobs that have it.
+    pub jobs: u64,
+    /// Share of run time in the estimate, in tenths, as in [`Estimates::used`].
+    pub used: [u64; 10],
+    /// Jobs that ran exactly as long as estimated.
+    pub exact: u64,
+    /// Jobs that outlived their estimate.
+    pub outlived: u64,
+}
+
+impl UsedByStatus {
+    fn new(status: Status) -> UsedByStatus {
+        UsedByStatus { status, jobs: 0, used: [0; 10], exact: 0, outlived: 0 }
+    }
+
+    fn take(&mut self, estimate: Span, run: Span) {
+        self.jobs += 1;
+        self.exact += u64::from(run == estimate);
+        if run > estimate {
+            self.outlived += 1;
+        } else {
+            // Up to a tenth, two tenths, …: exactly, in whole numbers. 0 of 0 seconds is all of it.
+            let tenth = if estimate == Span::ZERO { 10 } else { (run.0 * 10 + estimate.0 - 1) / estimate.0 };
+            self.used[(tenth.clamp(1, 10) - 1) as usize] += 1;
+        }
+    }
 }
 
 /// A frequent estimate.
@@ -302,22 +337,20 @@ fn estimates(workload: &Workload, total: Total) -> Estimates {
     let mut histogram = Histogram::new(&TIMES);
     let (mut summary, mut accuracy) = (Distribution::new(true), Distribution::new(true));
     let mut values: BTreeMap<Span, u64> = BTreeMap::new();
-    let (mut used, mut exact, mut outlived) = ([0; 10], 0, 0);
+    let mut by_status = STATUSES.map(UsedByStatus::new);
     for (job, truth) in workload.jobs().iter().zip(workload.truth()) {
         let (estimate, run) = (job.estimate, truth.run);
         histogram.take(estimate.0, work(job, truth));
         summary.push(estimate.as_f64());
         accuracy.push(crate::metrics::measures::accuracy(estimate, run));
         *values.entry(estimate).or_default() += 1;
-        exact += u64::from(run == estimate);
-        if run > estimate {
-            outlived += 1;
-        } else {
-            // Up to a tenth, two tenths, …: exactly, in whole numbers. 0 of 0 seconds is all of it.
-            let tenth = if estimate == Span::ZERO { 10 } else { (run.0 * 10 + estimate.0 - 1) / estimate.0 };
-            used[(tenth.clamp(1, 10) - 1) as usize] += 1;
+        if let Some(of_status) = by_status.iter_mut().find(|one| one.status == truth.status) {
+            of_status.take(estimate, run);
         }
     }
+    let sum = |of: &dyn Fn(&UsedByStatus) -> u64| by_status.iter().map(of).sum::<u64>();
+    let used = std::array::from_fn(|tenth| sum(&|one| one.used[tenth]));
+    let (exact, outlived) = (sum(&|one| one.exact), sum(&|one| one.outlived));
     let distinct = values.len() as u64;
     let mut modes: Vec<(Span, u64)> = values.into_iter().collect();
     modes.sort_by_key(|&(estimate, jobs)| (std::cmp::Reverse(jobs), estimate));
@@ -331,8 +364,12 @@ fn estimates(workload: &Workload, total: Total) -> Estimates {
         used,
         exact,
         outlived,
+        by_status: by_status.into_iter().filter(|one| one.jobs > 0).collect(),
     }
 }
+
+/// Every status.
+const STATUSES: [Status; 5] = [Status::Completed, Status::Failed, Status::Cancelled, Status::Partial, Status::Unknown];
 
 fn arrivals(workload: &Workload) -> Arrivals {
     let first = workload.submits().unwrap_or_default().0;

@@ -329,10 +329,38 @@ fn studies_set_what_the_papers_did() {
         settings(Study::Talby1999),
         expect("talby1999", ["allocated", "run-min-1", "keep", "zero", "keep", "drop", "keep", "kill"])
     );
+    assert_eq!(
+        settings(Study::Chiang2008),
+        expect("chiang2008", ["requested", "run", "keep", "drop", "keep", "drop", "keep", "exact"])
+    );
     for study in Study::ALL {
         let trimmed = study.trim() == Trim::Tsafrir;
         assert_eq!(trimmed, *study == Study::Tsafrir2007);
     }
+}
+
+/// Estimates of the f-model: from the run time up to three times that for f = 2, uniformly. So the
+/// mean accuracy is the integral of 1 / (1 + x) over x from 0 to 2, halved: ln(3) / 2.
+#[test]
+fn the_f_model_replaces_estimates() {
+    let lines: Vec<[i64; 7]> = (0..20_000).map(|i| [i + 1, i, 1_000 + i, 1, 1, 90_000, 1]).collect();
+    let cleaned = |options: Options| good(&lines, options).workload;
+    let missing_estimate = "uniform(2)".parse().expect("a rule");
+    let kept = cleaned(Options { missing_estimate, ..Options::default() });
+    assert!(kept.jobs().iter().all(|job| job.estimate == Span(90_000)), "no estimate is missing");
+    let replaced = cleaned(Options { missing_estimate, replace_estimates: true, ..Options::default() });
+    let both = || replaced.jobs().iter().zip(replaced.truth());
+    assert!(both().all(|(job, truth)| job.estimate >= truth.run && job.estimate.0 <= 3 * truth.run.0));
+    let accuracy: f64 = both().map(|(job, truth)| truth.run.as_f64() / job.estimate.as_f64()).sum::<f64>() / 20_000.0;
+    // The deviation of one accuracy is below 0.2, so that of the mean is below 0.0015.
+    assert!((accuracy - 3_f64.ln() / 2.0).abs() < 0.006, "{accuracy}");
+    let exact = Options { missing_estimate, replace_estimates: true, overrun: Overrun::Exact, ..Options::default() };
+    let exact = cleaned(exact);
+    assert!(exact.jobs().iter().zip(exact.truth()).all(|(job, truth)| job.estimate == truth.run));
+    for text in ["uniform(0)", "uniform(2.5)", "factor(1)"] {
+        assert_eq!(text.parse::<MissingEstimate>().map(|rule| rule.to_string()), Ok(text.to_string()));
+    }
+    assert!(["uniform(-1)", "uniform(x)", "factor(0.5)"].iter().all(|text| text.parse::<MissingEstimate>().is_err()));
 }
 
 #[test]

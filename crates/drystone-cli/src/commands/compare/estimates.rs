@@ -34,10 +34,15 @@ pub(super) fn foreseen(workload: &WorkloadMeta) -> Option<String> {
 /// That estimates are made up by a model, where they are.
 pub(super) fn modelled(workload: &WorkloadMeta) -> Option<String> {
     let (jobs, rule) = missing(workload)?;
-    let is_model = matches!(rule, MissingEstimate::Factor(_) | MissingEstimate::UserMean | MissingEstimate::Tsafrir);
+    let is_model = matches!(
+        rule,
+        MissingEstimate::Factor(_) | MissingEstimate::Uniform(_) | MissingEstimate::UserMean | MissingEstimate::Tsafrir
+    );
+    let replaced = workload.settings.0.iter().any(|(name, _)| name == "replace-estimates");
+    let reason = if replaced { "those of the log are replaced" } else { "the log has none" };
     is_model.then(|| {
         format!(
-            "The estimates of {} of {} jobs are made up by the model {rule}: the log has none, and another model may give another \
+            "The estimates of {} of {} jobs are made up by the model {rule}: {reason}, and another model may give another \
              verdict.",
             count(jobs),
             count(workload.jobs)

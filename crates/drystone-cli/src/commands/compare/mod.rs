@@ -267,6 +267,11 @@ fn check(args: &CompareArgs) -> Result<(), Failure> {
             "--trim submitted(FROM,UNTIL) does not go with --loads: in the same seconds other jobs arrive at each load";
         return Err(Failure::usage(problem));
     }
+    if common.protocol().1.around.is_some() && !args.loads.is_empty() {
+        let problem = "--around does not go with --loads: in the same seconds other jobs arrive at each load; \
+            run `compare` once for each --load-to";
+        return Err(Failure::usage(problem));
+    }
     if common.real.warm_start.is_some() && !args.loads.is_empty() {
         let problem = "--warm-start does not go with --loads: the running and waiting jobs are recorded at the load \
             of the log";

@@ -113,7 +113,7 @@ impl Treatment {
 fn stated(record: &Record, options: &Options) -> Option<Span> {
     let requested = record.requested_time.round();
     match options.missing_estimate {
-        _ if requested > 0 => Some(Span(requested)),
+        _ if requested > 0 && !options.replace_estimates => Some(Span(requested)),
         MissingEstimate::Seconds(span) => Some(span),
         _ => None,
     }

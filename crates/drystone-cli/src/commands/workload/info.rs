@@ -8,9 +8,10 @@ use crate::meta::{VERSION, WorkloadMeta};
 use crate::output::document::{Document, Table};
 use crate::output::number::{NONE, count, duration, fixed_or, percent, plural};
 use crate::output::{self, file, report, stdout};
-use drystone::log::describe::{Class, Description, describe};
+use drystone::log::describe::{Class, Description, UsedByStatus, describe};
 use drystone::log::transient::{Transient, transient};
 use drystone::metrics::Summary;
+use drystone::model::Status;
 use serde::Serialize;
 
 #[derive(Serialize)]
@@ -88,6 +89,10 @@ impl Info {
         document.table(modes(d));
         document.heading("Part of the estimate that jobs run");
         document.table(used(d));
+        if d.estimates.by_status.len() > 1 {
+            document.heading("Part of the estimate that jobs run, by status");
+            document.table(used_by_status(d));
+        }
         let day = d.arrivals.zone.as_deref().unwrap_or("counted from the log's time zero");
         document.heading(format!("Arrivals by hour of the day, {day}"));
         document.table(bars("hour", (0..24).map(|h| format!("{h:02}")), &d.arrivals.hours));
@@ -237,6 +242,30 @@ fn used(d: &Description) -> Table {
         table.row(vec![name.into(), count(jobs).into(), share(jobs).into(), bar(jobs, most).into()]);
     }
     table.row(vec!["exactly 100%".into(), count(e.exact).into(), share(e.exact).into(), "".into()]);
+    table
+}
+
+/// Shares of the jobs of each status, down the parts of their estimates.
+fn used_by_status(d: &Description) -> Table {
+    let all = &d.estimates.by_status;
+    let name = |status: Status| match status {
+        Status::Completed => "completed",
+        Status::Failed => "failed",
+        Status::Cancelled => "cancelled",
+        Status::Partial => "partial",
+        Status::Unknown => "unknown",
+    };
+    let mut table = Table::new(std::iter::once("run time over estimate").chain(all.iter().map(|one| name(one.status))));
+    let mut row = |of: String, jobs: &dyn Fn(&UsedByStatus) -> u64| {
+        let share = |one: &UsedByStatus| percent(Some(jobs(one) as f64 / one.jobs as f64), 1).into();
+        table.row(std::iter::once(of.into()).chain(all.iter().map(share)).collect());
+    };
+    for tenth in 0..10 {
+        row(format!("up to {}%", (tenth + 1) * 10), &|one| one.used[tenth]);
+    }
+    row("above 100%".to_string(), &|one| one.outlived);
+    row("exactly 100%".to_string(), &|one| one.exact);
+    table.row(std::iter::once("jobs".into()).chain(all.iter().map(|one| count(one.jobs).into())).collect());
     table
 }
 

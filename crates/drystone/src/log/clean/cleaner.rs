@@ -182,7 +182,11 @@ impl Cleaner {
         self.complete()?;
         let runs: Vec<u32> =
             self.modelled.iter().map(|&at| u32::try_from(self.truth[at].run.0).unwrap_or(u32::MAX)).collect();
-        for (&at, estimate) in self.modelled.iter().zip(generate::modelled_estimates(&runs)) {
+        let modelled = match self.options.missing_estimate {
+            MissingEstimate::Uniform(most) => generate::uniform_estimates(&runs, most),
+            _ => generate::modelled_estimates(&runs),
+        };
+        for (&at, estimate) in self.modelled.iter().zip(modelled) {
             self.jobs[at].estimate = Span(i64::from(estimate));
         }
         self.sort();
@@ -287,7 +291,7 @@ impl Cleaner {
     /// dropped.
     fn estimate(&mut self, record: &Record, run: i64) -> Option<(i64, i64)> {
         let mut estimate = record.requested_time.round();
-        if estimate <= 0 {
+        if estimate <= 0 || self.options.replace_estimates {
             estimate = match self.options.missing_estimate {
                 MissingEstimate::Run => run,
                 MissingEstimate::RunMin1 => run.max(1),
@@ -298,8 +302,11 @@ impl Cleaner {
                     i64::try_from(estimate).unwrap_or(i64::MAX).min(TIME_LIMIT)
                 }
                 MissingEstimate::UserMean => self.usual.of(record.user, record.submit.round()),
-                MissingEstimate::Tsafrir => {
-                    self.modelled.push(self.jobs.len());
+                MissingEstimate::Tsafrir | MissingEstimate::Uniform(_) => {
+                    // Exact estimates need no model.
+                    if self.options.overrun != Overrun::Exact {
+                        self.modelled.push(self.jobs.len());
+                    }
                     run.max(1)
                 }
                 MissingEstimate::Drop => {

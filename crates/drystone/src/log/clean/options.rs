@@ -167,6 +167,9 @@ pub enum MissingEstimate {
     /// `factor(F)`: F times the run time, in thousandths: a model of users with known run times who
     /// ask for more.
     Factor(u32),
+    /// `uniform(F)`: uniform from the run time up to 1 + F times the run time, F in thousandths and
+    /// drawn with one seed for ever: the f-model (Feitelson & Mu'alem Weil 1998).
+    Uniform(u32),
     /// `user-mean`: the mean run time of the user's earlier jobs that had ended by the submit, of
     /// all users' where the user has none, and an hour where there are none at all. Waits that the
     /// log records count.
@@ -193,6 +196,7 @@ impl fmt::Display for MissingEstimate {
             MissingEstimate::Drop => f.pad("drop"),
             MissingEstimate::Seconds(span) => fmt::Display::fmt(&span.0, f),
             MissingEstimate::Factor(thousandths) => f.pad(&format!("factor({})", f64::from(*thousandths) / 1_000.0)),
+            MissingEstimate::Uniform(thousandths) => f.pad(&format!("uniform({})", f64::from(*thousandths) / 1_000.0)),
             MissingEstimate::UserMean => f.pad("user-mean"),
             MissingEstimate::Tsafrir => f.pad("tsafrir"),
         }
@@ -208,7 +212,12 @@ impl FromStr for MissingEstimate {
             "drop" => Ok(MissingEstimate::Drop),
             "user-mean" => Ok(MissingEstimate::UserMean),
             "tsafrir" => Ok(MissingEstimate::Tsafrir),
-            _ if factor(text).is_some() => Ok(MissingEstimate::Factor(factor(text).unwrap_or_default())),
+            _ if number("factor", text).is_some_and(|factor| factor >= 1_000) => {
+                Ok(MissingEstimate::Factor(number("factor", text).unwrap_or_default()))
+            }
+            _ if number("uniform", text).is_some() => {
+                Ok(MissingEstimate::Uniform(number("uniform", text).unwrap_or_default()))
+            }
             _ => match text.parse() {
                 Ok(seconds) if (1..=crate::model::TIME_LIMIT).contains(&seconds) => {
                     Ok(MissingEstimate::Seconds(Span(seconds)))
@@ -216,7 +225,7 @@ impl FromStr for MissingEstimate {
                 _ => Err(OptionError {
                     option: "missing-estimate",
                     given: text.to_string(),
-                    expected: "run, run-min-1, drop, tsafrir, factor(2), user-mean, or a positive number of seconds"
+                    expected: "run, run-min-1, drop, tsafrir, factor(2), uniform(2), user-mean, or a positive number of seconds"
                         .to_string(),
                 }),
             },
@@ -224,10 +233,10 @@ impl FromStr for MissingEstimate {
     }
 }
 
-/// The factor of `factor(1.5)`, in thousandths, from 1 to 1,000 times.
-fn factor(text: &str) -> Option<u32> {
-    let factor: f64 = text.strip_prefix("factor(")?.strip_suffix(')')?.trim().parse().ok()?;
-    (1.0..=1_000.0).contains(&factor).then_some((factor * 1_000.0).round() as u32)
+/// The number of `factor(1.5)` or another name, in thousandths, up to 1,000.
+fn number(name: &str, text: &str) -> Option<u32> {
+    let number: f64 = text.strip_prefix(name)?.strip_prefix('(')?.strip_suffix(')')?.trim().parse().ok()?;
+    (0.0..=1_000.0).contains(&number).then_some((number * 1_000.0).round() as u32)
 }
 
 impl TryFrom<String> for MissingEstimate {
@@ -257,6 +266,8 @@ pub struct Options {
     pub size: SizeField,
     /// Substitute for a missing estimate.
     pub missing_estimate: MissingEstimate,
+    /// True if every estimate counts as missing.
+    pub replace_estimates: bool,
     /// Treatment of records with run time 0: kept as jobs, or dropped.
     pub zero_run: Keep,
     /// Treatment of records with a negative run time.
@@ -298,6 +309,9 @@ impl Options {
         add("procs", procs.to_string());
         add("size", self.size.to_string());
         add("missing-estimate", self.missing_estimate.to_string());
+        if self.replace_estimates {
+            add("replace-estimates", "true".to_string());
+        }
         add("zero-run", self.zero_run.to_string());
         add("negative-run", self.negative_run.to_string());
         add("negative-submit", self.negative_submit.to_string());

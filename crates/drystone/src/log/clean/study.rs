@@ -27,12 +27,21 @@ pub enum Study {
     /// Talby, Feitelson: "Supporting Priorities and Improving Utilization of the IBM SP Scheduler
     /// Using Slack-Based Backfilling" (1999).
     Talby1999,
+    /// Chiang, Vasupongayya: "Design and Potential Performance of Goal-Oriented Job Scheduling
+    /// Policies" (TPDS 2008).
+    Chiang2008,
 }
 
 impl Study {
     /// Every study, in the order of the documentation.
-    pub const ALL: &'static [Study] =
-        &[Study::Tsafrir2007, Study::Gaussier2015, Study::Kettimuthu2005, Study::Lawson2002, Study::Talby1999];
+    pub const ALL: &'static [Study] = &[
+        Study::Tsafrir2007,
+        Study::Gaussier2015,
+        Study::Kettimuthu2005,
+        Study::Lawson2002,
+        Study::Talby1999,
+        Study::Chiang2008,
+    ];
 
     /// Its name.
     #[must_use]
@@ -43,6 +52,7 @@ impl Study {
             Study::Kettimuthu2005 => "kettimuthu2005",
             Study::Lawson2002 => "lawson2002",
             Study::Talby1999 => "talby1999",
+            Study::Chiang2008 => "chiang2008",
         }
     }
 
@@ -50,7 +60,7 @@ impl Study {
     ///
     /// Not set, because no study used it throughout: Kettimuthu et al. simulated the first 5,000
     /// jobs in most tables (`take`) and also user estimates (`overrun` `raise`); Talby and
-    /// Feitelson simulated months apart.
+    /// Feitelson, and Chiang and Vasupongayya, simulated months apart.
     #[must_use]
     pub fn options(self) -> Options {
         let base = Options { study: Some(self), ..Options::default() };
@@ -74,6 +84,7 @@ impl Study {
                 overrun: Overrun::Kill,
                 ..base
             },
+            Study::Chiang2008 => Options { overrun: Overrun::Exact, ..base },
         }
     }
 
@@ -96,7 +107,9 @@ impl Study {
     pub fn trim(self) -> Trim {
         match self {
             Study::Tsafrir2007 => Trim::Tsafrir,
-            Study::Gaussier2015 | Study::Kettimuthu2005 | Study::Lawson2002 | Study::Talby1999 => Trim::Nothing,
+            Study::Gaussier2015 | Study::Kettimuthu2005 | Study::Lawson2002 | Study::Talby1999 | Study::Chiang2008 => {
+                Trim::Nothing
+            }
         }
     }
 }
