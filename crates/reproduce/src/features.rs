@@ -24,9 +24,13 @@ pub struct Feature {
     /// Short description.
     pub name: String,
     /// Arguments of the command that shows it; `$KTH` is the log of that identifier, `$LOGS` the
-    /// folder of the logs, `$OUT` an empty folder.
+    /// folder of the logs, `$OUT` an empty folder. A `;` between blanks separates commands, whose
+    /// outputs are one.
     #[serde(default)]
     pub command: String,
+    /// Text of a study file that the command reads as `$OUT/study.toml`; `$KTH` is a log's path.
+    #[serde(default)]
+    pub input: String,
     /// Texts that the output must hold; blanks and line ends count as one blank.
     #[serde(default)]
     pub shows: Vec<String>,
@@ -114,6 +118,7 @@ mod tests {
         let feature = Feature {
             section: "1".to_string(),
             name: "made up".to_string(),
+            input: String::new(),
             command: "run  -p 'easy(order=\"a b\")' $KTH".to_string(),
             shows: vec!["mean  wait".to_string(), "none".to_string()],
             files: Vec::new(),

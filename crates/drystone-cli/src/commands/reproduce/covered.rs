@@ -149,7 +149,7 @@ fn run_all(args: &ReproduceArgs, all: &[(&str, &Feature)], paths: &Paths) -> Res
     })?;
     let mut commands: Vec<(&str, &Feature)> = Vec::new();
     for &(study, feature) in all.iter().filter(|(_, feature)| !feature.command.is_empty()) {
-        if !commands.iter().any(|(s, f)| *s == study && f.command == feature.command) {
+        if !commands.iter().any(|(s, f)| *s == study && same(f, feature)) {
             commands.push((study, feature));
         }
     }
@@ -162,7 +162,7 @@ fn run_all(args: &ReproduceArgs, all: &[(&str, &Feature)], paths: &Paths) -> Res
         {
             let given = run(&program, args, study, feature, paths);
             if let Ok(mut done) = done.lock() {
-                done.insert((study, feature.command.as_str()), given);
+                done.insert((study, feature.command.as_str(), feature.input.as_str()), given);
             }
             progress.add(1);
         }
@@ -175,7 +175,15 @@ fn run_all(args: &ReproduceArgs, all: &[(&str, &Feature)], paths: &Paths) -> Res
         take();
     });
     let done = done.into_inner().unwrap_or_default();
-    Ok(all.iter().map(|&(study, feature)| judged(feature, done.get(&(study, feature.command.as_str())))).collect())
+    let finding = |&(study, feature): &(&str, &Feature)| {
+        judged(feature, done.get(&(study, feature.command.as_str(), feature.input.as_str())))
+    };
+    Ok(all.iter().map(finding).collect())
+}
+
+/// True if two features are shown by one command.
+fn same(a: &Feature, b: &Feature) -> bool {
+    a.command == b.command && a.input == b.input
 }
 
 /// The finding of a feature by what its command gave.
@@ -198,8 +206,23 @@ fn judged(feature: &Feature, given: Option<&Given>) -> (Finding, String) {
 fn run(program: &Path, args: &ReproduceArgs, study: &str, feature: &Feature, paths: &Paths) -> Given {
     let failed = |problem: String| (Finding::Failed, problem);
     let out = tempfile::tempdir().map_err(|error| failed(format!("no folder for its files: {error}")))?;
-    let mut words: Vec<OsString> = Vec::new();
+    if !feature.input.is_empty() {
+        let mut text = feature.input.clone();
+        for ((_, id), path) in paths.iter().filter(|((name, _), _)| name == study) {
+            if let (true, Ok(path)) = (text.contains(&format!("${id}")), path) {
+                text = text.replace(&format!("${id}"), &path.display().to_string());
+            }
+        }
+        let file = out.path().join("study.toml");
+        std::fs::write(file, text).map_err(|error| failed(format!("its study file cannot be written: {error}")))?;
+    }
+    let mut commands: Vec<Vec<OsString>> = vec![Vec::new()];
     for word in feature.words() {
+        if word == ";" {
+            commands.push(Vec::new());
+            continue;
+        }
+        let Some(words) = commands.last_mut() else { continue };
         match word.strip_prefix('$') {
             // `--logs` is repeatable: each folder has its own.
             Some("LOGS") => {
@@ -222,17 +245,21 @@ fn run(program: &Path, args: &ReproduceArgs, study: &str, feature: &Feature, pat
             None => words.push(word.into()),
         }
     }
-    let ran = Command::new(program).args(&words).stdin(Stdio::null()).output();
-    let ran = ran.map_err(|error| failed(format!("it cannot be run: {error}")))?;
-    if !ran.status.success() {
-        let said = String::from_utf8_lossy(&ran.stderr);
-        let said = said.lines().find(|line| line.starts_with("error")).unwrap_or("");
-        return Err(failed(format!("{} {said}", ran.status).trim_end().to_string()));
+    let mut output = String::new();
+    for words in &commands {
+        let ran = Command::new(program).args(words).stdin(Stdio::null()).output();
+        let ran = ran.map_err(|error| failed(format!("it cannot be run: {error}")))?;
+        if !ran.status.success() {
+            let said = String::from_utf8_lossy(&ran.stderr);
+            let said = said.lines().find(|line| line.starts_with("error")).unwrap_or("");
+            return Err(failed(format!("{} {said}", ran.status).trim_end().to_string()));
+        }
+        output.push_str(&String::from_utf8_lossy(&ran.stdout));
     }
     let written =
         std::fs::read_dir(out.path()).map_err(|error| failed(format!("its folder cannot be read: {error}")))?;
     let written = written.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect();
-    Ok((String::from_utf8_lossy(&ran.stdout).into_owned(), written))
+    Ok((output, written))
 }
 
 /// A paper with the findings of its features.
@@ -244,11 +271,19 @@ fn told(paper: &Paper, studies: &[Study], finding: &mut dyn FnMut(&Feature) -> (
         for log in study.iter().flat_map(|study| &study.logs) {
             command = command.replace(&format!("${}", log.id), &format!("LOGS/{}", log.file));
         }
+        if !feature.input.is_empty() {
+            let lines: Vec<&str> = feature.input.lines().filter(|line| !line.is_empty()).collect();
+            command = format!("{command} ({})", lines.join("; "));
+        }
         let command = command.replace("$LOGS", "LOGS").replace("$OUT", "OUT");
         CoveredFeature {
             section: feature.section.clone(),
             feature: feature.name.clone(),
-            command: if command.is_empty() { command } else { format!("drystone {command}") },
+            command: if command.is_empty() {
+                command
+            } else {
+                format!("drystone {}", command.replace(" ; ", "; drystone "))
+            },
             shows: feature.shows.iter().chain(&feature.files).cloned().collect(),
             open: feature.open.clone(),
             result,
