@@ -81,12 +81,17 @@ impl FileKind {
         if head.get(257..262) == Some(b"ustar") {
             return unknown("a tar archive", "unpack it and give the folder");
         }
+        // A whole line of text and then zero bytes is text that a crash spoilt.
+        let begins = head.iter().take(4_096).take_while(|b| **b != 0).any(|b| *b == b'\n');
         let control = |b: &&u8| **b < b' ' && !matches!(**b, b'\t' | b'\r' | b'\n' | 0x1f | 0x1e);
-        if head.iter().take(4_096).filter(control).count() > 4 {
+        if head.iter().take(4_096).filter(control).filter(|b| **b != 0 || !begins).count() > 4 {
             return unknown(
                 "no text",
                 "expected what sacct prints, or records of PBS, plain or compressed with gzip, zstd, xz or bzip2",
             );
+        }
+        if head.iter().filter(|b| **b == b'\r').count() > 1 && !head.contains(&b'\n') {
+            return unknown("text whose lines end in carriage returns alone", "convert it: tr '\\r' '\\n' < FILE > NEW");
         }
         let first =
             head.split(|&b| b == b'\n').map(<[u8]>::trim_ascii_end).find(|line| !line.is_empty() && !is_message(line));

@@ -82,6 +82,7 @@ rules! {
     Parent = "array-parent", Ignored, "records of a whole array beside those of its tasks";
     Columns = "columns", Bad, "another number of columns than the header has";
     Cut = "cut", Bad, "the last row of a file ends in its middle";
+    Zeros = "zeros", Bad, "zero bytes within the row, as a crash or a full disk leaves them";
     JobId = "job-id", Bad, "no job number that can be read";
     Time = "time", Bad, "a time that cannot be read, or lies before 1970 or after 2106";
     NoTimes = "no-times", Bad, "no time of submission, nor of eligibility or start";

@@ -59,7 +59,7 @@ impl<R: Read> Lines<R> {
         self.start += length + ending;
         let bytes = &self.buffer[from..from + length];
         let bytes = if self.number == 1 { bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes) } else { bytes };
-        let bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
+        let bytes = without_padding(bytes.strip_suffix(b"\r").unwrap_or(bytes));
         Ok(Some(Line { bytes, number: self.number, whole: ending == 1 }))
     }
 
@@ -78,6 +78,18 @@ impl<R: Read> Lines<R> {
             Err(error) => (self.over, self.broken) = (true, Some(error)),
         }
     }
+}
+
+/// A line without the zero bytes around it that a crash of a machine leaves in a file: what was
+/// written later follows them.
+fn without_padding(mut bytes: &[u8]) -> &[u8] {
+    while let Some(rest) = bytes.strip_prefix(b"\0") {
+        bytes = rest;
+    }
+    while let Some(rest) = bytes.strip_suffix(b"\0") {
+        bytes = rest;
+    }
+    bytes
 }
 
 /// A part of an input that ends with a line.
@@ -103,7 +115,7 @@ impl Block {
             from += bytes.len() + 1;
             from = from.min(self.bytes.len());
             let bytes = if number == 1 { bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes) } else { bytes };
-            let bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
+            let bytes = without_padding(bytes.strip_suffix(b"\r").unwrap_or(bytes));
             let line = Line { bytes, number, whole: end.is_some() };
             number = number.saturating_add(1);
             Some(line)

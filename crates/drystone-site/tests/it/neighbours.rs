@@ -280,3 +280,41 @@ fn a_clock_that_was_wrong_does_not_stretch_the_window() {
     let site = of_text(format!("{head}{plain}{later}"), &utc());
     assert_eq!((site.manifest.window.until, site.len()), (end + 2_400_300, 55));
 }
+
+#[test]
+fn zero_bytes_cost_only_the_rows_that_they_are_within() {
+    let row = |id: u32| format!("{id}|17407872{id:02}|17407878{id:02}|1740791400|COMPLETED|4|120\n");
+    let (head, zeros) = ("JobID|Submit|Start|End|State|AllocCPUS|TimelimitRaw\n", "\0".repeat(300));
+    let rows: String = (10..60).map(row).collect();
+    // A file system fills with zeros what it had not written when the power failed: between rows, before a row and
+    // behind the last one.
+    let text = format!("{head}{rows}{zeros}\n{zeros}{}{}{zeros}", row(60), row(61));
+    let site = of_text(&text, &utc());
+    assert_eq!((site.len(), site.manifest.bad_rows), (52, 0));
+    assert!(site.jobs().all(|job| job.units == 4));
+    // Within a row, values are no longer known.
+    let text = format!("{head}{rows}60|1740787260|17\0\0|1740791400|COMPLETED|4|120\n{}", row(61));
+    let site = of_text(&text, &utc());
+    assert_eq!((site.len(), rule(&site, "zeros").0), (51, 1));
+    // Accounting of PBS as well.
+    let ended = |id: u32| {
+        format!(
+            "03/01/2025 02:10:00;E;{id}.srv;user=a group=g queue=q ctime=1740787200 qtime=1740787200 etime=1740787200 \
+             start=1740787800 end=1740791400 Exit_status=0 Resource_List.ncpus=4 Resource_List.walltime=02:00:00 \
+             resources_used.walltime=01:00:00\n"
+        )
+    };
+    let many: String = (1..40).map(ended).collect();
+    let site = of_text(&format!("{many}{zeros}{}{zeros}\n{}", ended(40), ended(41)), &utc());
+    assert_eq!((site.len(), site.manifest.bad_rows), (41, 0));
+}
+
+#[test]
+fn line_ends_of_another_kind_are_named() {
+    let text = "JobID|Submit|Start|End|State|AllocCPUS\r1|1740787200|1740787800|1740791400|COMPLETED|4\r";
+    let error = error_of(text, &utc());
+    assert!(error.contains("carriage returns alone") && error.contains("tr '\\r' '\\n'"), "{error}");
+    // Nobody can read a suggestion of thousands of columns.
+    let error = error_of(&format!("{}\n", "1740787200|1740787800|x|".repeat(300)), &utc());
+    assert!(error.len() < 1_000, "{error}");
+}

@@ -258,6 +258,10 @@ impl Reader {
     /// Takes a row; `false` where it is cut off.
     #[inline]
     fn row(&mut self, line: &Line<'_>, place: Place, intake: &mut Intake) -> Result<bool, SiteError> {
+        if memchr::memchr(0, line.bytes).is_some() {
+            intake.bad(Rule::Zeros, place, line.bytes, 0);
+            return Ok(true);
+        }
         let mut values: Values<'_> = [b""; COLUMNS];
         let free = self.splitter.header().free;
         match self.splitter.split(line.bytes, &mut values) {

@@ -9,6 +9,8 @@ use crate::text::{Form, Id, State, When, decimal, is_missing, span, state, whole
 const DELIMITERS: [&str; 6] = ["|", "\t", ";", ",", "\u{1f}", "^"];
 /// A table of jobs has this many columns at least.
 const FEWEST: usize = 5;
+/// A table of jobs has this many columns at most: `sacct` knows about 110.
+const MOST: usize = 250;
 /// Values that are shown because no name was found for them.
 const SHOWN: usize = 12;
 
@@ -27,7 +29,7 @@ pub(crate) fn suggest(line: &[u8]) -> Option<Suggestion> {
     let text = std::str::from_utf8(line).ok()?;
     let delimiter = DELIMITERS.into_iter().max_by_key(|delimiter| text.matches(delimiter).count())?;
     let fields: Vec<&str> = text.split(delimiter).map(|field| field.trim().trim_matches('"')).collect();
-    if fields.len() < FEWEST {
+    if !(FEWEST..=MOST).contains(&fields.len()) {
         return None;
     }
     if let Some(name) = table(&fields) {
