@@ -91,7 +91,10 @@ impl FileKind {
             );
         }
         if head.iter().filter(|b| **b == b'\r').count() > 1 && !head.contains(&b'\n') {
-            return unknown("text whose lines end in carriage returns alone", "convert it: tr '\\r' '\\n' < FILE > NEW");
+            return unknown(
+                "text whose lines end in carriage returns alone",
+                "convert it: tr '\\r' '\\n' < FILE > NEW",
+            );
         }
         let first =
             head.split(|&b| b == b'\n').map(<[u8]>::trim_ascii_end).find(|line| !line.is_empty() && !is_message(line));
