@@ -1,14 +1,17 @@
 //! Nodes that are drained or fail: in flight, under running jobs, under suspended ones.
 
 use super::site::{Site, Tests, until, within};
+use drystone::policy::Action;
+use drystone_live::journal::{self, Record};
 use drystone_testbed::Options;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 pub(crate) fn tests() -> Tests {
     vec![
         ("node_drained_in_flight_and_running", drained),
         ("node_down_under_a_running_job", down),
         ("node_drained_under_a_suspended_job", under_suspended),
+        ("jobs_without_room_on_one_node_are_decided_rarely", in_pieces),
     ]
 }
 
@@ -84,4 +87,49 @@ fn under_suspended() {
     site.drain(Duration::from_secs(120));
     assert_eq!(site.state(long), "CD");
     site.each_started_once(2);
+}
+
+/// Number of starts of a job that the policy decided.
+fn decided(site: &Site, job: u64) -> usize {
+    let records = journal::whole(&site.home().journal()).expect("a journal");
+    let outputs = records.into_iter().flat_map(|(_, records)| records);
+    let decided = outputs.filter_map(|record| if let Record::Out(output) = record { Some(output.decided) } else { None });
+    let start = |one: &drystone_live::core::Decided| matches!(one.action, Action::Start { .. });
+    decided.flatten().filter(|one| start(one) && one.key.is_some_and(|key| key.id == job)).count()
+}
+
+/// Processors enough, but no node with as many as a job needs together, while others come and go:
+/// the policy is asked again rarely, the others start, and the job does as soon as it can.
+fn in_pieces() {
+    let Some(site) = Site::start(2, 4, "easy") else { return };
+    let _daemon = site.drive();
+    let on = |node: &str| site.submit_with(1, 300, 10, &["-w", node]);
+    let (first, second) = (on("n1"), on("n2"));
+    for job in [first, second] {
+        site.await_state(job, &["R"]);
+    }
+    // Slurm's details tell of the first that its processors belong together, not of the second.
+    let whole = site.submit_with(1, 2, 5, &["-c", "4"]);
+    let spread = site.submit_with(4, 2, 5, &["-N", "1"]);
+    let since = Instant::now();
+    let mut small = 0;
+    while since.elapsed() < Duration::from_secs(60) {
+        let job = site.submit(1, 1, 5);
+        site.await_state(job, &["R", "CG", "CD"]);
+        small += 1;
+    }
+    let tries = [whole, spread].map(|job| decided(&site, job));
+    println!("{small} small jobs; decided {tries:?} times");
+    // At the first sight, once when it is known that it has to be one piece, and after pauses.
+    assert!(tries.iter().all(|tries| (1..=6).contains(tries)), "decided {tries:?} times");
+    assert!(small >= 10, "{small} others: {}", site.told());
+    site.tell("scancel", &[&first.to_string()]);
+    let freed = Instant::now();
+    site.await_state(whole, &["R", "CG", "CD"]);
+    println!("started {:.1} s after its node was free", freed.elapsed().as_secs_f64());
+    site.tell("scancel", &[&second.to_string()]);
+    site.await_state(spread, &["R", "CG", "CD"]);
+    assert!(freed.elapsed() < Duration::from_secs(30), "{:?}: {}", freed.elapsed(), site.told());
+    site.settled();
+    site.replays();
 }

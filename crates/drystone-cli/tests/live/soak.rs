@@ -429,6 +429,9 @@ fn ended(times: &Times, name: &str) -> i64 {
 
 const IDLE: &str = "idle";
 const FLIGHT: &str = "idle, but ordered for others";
+/// The policy, which counts processors of all nodes together, kept them for a job that cannot start
+/// on them at that time, for they are in pieces.
+const FRAGMENTS: &str = "reserved in pieces that the head does not fit";
 
 /// Reason why a job waits in a second.
 fn reason(row: &Row<'_>, rows: &[Row<'_>], plans: &Plans, faults: &[(i64, i64)], t: i64) -> &'static str {
@@ -438,8 +441,8 @@ fn reason(row: &Row<'_>, rows: &[Row<'_>], plans: &Plans, faults: &[(i64, i64)],
     if let Some(obstacle) = obstacle(row, rows, t, &|other| other.start) {
         return obstacle;
     }
-    if is_reserved(row, rows, &plans.reserved, t) {
-        return "reserved";
+    if let Some(reserved) = reservation(row, rows, &plans.reserved, t) {
+        return reserved;
     }
     let own = |other: &Row<'_>, key: &Key| other.job.number[0] == key.id && other.job.task == key.task;
     let ordered = |other: &Row<'_>| {
@@ -493,10 +496,7 @@ fn obstacle(row: &Row<'_>, rows: &[Row<'_>], t: i64, from: &dyn Fn(&Row<'_>) -> 
     // An end is seen and its processors are free a moment later.
     for other in rows.iter().filter(|other| t <= other.end + 1 && from(other) <= t) {
         of_user += usize::from(other.job.limited && other.job.user == row.job.user);
-        for &at in &other.nodes {
-            free[at].0 = free[at].0.saturating_sub(other.job.procs);
-            free[at].1 = free[at].1.saturating_sub(other.job.memory);
-        }
+        take(&mut free, other);
     }
     let wanted = row.job.nodes as usize;
     if row.job.limited && of_user >= LIMIT {
@@ -506,26 +506,45 @@ fn obstacle(row: &Row<'_>, rows: &[Row<'_>], t: i64, from: &dyn Fn(&Row<'_>) -> 
         let all: u32 = free.iter().map(|(procs, _)| procs).sum();
         return Some(if all < row.job.procs * row.job.nodes { "processors" } else { "processors of one node" });
     }
-    let fits = free.iter().filter(|(procs, memory)| *procs >= row.job.procs && *memory >= row.job.memory).count();
-    (fits < wanted).then_some("memory")
+    (places(&free, row.job) < wanted).then_some("memory")
 }
 
-/// Returns whether the start of a job would have moved the reservation of the head of the queue.
-fn is_reserved(row: &Row<'_>, rows: &[Row<'_>], reserved: &[(i64, Key, i64)], t: i64) -> bool {
+/// Returns whether the start of a job would have moved the reservation of the head of the queue,
+/// which the policy counts over all nodes, and whether the head could keep it.
+fn reservation(row: &Row<'_>, rows: &[Row<'_>], reserved: &[(i64, Key, i64)], t: i64) -> Option<&'static str> {
     let waits = |key: &Key| {
         rows.iter().find(|other| other.job.number[0] == key.id && other.job.task == key.task && other.start > t)
     };
-    let last = reserved.iter().take_while(|(at, _, _)| *at <= t).last();
-    let Some((head, start)) = last.and_then(|(_, key, start)| Some((waits(key)?, *start))) else { return false };
+    let (_, key, start) = reserved.iter().take_while(|(at, _, _)| *at <= t).last()?;
+    let (head, start) = (waits(key)?, *start);
     if std::ptr::eq(head, row) || t + row.job.minutes * 60 <= start {
-        return false;
+        return None;
     }
     let all = |job: &Planned| (i64::from(job.procs * job.nodes), i64::from(job.memory * job.nodes));
     let mut spare = (i64::from(CPUS) * NODES as i64, i64::from(MEMORY) * NODES as i64);
+    let mut free = [(CPUS, MEMORY); NODES];
     let stay = rows.iter().filter(|other| other.start <= t && t < other.end);
-    for job in stay.filter(|other| other.start + other.job.minutes * 60 > start).map(|other| other.job) {
-        spare = (spare.0 - all(job).0, spare.1 - all(job).1);
+    for other in stay.filter(|other| other.start + other.job.minutes * 60 > start) {
+        let (procs, memory) = all(other.job);
+        spare = (spare.0 - procs, spare.1 - memory);
+        take(&mut free, other);
     }
-    let (own, head) = (all(row.job), all(head.job));
-    own.0 > spare.0 - head.0 || own.1 > spare.1 - head.1
+    let (own, wanted) = (all(row.job), all(head.job));
+    if own.0 <= spare.0 - wanted.0 && own.1 <= spare.1 - wanted.1 {
+        return None;
+    }
+    Some(if places(&free, head.job) < head.job.nodes as usize { FRAGMENTS } else { "reserved" })
+}
+
+/// Takes the room of a job off its nodes.
+fn take(free: &mut [(u32, u32); NODES], row: &Row<'_>) {
+    for &at in &row.nodes {
+        free[at].0 = free[at].0.saturating_sub(row.job.procs);
+        free[at].1 = free[at].1.saturating_sub(row.job.memory);
+    }
+}
+
+/// Returns the number of nodes with room for a part of a job.
+fn places(free: &[(u32, u32); NODES], job: &Planned) -> usize {
+    free.iter().filter(|(procs, memory)| *procs >= job.procs && *memory >= job.memory).count()
 }

@@ -146,6 +146,8 @@ pub struct Daemon<C, K> {
     unheard: Vec<Told>,
     /// Jobs whose start a shadow has proposed.
     proposed: BTreeSet<Key>,
+    /// Jobs of which a note says that they cannot start.
+    hopeless: BTreeSet<Key>,
     /// The highest number of a job that was seen.
     highest: Option<u64>,
     /// Processor time of this process that looks were charged with.
@@ -216,6 +218,7 @@ impl<C: Cluster, K: Clock> Daemon<C, K> {
             soon: false,
             unheard: Vec::new(),
             proposed: BTreeSet::new(),
+            hopeless: BTreeSet::new(),
             highest: None,
             charged: processor_time(),
             stats: Stats::default(),

@@ -105,6 +105,7 @@ impl<C: Cluster, K: Clock> Daemon<C, K> {
             end = self.carry_out(&output)?;
         }
         self.watch_for_a_stall()?;
+        self.note_hopeless()?;
         if end.is_none() && !self.beat()? {
             end = Some(End::Fenced);
         }
@@ -133,6 +134,18 @@ impl<C: Cluster, K: Clock> Daemon<C, K> {
             )?;
         }
         Ok(())
+    }
+
+    /// Says once of each kind of job that it will not start, one at a look.
+    fn note_hopeless(&mut self) -> Result<(), LiveError> {
+        if self.config.mode == Mode::Shadow {
+            return Ok(());
+        }
+        let new = self.core.tracker().hopeless().into_iter().find(|(key, _)| !self.hopeless.contains(key));
+        let Some((key, why)) = new else { return Ok(()) };
+        self.hopeless.insert(key);
+        tracing::warn!(job = key.name(), why = why.text(), "cannot start");
+        self.note(&format!("job {} cannot start: {}; it is tried again after growing pauses", key.name(), why.text()))
     }
 
     /// Notes users' holds in the ledger, where a hand-back needs them.
@@ -357,6 +370,7 @@ impl<C: Cluster, K: Clock> Daemon<C, K> {
         }
         let tracker = self.core.tracker();
         self.proposed.retain(|key| tracker.job(*key).is_some());
+        self.hopeless.retain(|key| tracker.job(*key).is_some());
         let live = |key: &crate::cluster::Key| tracker.job(*key).is_some();
         let numbered = |number: u64| tracker.jobs().any(|job| job.key.id == number);
         self.ledger.forget(live, numbered).map_err(LiveError::io(NO_SPACE))?;

@@ -6,14 +6,21 @@ use super::{Place, Tracked, Tracker, Why};
 use crate::cluster::{JobFact, Key, Reason, State};
 use drystone::model::Time;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
 /// Pauses in seconds, the first and the longest: a job that finds no room is tried again soon.
 const ROOM: (i64, i64) = (10, 60);
 /// Pauses of jobs that cannot start until their request or the cluster changes.
 const IMPOSSIBLE: (i64, i64) = (60, 900);
-/// Pause in seconds of a job for which no node has room by what the cluster shows; it ends early
-/// when any job ends.
-const CROWDED: i64 = 5;
+/// Pause in seconds of a job for which no node has room by what the cluster shows; it ends as soon
+/// as one has.
+const CROWDED: i64 = 60;
+/// Pauses of a job whose nodes the policy chose and that are taken; the end of any job ends the
+/// first ones.
+const CHOSEN: (i64, i64) = (5, 60);
+const CHOSEN_AGAIN: u32 = 3;
+/// Vain tries from which a job counts as hopeless.
+const HOPELESS: u32 = 3;
 /// Blocks that ended so long ago, in seconds, are forgotten, and how often their jobs failed.
 const FORGET: i64 = 3_600;
 
@@ -37,7 +44,7 @@ pub(super) struct ShapeBlock {
     why: Why,
     until: Time,
     failures: u32,
-    /// True if the end of any job lifts it.
+    /// True if it ends as soon as a node has room: nothing was released in vain.
     ends_early: bool,
 }
 
@@ -88,16 +95,25 @@ impl Tracker {
         let until = Time(self.stamp.now + pause);
         let block = ShapeBlock { why, until, failures: failures + 1, ends_early: false };
         self.blocks.insert(shape.clone(), block);
-        self.look_again_at(&shape);
+        self.look_again_at(&[shape].into());
     }
 
-    /// Holds back jobs of this shape for a moment: no node has room, though the policy saw some.
+    /// Holds back jobs of this shape: no node has room, though the policy, which counts processors
+    /// only, saw some. Without a pause it would decide the same at every look.
     pub(super) fn is_crowded_out(&mut self, t: &Tracked, fact: &JobFact) {
         let shape = shape(t, fact);
         let failures = self.blocks.get(&shape).map_or(0, |block| block.failures);
-        let until = Time(self.stamp.now + CROWDED);
-        self.blocks.insert(shape.clone(), ShapeBlock { why: Why::Retry, until, failures, ends_early: true });
-        self.look_again_at(&shape);
+        let grown = |(first, most): (i64, i64)| first.saturating_mul(1 << failures.min(6)).min(most);
+        let (why, pause, failures) = if !self.empty_room().take(&self.need(fact, false)) {
+            (Why::Unsatisfiable, grown(IMPOSSIBLE), failures + 1)
+        } else if self.settings.names {
+            (Why::Retry, grown(CHOSEN), failures + 1)
+        } else {
+            (Why::Retry, CROWDED, failures)
+        };
+        let until = Time(self.stamp.now + pause);
+        self.blocks.insert(shape.clone(), ShapeBlock { why, until, failures, ends_early: true });
+        self.look_again_at(&[shape].into());
     }
 
     /// A job of this shape runs: what stopped others is over.
@@ -108,24 +124,62 @@ impl Tracker {
         }
         let shape = shape(t, fact);
         if self.blocks.remove(&shape).is_some() {
-            self.look_again_at(&shape);
+            self.look_again_at(&[shape].into());
         }
     }
 
-    /// A job has ended: those that found no room may find some now.
-    pub(super) fn room_came(&mut self) {
+    /// Nodes or orders in flight have changed, by the end of a job where `ended`: jobs that found
+    /// no room go on waiting for the policy if they find some now.
+    pub(super) fn room_came(&mut self, ended: bool) {
         let now = self.stamp.time();
-        let early: Vec<JobShape> = self
-            .blocks
-            .iter()
-            .filter(|(_, block)| block.ends_early && block.until > now)
-            .map(|(shape, _)| shape.clone())
-            .collect();
-        for shape in early {
-            self.blocks.remove(&shape);
-            self.look_again_at(&shape);
+        let early = |block: &ShapeBlock| block.ends_early && block.until > now;
+        let mut lifted: BTreeSet<JobShape> = BTreeSet::new();
+        if self.settings.names {
+            let soon = self.blocks.iter().filter(|(_, block)| early(block) && block.failures <= CHOSEN_AGAIN);
+            lifted.extend(soon.filter(|_| ended).map(|(shape, _)| shape.clone()));
+        } else if self.blocks.values().any(early) {
+            let mut tried = BTreeSet::new();
+            let room = self.room();
+            let kept = self.jobs.values().filter(|t| t.place == Place::Held && t.flight.is_none());
+            for t in kept.filter(|t| matches!(t.why, Some(Why::Retry | Why::Unsatisfiable))) {
+                let Some(fact) = self.mirror.fact(t.key) else { continue };
+                let shape = shape(t, fact);
+                let waits = self.blocks.get(&shape).is_some_and(early);
+                if waits && tried.insert((shape.clone(), t.narrow)) && room.clone().take(&self.need(fact, t.narrow)) {
+                    lifted.insert(shape);
+                }
+            }
         }
+        for shape in &lifted {
+            self.blocks.remove(shape);
+        }
+        self.look_again_at(&lifted);
         self.blocks.retain(|_, block| block.until.0 + FORGET > now.0);
+    }
+
+    /// Pending jobs that no node can hold, or that the cluster did not start again and again, the
+    /// first of each shape, with the reason.
+    #[must_use]
+    pub fn hopeless(&self) -> Vec<(Key, Why)> {
+        let is_hopeless = |block: &ShapeBlock| {
+            block.why == Why::Unsatisfiable || (!block.ends_early && block.failures >= HOPELESS)
+        };
+        if !self.blocks.values().any(is_hopeless) {
+            return Vec::new();
+        }
+        let mut told = BTreeSet::new();
+        let mut jobs = Vec::new();
+        for t in self.jobs.values().filter(|t| t.place == Place::Held && t.flight.is_none()) {
+            let Some(fact) = self.mirror.fact(t.key) else { continue };
+            let shape = shape(t, fact);
+            if let Some(block) = self.blocks.get(&shape).filter(|block| is_hopeless(block))
+                && t.why == Some(block.why)
+                && told.insert(shape)
+            {
+                jobs.push((t.key, block.why));
+            }
+        }
+        jobs
     }
 
     /// Returns the time, in milliseconds, for which released jobs have found no room and none has
@@ -142,15 +196,20 @@ impl Tracker {
         fits.then(|| self.stamp.steady.saturating_sub(since))
     }
 
-    /// Marks the pending jobs of this shape to be looked at in this turn.
-    fn look_again_at(&mut self, wanted: &JobShape) {
+    /// Marks the pending jobs of these shapes to be looked at in this turn.
+    fn look_again_at(&mut self, wanted: &BTreeSet<JobShape>) {
+        if wanted.is_empty() {
+            return;
+        }
         let pending = |t: &&Tracked| t.flight.is_some() || matches!(t.place, Place::Waiting | Place::Held);
         let keys: Vec<Key> = self
             .jobs
             .values()
             .filter(pending)
             .filter(|t| {
-                self.mirror.fact(t.key).is_some_and(|fact| fact.state == State::Pending && shape(t, fact) == *wanted)
+                self.mirror
+                    .fact(t.key)
+                    .is_some_and(|fact| fact.state == State::Pending && wanted.contains(&shape(t, fact)))
             })
             .map(|t| t.key)
             .collect();

@@ -246,6 +246,7 @@ impl Tracker {
     /// Takes in what was seen, and what the hook said meanwhile.
     pub fn observe(&mut self, stamp: Stamp, delta: &Delta, told: &[Told]) -> Turn {
         let mut turn = Turn::default();
+        let flew = self.flying.clone();
         self.stamp = stamp;
         self.offset = stamp.now - delta.time;
         let mut keys = self.mirror.apply(delta);
@@ -270,8 +271,9 @@ impl Tracker {
         for key in freed {
             self.advance(key, &mut turn, &mut arrays);
         }
-        if turn.news.iter().any(|(_, news)| matches!(news, News::Ended { .. })) {
-            self.room_came();
+        let ended = turn.news.iter().any(|(_, news)| matches!(news, News::Ended { .. }));
+        if ended || !delta.nodes.is_empty() || self.flying != flew {
+            self.room_came(ended);
         }
         // Looking at one never marks itself: this comes to an end.
         while let Some(key) = self.recheck.pop_first() {

@@ -163,6 +163,23 @@ impl Room {
 }
 
 impl Tracker {
+    /// Returns the room of all nodes without any job, those that are out included.
+    pub(super) fn empty_room(&self) -> Room {
+        let of = |name: &str| self.mirror.node(name);
+        let nodes = || self.layout.nodes();
+        let memory = nodes().map(|(name, _)| of(name).and_then(|node| node.whole_memory).unwrap_or(u64::MAX));
+        let devices = nodes().map(|(name, _)| {
+            let all = of(name).into_iter().flat_map(|node| &node.devices);
+            all.map(|one| (one.name.clone(), one.all)).collect()
+        });
+        Room {
+            idle: nodes().map(|(_, range)| range.end - range.start).collect(),
+            memory: memory.collect(),
+            devices: devices.collect(),
+            owed: 0,
+        }
+    }
+
     /// Returns the idle room as the cluster shows it, less the needs of jobs in flight.
     pub(super) fn room(&self) -> Room {
         let idle = self.layout.nodes().map(|(name, range)| match self.mirror.node(name) {

@@ -1,5 +1,6 @@
 //! The daemon with its files, on a made-up cluster with a clock of its own.
 
+use drystone::policy::Action;
 use drystone_live::cluster::fake::{Asked, FakeCluster, Faults as Trouble};
 use drystone_live::cluster::{
     Capabilities, Cluster, ClusterError, Key, Mark, NodeState, Order, Outcome, Snapshot, State, Want,
@@ -463,6 +464,47 @@ fn no_job_waits_for_no_reason() {
     assert!((60_000..120_000).contains(&alarmed) && ended > alarmed + 60_000, "{alarmed} {ended}");
     assert_eq!(Beat::read(&site.home().heartbeat()), Beat::Off);
     assert!(site.cluster.borrow().truth().jobs.iter().all(|job| !job.held), "all are let go");
+}
+
+/// Decided starts of a job.
+fn decided(site: &Site, job: u64) -> usize {
+    let records = journal::whole(&site.home().journal()).expect("a journal").into_iter().flat_map(|(_, all)| all);
+    let outputs = records.filter_map(|record| if let Record::Out(output) = record { Some(output) } else { None });
+    let starts = outputs.flat_map(|output| output.decided).filter(|one| matches!(one.action, Action::Start { .. }));
+    starts.filter(|one| one.key.is_some_and(|key| key.id == job)).count()
+}
+
+/// One job needs two processors of one node, which has them once another ends; one needs five, which
+/// no node has. The policy, which counts processors only, would decide for both at every look.
+#[test]
+fn a_job_that_fits_no_node_is_decided_rarely() {
+    let mut site = Site::new(FakeCluster::new(2, 4), "easy", Mode::Drive);
+    let mut daemon = site.begin();
+    let together =
+        |procs, run| site.cluster.borrow_mut().submit(Asked { together: procs, ..Asked::new(procs, run, 2 * run) });
+    for procs in [3, 3] {
+        together(procs, 300);
+    }
+    site.work(&mut daemon, 10);
+    let (later, never) = (together(2, 5), together(5, 5));
+    let start = site.cluster.borrow().now();
+    while site.cluster.borrow().now() < start + 200_000 {
+        site.submit(1, 1, 5);
+        site.work(&mut daemon, 8);
+    }
+    // At first, and after pauses of a minute and more.
+    let tries = [later, never].map(|job| decided(&site, job));
+    assert!(tries[0] <= 5 && tries[1] <= 4, "{tries:?}");
+    assert_eq!(site.cluster.borrow().state(later), Some(State::Pending));
+    let until = start + 310_000;
+    while site.cluster.borrow().now() < until {
+        site.work(&mut daemon, 1);
+    }
+    assert!(matches!(site.cluster.borrow().state(later), Some(State::Running | State::Ended(_))), "it had room");
+    assert_eq!(site.cluster.borrow().state(never), Some(State::Pending));
+    assert!(decided(&site, never) <= 4, "{}", decided(&site, never));
+    let notes: Vec<_> = daemon.stats().notes.iter().filter(|note| note.text.contains("cannot start")).collect();
+    assert!(notes.len() == 1 && notes[0].text.contains(&format!("job {never} ")), "{notes:?}");
 }
 
 /// The machine's clock is set by an hour, forth and back: the session's time does not go back, and

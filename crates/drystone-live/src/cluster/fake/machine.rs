@@ -1,6 +1,7 @@
 //! Behaviour of the made-up controller.
 
 use super::{Controller, Ending, FakeCluster, NodeState, Order, Reason, State};
+use std::collections::BTreeSet;
 
 /// Interval at which the controller looks for jobs to start and saves its state, in milliseconds.
 const SCHEDULES: i64 = 500;
@@ -46,7 +47,12 @@ impl FakeCluster {
             .map(|(&number, _)| number)
             .collect();
         waiting.sort_by_key(|number| self.jobs[number].released);
+        let mut full = BTreeSet::new();
         for number in waiting {
+            let partition = self.jobs[&number].asked.partition.clone();
+            if full.contains(&partition) {
+                continue;
+            }
             let found = if self.faults.is_idle(self.now) { None } else { self.place(number) };
             let Some(on) = found else {
                 if let Some(job) = self.jobs.get_mut(&number) {
@@ -54,7 +60,8 @@ impl FakeCluster {
                     let out = pinned.iter().any(|&at| self.nodes[at].2 != NodeState::Up);
                     job.reason = if out { Reason::NodesOut } else { Reason::Room };
                 }
-                break;
+                full.insert(partition);
+                continue;
             };
             let now = self.now;
             let key = self.key(number);
@@ -69,14 +76,17 @@ impl FakeCluster {
 
     fn place(&self, number: u64) -> Option<Vec<(usize, u32)>> {
         let job = self.jobs.get(&number)?;
-        let allowed = |at: &usize| job.nodes.as_ref().is_none_or(|nodes| nodes.contains(at));
+        let own = self.partitions.get(&job.asked.partition);
+        let bound = |at: &usize| job.nodes.as_ref().is_none_or(|nodes| nodes.contains(at));
+        let allowed = |at: &usize| own.is_none_or(|nodes| nodes.contains(at)) && bound(at);
+        let piece = job.asked.together;
         let mut left = job.asked.procs;
         let mut on = Vec::new();
         for at in (0..self.nodes.len()).filter(allowed) {
             if self.nodes[at].2 != NodeState::Up {
                 continue;
             }
-            let procs = self.idle_on(at).min(left);
+            let procs = (self.idle_on(at) / piece * piece).min(left);
             if procs > 0 {
                 on.push((at, procs));
                 left -= procs;

@@ -16,6 +16,7 @@ use super::{
     Place, Reason, Slot, Snapshot, State, Want,
 };
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::time::Duration;
 
 /// A job to be submitted.
@@ -31,13 +32,18 @@ pub struct Asked {
     pub user: String,
     /// True if the user holds it.
     pub user_hold: bool,
+    /// Processors that have to be on one node together.
+    pub together: u32,
+    /// Partition.
+    pub partition: String,
 }
 
 impl Asked {
     /// A job of one user.
     #[must_use]
     pub fn new(procs: u32, run: i64, limit: i64) -> Asked {
-        Asked { procs, run, limit, user: "anna".into(), user_hold: false }
+        let (user, partition) = ("anna".into(), "main".into());
+        Asked { procs, run, limit, user, user_hold: false, together: 1, partition }
     }
 }
 
@@ -79,6 +85,8 @@ pub struct FakeCluster {
     /// Now, in milliseconds.
     now: i64,
     nodes: Vec<(String, u32, NodeState)>,
+    /// Nodes of partitions; any others have all of them.
+    partitions: BTreeMap<String, Range<usize>>,
     jobs: BTreeMap<u64, Job>,
     next: u64,
     releases: u64,
@@ -104,6 +112,7 @@ impl FakeCluster {
         FakeCluster {
             now: 1_700_000_000_000,
             nodes: (1..=nodes).map(|k| (format!("n{k}"), procs, NodeState::Up)).collect(),
+            partitions: BTreeMap::new(),
             jobs: BTreeMap::new(),
             next: 1,
             releases: 0,
@@ -118,6 +127,13 @@ impl FakeCluster {
     #[must_use]
     pub fn with(mut self, faults: Faults) -> FakeCluster {
         self.faults = faults;
+        self
+    }
+
+    /// With a partition of these nodes only.
+    #[must_use]
+    pub fn with_partition(mut self, name: &str, nodes: Range<usize>) -> FakeCluster {
+        self.partitions.insert(name.to_string(), nodes);
         self
     }
 
@@ -246,7 +262,7 @@ impl FakeCluster {
             held: job.held,
             procs: job.asked.procs,
             nodes: 1,
-            together: 1,
+            together: job.asked.together,
             memory: None,
             limit: Some(job.asked.limit),
             ran: if job.state == State::Running { 0 } else { job.ran / 1_000 },
@@ -261,7 +277,7 @@ impl FakeCluster {
             account: String::new(),
             priority: 0,
             devices: Vec::new(),
-            partition: "main".into(),
+            partition: job.asked.partition.clone(),
             class: String::new(),
             asks: BTreeSet::new(),
             mark: job.mark,
