@@ -93,7 +93,8 @@ fn under_suspended() {
 fn decided(site: &Site, job: u64) -> usize {
     let records = journal::whole(&site.home().journal()).expect("a journal");
     let outputs = records.into_iter().flat_map(|(_, records)| records);
-    let decided = outputs.filter_map(|record| if let Record::Out(output) = record { Some(output.decided) } else { None });
+    let decided =
+        outputs.filter_map(|record| if let Record::Out(output) = record { Some(output.decided) } else { None });
     let start = |one: &drystone_live::core::Decided| matches!(one.action, Action::Start { .. });
     decided.flatten().filter(|one| start(one) && one.key.is_some_and(|key| key.id == job)).count()
 }

@@ -161,9 +161,8 @@ impl Tracker {
     /// first of each shape, with the reason.
     #[must_use]
     pub fn hopeless(&self) -> Vec<(Key, Why)> {
-        let is_hopeless = |block: &ShapeBlock| {
-            block.why == Why::Unsatisfiable || (!block.ends_early && block.failures >= HOPELESS)
-        };
+        let is_hopeless =
+            |block: &ShapeBlock| block.why == Why::Unsatisfiable || (!block.ends_early && block.failures >= HOPELESS);
         if !self.blocks.values().any(is_hopeless) {
             return Vec::new();
         }
