@@ -3,10 +3,15 @@
 use super::bench::Bench;
 use super::simulate::Done;
 use crate::args::Grid;
+use crate::commands::headroom::BEGINNINGS;
 use crate::commands::headroom::bracket::{Bracket, Seek, Simulated, say_others, seek};
 use crate::exit::Failure;
-use drystone::metrics::JobRow;
+use crate::input;
+use crate::parallel;
+use drystone::experiment::Experiment;
+use drystone::metrics::{Config, JobRow};
 use drystone::model::Span;
+use drystone::policy::PolicySpec;
 use drystone_headroom::{Case, DelayMeasure, Limit};
 use std::time::Duration;
 
@@ -38,10 +43,12 @@ pub(super) fn headroom(bench: &Bench<'_>, done: &Done, baseline: &str) -> Result
         .collect();
     say_others(&others);
     let fits = |policy: &str| !others.iter().any(|(other, _)| other == policy);
-    let simulated: Vec<Simulated<'_>> = all
-        .iter()
-        .filter(|(policy, _)| fits(policy))
+    let further = beginnings(bench, &all)?;
+    let beside = all.iter().filter(|(policy, _)| fits(policy));
+    let further = further.iter().filter(|(_, rows)| case.others(rows) == 0);
+    let simulated: Vec<Simulated<'_>> = beside
         .map(|&(policy, rows)| Simulated { policy, rows, shown: true })
+        .chain(further.map(|(spec, rows)| Simulated { policy: spec.text(), rows, shown: false }))
         .collect();
     let how = Seek {
         grids: Grid::Quarter.steps(),
@@ -51,4 +58,31 @@ pub(super) fn headroom(bench: &Bench<'_>, done: &Done, baseline: &str) -> Result
         stop: bench.stop,
     };
     Ok(Some(seek(&case, &simulated, &how)?.bracket))
+}
+
+/// Simulates the further starting points of the search, as `drystone headroom` does, but for those
+/// that are compared anyway. Cancelled ones are left out.
+fn beginnings(bench: &Bench<'_>, all: &[(&str, &[JobRow])]) -> Result<Vec<(PolicySpec, Vec<JobRow>)>, Failure> {
+    let (input, common) = (bench.input, &bench.args.common);
+    let mut specs = Vec::new();
+    for spec in BEGINNINGS.iter().filter_map(|text| text.parse::<PolicySpec>().ok()) {
+        // The comparison does not depend on them: one without a form here is no starting point.
+        let Ok(spec) = input::in_study(&spec, common.log.study) else { continue };
+        let spec = input.policy(&spec)?;
+        if input.fits(std::iter::once(&spec)).is_ok() && !all.iter().any(|(policy, _)| *policy == spec.text()) {
+            specs.push(spec);
+        }
+    }
+    let one = |_: usize, spec: PolicySpec| -> Result<Option<(PolicySpec, Vec<JobRow>)>, Failure> {
+        let config = Config { selection: input.selection(common), keep_jobs: true, ..Config::default() };
+        let simulation = Experiment::new(&spec, &input.workload)
+            .losing(Some(bench.outages))
+            .feeding_back(common.real.feedback)
+            .measuring(config)
+            .until(bench.stop);
+        let measured = simulation.run(&mut ()).map_err(|e| Failure::experiment(spec.text(), e))?;
+        Ok(measured.map(|mut measured| (spec, measured.report.take_schedule().unwrap_or_default())))
+    };
+    let ran: Result<Vec<_>, Failure> = parallel::map(specs, bench.threads(), one).into_iter().collect();
+    Ok(ran?.into_iter().flatten().collect())
 }
