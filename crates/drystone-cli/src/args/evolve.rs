@@ -106,6 +106,10 @@ pub(crate) struct EvolveArgs {
     #[arg(long, value_name = "FORMAT", default_value = "table", help_heading = "Output", value_parser = super::values::format())]
     pub(crate) format: ReportFormat,
 
+    /// Print everything, not only the overview; files always have everything.
+    #[arg(long, help_heading = "Output")]
+    pub(crate) details: bool,
+
     /// Also write the results to a file, in the format of its ending (.json, .csv, .md, .tex,
     /// .txt).
     #[arg(long, value_name = "FILE", help_heading = "Output")]

@@ -39,7 +39,7 @@ pub(crate) fn explain(args: &ExplainArgs) -> Outcome {
     let input = Input::part(Some(log), (&args.log, &args.cut, &args.real), input::UNSEEDED, false)?;
     let told = story(args, &input)?;
     match args.format {
-        StoryFormat::Text => stdout::write(told.text.as_bytes())?,
+        StoryFormat::Text => output::print_story(&told.text)?,
         StoryFormat::Json => stdout::write(&told.json)?,
     }
     Ok(DONE)

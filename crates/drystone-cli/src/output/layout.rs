@@ -109,6 +109,9 @@ fn pieces(word: &str) -> Vec<&str> {
     pieces
 }
 
+/// The widest first column of a story: a date and a time.
+const MARGIN: usize = 26;
+
 /// The text in lines of at most this many characters, as far as its words have room in one.
 pub(super) fn fill(text: &str, width: usize) -> String {
     let mut filled = String::with_capacity(text.len() + 8);
@@ -143,9 +146,41 @@ pub(super) fn fill(text: &str, width: usize) -> String {
     filled
 }
 
+/// Lines of at most this many characters. What does not fit goes on below the text behind two
+/// blanks, where these end within [`MARGIN`] characters, else below the line's first word.
+pub(super) fn story(text: &str, width: usize) -> String {
+    let mut told = String::with_capacity(text.len() + 80);
+    for line in text.lines() {
+        let blanks = line.len() - line.trim_start().len();
+        let margin = line[blanks..].find("  ").map(|at| blanks + at + 2).filter(|&at| at <= MARGIN);
+        let indent = margin.unwrap_or(blanks + 2);
+        let filled = match length(line) > width && line.is_char_boundary(indent) {
+            true => {
+                let (head, rest) = line.split_at(if margin.is_some() { indent } else { blanks });
+                let below = format!("\n{:indent$}", "");
+                head.to_string() + &fill(rest.trim_start(), width - indent).replace('\n', &below)
+            }
+            false => line.to_string(),
+        };
+        told.push_str(&filled);
+        told.push('\n');
+    }
+    told
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn stories_go_on_below_their_text() {
+        let text =
+            "job 1: four words here\n10:00:00  arrives; just before, 10 waited\n  - an item that is long\nshort\n";
+        let told = "job 1: four words\n  here\n\
+                    10:00:00  arrives;\n          just\n          before, 10\n          waited\n  \
+                    - an item that\n    is long\nshort\n";
+        assert_eq!(story(text, 20), told);
+    }
 
     #[test]
     fn words_and_numbers_stay_whole() {

@@ -43,6 +43,12 @@ pub(crate) fn print_overview(document: &Document) -> Result<(), Failure> {
     stdout::write(document.for_stdout_within(reports::COLUMNS).as_bytes())
 }
 
+/// Prints lines on the standard output, in eighty columns at most. What does not fit goes on below
+/// the text behind a line's date or blanks.
+pub(crate) fn print_story(text: &str) -> Result<(), Failure> {
+    stdout::write(layout::story(text, reports::COLUMNS).as_bytes())
+}
+
 /// Prints a document on the standard output, styled and fitted where that is a terminal.
 pub(crate) fn print_document(document: &Document) -> Result<(), Failure> {
     stdout::write(document.for_stdout().as_bytes())

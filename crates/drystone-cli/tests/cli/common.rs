@@ -156,3 +156,9 @@ pub(crate) fn shared(path: &str) -> Option<PathBuf> {
     }
     Some(file)
 }
+
+/// Returns whether a text has these words one after another, wherever its lines end.
+pub(crate) fn says(text: &str, words: &str) -> bool {
+    let in_one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    in_one_line(text).contains(&in_one_line(words))
+}

@@ -67,3 +67,29 @@ fn a_short_form_of_advice() {
     let whole = folder.run(&[&["advise", "log.swf", "--details"][..], &quick].concat()).ok();
     assert!(whole.contains("Candidates over all periods, best first"), "{whole}");
 }
+
+/// Checks the columns of what a command prints in a pipe.
+fn narrow(folder: &Folder, args: &[&str]) -> String {
+    let text = folder.run(args).ok();
+    if let Some(line) = text.lines().find(|line| line.chars().count() > COLUMNS) {
+        panic!("{args:?} prints a line of {} columns:\n{line}", line.chars().count());
+    }
+    assert!(!text.contains('\u{1b}'), "{args:?} colours a pipe");
+    text
+}
+
+#[test]
+fn searches_stories_and_checks_have_eighty_columns() {
+    let folder = log();
+    let evolved = ["evolve", "log.swf", "--evaluations", "20", "--weeks", "1", "--quiet"];
+    insta::assert_snapshot!("overview_evolve", short(&folder, &evolved));
+    insta::assert_snapshot!(
+        "overview_explain",
+        narrow(&folder, &["explain", "log.swf", "--job", "700", "--policy", "easy", "--why-not", "--quiet"])
+    );
+    narrow(&folder, &["evolve", "--method", "regression", "--trials", "200", "--tuples", "2", "--quiet"]);
+    let folder = site();
+    let checked = narrow(&folder, &["advise", "--check", "site", "--quiet"]);
+    assert!(checked.contains("bf_interval"), "{checked}");
+    narrow(&folder, &["explain", "site", "--job", "1000", "--quiet"]);
+}

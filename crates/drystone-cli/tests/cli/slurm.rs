@@ -1,7 +1,7 @@
 //! Slurm's model on the command line: messages about a `slurm.conf`, about passes, and about
 //! recordings.
 
-use crate::common::{Folder, line, shared};
+use crate::common::{Folder, line, says, shared};
 
 /// With an include, a key and a word that nothing knows, a value that Slurm refuses, a window below
 /// the longest limit, a partition that contradicts itself, and a plugin that is not modelled.
@@ -101,10 +101,10 @@ fn explain_tells_what_passes_said() {
         "backfill passes: planned to start 10.0 min after it came; too few nodes were idle\n",
         ": it started\n",
     ] {
-        assert!(told.contains(part), "`{part}` is missing in:\n{told}");
+        assert!(says(&told, part), "`{part}` is missing in:\n{told}");
     }
     let told = explain("3", "slurm(bf_max_job_test=1)", &[]).ok();
-    assert!(told.contains("the pass ended before it, by bf_max_job_test; idle nodes would have been enough"), "{told}");
+    assert!(says(&told, "the pass ended before it, by bf_max_job_test; idle nodes would have been enough"), "{told}");
     let json = explain("3", "slurm(bf_max_job_user=1)", &["--format", "json"]).json();
     let passes = json["passes"].as_array().expect("passes");
     let skipped = passes.iter().find(|said| said["verdict"] == "skipped").expect("a pass that skips it");
@@ -233,9 +233,9 @@ fn the_baseline_of_a_site_is_its_own_slurm() {
     assert!(told.starts_with("toy replayed under slurm(site/slurm.conf)\n"), "{told}");
     assert!(told.contains("baseline: easy"), "{told}");
     let told = folder.run(&["explain", "--workload", "site", "--job", "3", "--no-what-if"]).ok();
-    assert!(told.contains("it did not fit, and kept its partition from the jobs behind it"), "{told}");
+    assert!(says(&told, "it did not fit, and kept its partition from the jobs behind it"), "{told}");
     let told = folder.run(&["explain", "--workload", "site", "--job", "3", "--why-not"]).ok();
-    assert!(told.contains("but not with the memory, devices or nodes that it asks for"), "{told}");
+    assert!(says(&told, "but not with the memory, devices or nodes that it asks for"), "{told}");
 }
 
 /// Plain `slurm` on a site is its own Slurm: the same waits, and no job without nodes.
@@ -272,7 +272,7 @@ fn explain_names_the_outage_that_a_limit_reaches_into() {
         let told = folder.run(&[&args[..], &["--policy", policy]].concat()).ok();
         let reason =
             "enough for its 1, but its limit reaches into the outage announced for 3600, 59.8 min after it came";
-        assert!(told.contains(reason), "{policy}: {told}");
+        assert!(says(&told, reason), "{policy}: {told}");
     }
 }
 

@@ -192,6 +192,11 @@ impl Printable for Checked {
         document
     }
 
+    /// The same, within the columns of a short form.
+    fn overview(&self) -> Option<Document> {
+        Some(self.document())
+    }
+
     fn rows(&self) -> Rows {
         let mut rows = Rows::default();
         for remark in &self.remarks {

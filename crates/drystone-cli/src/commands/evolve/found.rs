@@ -27,6 +27,9 @@ pub(super) struct Evolved {
     pub(super) front: Vec<Found>,
     pub(super) random_front: Vec<Found>,
     pub(super) logs: Vec<OnLog>,
+    /// Printed with everything.
+    #[serde(skip)]
+    pub(super) whole: bool,
 }
 
 impl Printable for Evolved {
@@ -77,6 +80,10 @@ impl Printable for Evolved {
         document
     }
 
+    fn overview(&self) -> Option<Document> {
+        (!self.whole).then(|| super::overview::overview(self))
+    }
+
     fn rows(&self) -> Rows {
         let mut rows = Rows::default();
         for (log, verdict) in self.logs.iter().flat_map(|log| log.verdicts.iter().map(move |v| (log, v))) {
@@ -112,10 +119,12 @@ impl Evolved {
     }
 }
 
-fn heading(log: &OnLog) -> String {
+pub(super) fn heading(log: &OnLog) -> String {
+    let weeks = |n: usize| if n == 1 { "1 week".to_string() } else { format!("{n} weeks") };
+    let unseen = weeks(log.unseen_weeks);
     match log.seen_weeks {
-        0 => format!("{}: {} weeks that the search has not seen", log.log, log.unseen_weeks),
-        seen => format!("{}: {seen} weeks that it was chosen by, {} weeks that it was not", log.log, log.unseen_weeks),
+        0 => format!("{}: {unseen} that the search has not seen", log.log),
+        seen => format!("{}: {} that it was chosen by, {unseen} that it was not", log.log, weeks(seen)),
     }
 }
 

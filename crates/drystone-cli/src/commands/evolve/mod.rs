@@ -2,6 +2,7 @@
 //! not chosen.
 
 mod found;
+mod overview;
 mod regression;
 
 use crate::args::{EvolveArgs, Method};
@@ -87,6 +88,7 @@ pub(crate) fn evolve(args: &EvolveArgs) -> Outcome {
         front: state.front,
         random_front: state.random_front,
         logs,
+        whole: args.details,
     };
     if let Some(file) = report_file {
         file.write(&evolved)?.publish()?;
@@ -180,7 +182,8 @@ fn policies(args: &EvolveArgs, front: &[Found], random: &[Found]) -> Result<Vec<
         add(order.to_string(), args.policy.with(order)?);
     }
     for (at, found) in front.iter().rev().take(JUDGED).enumerate() {
-        let name = if at == 0 { "evolved".to_string() } else { format!("evolved, of {} parts", found.size) };
+        let parts = if found.size == 1 { "part" } else { "parts" };
+        let name = if at == 0 { "evolved".to_string() } else { format!("evolved, of {} {parts}", found.size) };
         add(name, args.policy.with(&found.formula)?);
     }
     if let Some(best) = random.last() {

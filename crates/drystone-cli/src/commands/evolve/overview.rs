@@ -1,0 +1,92 @@
+//! The default output of a search: what was found, its gain where it was not chosen, and how to
+//! use it.
+
+use super::found::{Evolved, heading};
+use crate::output::document::{Document, Table, Tone, Value};
+use crate::output::number::{change, fixed, hours, minutes};
+use drystone_evolve::{OnLog, Verdict};
+
+/// The name under which the best formula is judged.
+const EVOLVED: &str = "evolved";
+
+/// The document, of thirty lines and eighty columns where one log is judged.
+pub(super) fn overview(result: &Evolved) -> Document {
+    let mut document = Document::default();
+    document.heading(result.workload.line());
+    let mut facts = Vec::new();
+    if let Some(found) = result.front.last() {
+        facts.push(("Found".to_string(), found.formula.clone()));
+    }
+    for log in &result.logs {
+        if let Some(best) = log.verdicts.iter().find(|verdict| verdict.name == EVOLVED) {
+            facts.push(("Gain".to_string(), gain(result, log, best)));
+        }
+    }
+    if let Some(told) = result.logs.first().and_then(caution) {
+        facts.push(("Caution".to_string(), told));
+    }
+    let policy = result.policy.replace('?', "FORMULA");
+    facts.push(("Use".to_string(), format!("drystone compare LOG -p easy -p '{policy}'")));
+    document.facts(facts);
+    for log in &result.logs {
+        document.heading(heading(log));
+        document.table(table(log));
+    }
+    document.text("More: --details (settings, formulas by size, weeks seen), --format json|csv");
+    document
+}
+
+/// The change of the objective on weeks that the search has not seen.
+fn gain(result: &Evolved, log: &OnLog, best: &Verdict) -> String {
+    let against = log.verdicts.first().map_or("fcfs", |first| first.name.as_str());
+    let interval = best.interval.map_or_else(
+        || "too few weeks for an interval".to_string(),
+        |(low, high)| format!("95% interval {} to {}", change(low), change(high)),
+    );
+    format!("{} by {}: {} against {against} ({interval})", log.log, result.objective, change(best.unseen_change))
+}
+
+/// A warning where the longest wait grows, or the gain is not clear.
+fn caution(log: &OnLog) -> Option<String> {
+    let (first, best) = (log.verdicts.first()?, log.verdicts.iter().find(|verdict| verdict.name == EVOLVED)?);
+    let doubtful = best.interval.is_none_or(|(_, high)| high >= 0.0);
+    let longer = best.unseen_longest_wait > 2.0 * first.unseen_longest_wait;
+    let hours = |seconds: f64| hours(Some(seconds));
+    let mut told = Vec::new();
+    if doubtful {
+        told.push("the weeks do not show that it is better".to_string());
+    }
+    if longer {
+        told.push(format!(
+            "the longest wait is {} h instead of {} h; --guard 'wait_max<=1.5*easy' bounds it",
+            hours(best.unseen_longest_wait),
+            hours(first.unseen_longest_wait)
+        ));
+    }
+    (!told.is_empty()).then(|| told.join("; "))
+}
+
+/// The orders on the weeks that were not seen.
+fn table(log: &OnLog) -> Table {
+    let columns = ["order", "value", "change", "95% interval", "mean wait, min", "longest wait, h"];
+    let mut table = Table::new(columns).texts(&[0]);
+    // The smaller formulas of the front are among the details.
+    let smaller = |verdict: &&Verdict| verdict.name.starts_with(EVOLVED) && verdict.name != EVOLVED;
+    for verdict in log.verdicts.iter().filter(|verdict| !smaller(verdict)) {
+        let interval = verdict.interval.map(|(low, high)| format!("{} to {}", change(low), change(high)));
+        let name = if verdict.name == EVOLVED {
+            Value::toned(verdict.name.clone(), Tone::Strong)
+        } else {
+            verdict.name.as_str().into()
+        };
+        table.row(vec![
+            name,
+            fixed(verdict.unseen, 2).into(),
+            change(verdict.unseen_change).into(),
+            interval.unwrap_or_else(|| "-".to_string()).into(),
+            minutes(Some(verdict.unseen_wait)).into(),
+            hours(Some(verdict.unseen_longest_wait)).into(),
+        ]);
+    }
+    table
+}
