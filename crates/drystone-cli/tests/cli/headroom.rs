@@ -112,8 +112,8 @@ fn a_comparison_has_two_columns_and_a_sentence() {
 }
 
 /// A machine of 4 processors and three jobs that need all of them: after the first, the short one
-/// and then the long one wait 98 and 109 s, on average 69 s with the first. Only a policy that knows
-/// run times begins with the short one, and a comparison begins its search there as well.
+/// and then the long one wait 98 and 109 s, on average 69 s with the first. Only a policy that
+/// knows run times begins with the short one, and a comparison begins its search there as well.
 #[test]
 fn a_comparison_begins_where_run_times_are_known() {
     let jobs = [line(1, 0, 100, 4, 2_000), line(2, 1, 1_000, 4, 2_000), line(3, 2, 10, 4, 2_000)];
@@ -171,8 +171,8 @@ fn an_interrupted_search_prints_its_bracket() {
 
 /// Policies that suspend jobs may beat the floor of jobs that run without a break. On KTH `ss` and
 /// `tss` wait less than the schedule that the search begins with; their mean waits of 62.5 min, and
-/// of 1,633 min under `is`, are those that the lower floor was first held against: they show that the
-/// schedules are still the same, and are no reference of their own.
+/// of 1,633 min under `is`, are those that the lower floor was first held against: they show that
+/// the schedules are still the same, and are no reference of their own.
 #[test]
 fn policies_that_suspend_are_held_against_the_lower_floor_only() {
     let Some(log) = crate::common::shared("traces/KTH-SP2-1996-2.1-cln.swf.gz") else { return };

@@ -474,8 +474,9 @@ fn decided(site: &Site, job: u64) -> usize {
     starts.filter(|one| one.key.is_some_and(|key| key.id == job)).count()
 }
 
-/// One job needs two processors of one node, which has them once another ends; one needs five, which
-/// no node has. The policy, which counts processors only, would decide for both at every look.
+/// One job needs two processors of one node, which has them once another ends; one needs five,
+/// which no node has. The policy, which counts processors only, would decide for both at every
+/// look.
 #[test]
 fn a_job_that_fits_no_node_is_decided_rarely() {
     let mut site = Site::new(FakeCluster::new(2, 4), "easy", Mode::Drive);

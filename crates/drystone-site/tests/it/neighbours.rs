@@ -286,8 +286,8 @@ fn zero_bytes_cost_only_the_rows_that_they_are_within() {
     let row = |id: u32| format!("{id}|17407872{id:02}|17407878{id:02}|1740791400|COMPLETED|4|120\n");
     let (head, zeros) = ("JobID|Submit|Start|End|State|AllocCPUS|TimelimitRaw\n", "\0".repeat(300));
     let rows: String = (10..60).map(row).collect();
-    // A file system fills with zeros what it had not written when the power failed: between rows, before a row and
-    // behind the last one.
+    // A file system fills with zeros what it had not written when the power failed: between rows,
+    // before a row and behind the last one.
     let text = format!("{head}{rows}{zeros}\n{zeros}{}{}{zeros}", row(60), row(61));
     let site = of_text(&text, &utc());
     assert_eq!((site.len(), site.manifest.bad_rows), (52, 0));
@@ -314,7 +314,7 @@ fn line_ends_of_another_kind_are_named() {
     let text = "JobID|Submit|Start|End|State|AllocCPUS\r1|1740787200|1740787800|1740791400|COMPLETED|4\r";
     let error = error_of(text, &utc());
     assert!(error.contains("carriage returns alone") && error.contains("tr '\\r' '\\n'"), "{error}");
-    // Nobody can read a suggestion of thousands of columns.
+    // A suggestion of thousands of columns would be of no use.
     let error = error_of(&format!("{}\n", "1740787200|1740787800|x|".repeat(300)), &utc());
     assert!(error.len() < 1_000, "{error}");
 }

@@ -9,7 +9,7 @@ pub(crate) struct SourceFile {
 }
 
 /// Folders that hold no text of ours: builds, inputs of the fuzzer, the history.
-const FOREIGN: [&str; 7] = ["target", ".git", "corpus", "node_modules", "__pycache__", ".venv", "site"];
+const FOREIGN: [&str; 6] = ["target", ".git", "corpus", "node_modules", "__pycache__", ".venv"];
 
 /// Endings of the files to check.
 const ENDINGS: [&str; 14] =
@@ -20,37 +20,43 @@ const UNCHANGED: [&str; 1] = ["echarts"];
 
 /// Returns every text file of the project, in the order of their paths.
 pub(crate) fn all() -> Vec<SourceFile> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let texts = paths().into_iter().filter(|path| {
+        let path = root().join(path);
+        let ending = path.extension().unwrap_or_default().to_string_lossy().into_owned();
+        path.is_file() && (ENDINGS.contains(&ending.as_str()) || ending.is_empty() && is_script(&path))
+    });
+    texts.map(|path| SourceFile { text: text(&path), path }).collect()
+}
+
+/// Returns every file and folder of the project but those of others, sorted, from its root.
+pub(crate) fn paths() -> Vec<String> {
     let mut found = Vec::new();
-    walk(&root, &root, &mut found);
-    found.sort_by(|a, b| a.path.cmp(&b.path));
+    walk(&root(), &root(), &mut found);
+    found.sort();
     found
 }
 
-fn walk(root: &Path, folder: &Path, found: &mut Vec<SourceFile>) {
+/// Returns the text of a file, by its path from the root of the project.
+pub(crate) fn text(path: &str) -> String {
+    std::fs::read_to_string(root().join(path)).unwrap_or_else(|e| panic!("{path}: {e}"))
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn walk(root: &Path, folder: &Path, found: &mut Vec<String>) {
     let entries = std::fs::read_dir(folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
-    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.expect("an entry of a folder").path()).collect();
-    paths.sort();
-    for path in paths {
+    for path in entries.map(|entry| entry.expect("an entry of a folder").path()) {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        if path.is_symlink() || UNCHANGED.iter().any(|foreign| name.contains(foreign)) {
+        let foreign = FOREIGN.contains(&name.as_str()) || path.join(".git").exists() && folder != root;
+        if path.is_symlink() || UNCHANGED.iter().any(|foreign| name.contains(foreign)) || path.is_dir() && foreign {
             continue;
         }
+        found.push(path.strip_prefix(root).expect("below the root").to_string_lossy().into_owned());
         if path.is_dir() {
-            let submodule = path.join(".git").exists() && folder != root;
-            if !FOREIGN.contains(&name.as_str()) && !submodule {
-                walk(root, &path, found);
-            }
-            continue;
+            walk(root, &path, found);
         }
-        let ending = path.extension().unwrap_or_default().to_string_lossy().into_owned();
-        let script = ending.is_empty() && is_script(&path);
-        if !script && !ENDINGS.contains(&ending.as_str()) {
-            continue;
-        }
-        let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-        let path = path.strip_prefix(root).expect("below the root").to_string_lossy().into_owned();
-        found.push(SourceFile { path, text });
     }
 }
 

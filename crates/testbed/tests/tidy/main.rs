@@ -3,6 +3,7 @@
 
 mod files;
 mod lexer;
+mod map;
 mod prose;
 
 use prose::Finding;

@@ -192,7 +192,7 @@ impl Printable for Checked {
         document
     }
 
-    /// The same, within the columns of a short form.
+    /// The whole, within the columns of a short form.
     fn overview(&self) -> Option<Document> {
         Some(self.document())
     }

@@ -346,7 +346,7 @@ impl Printable for Reproduction {
         document
     }
 
-    /// The same, within the columns of a short form.
+    /// The whole, within the columns of a short form.
     fn overview(&self) -> Option<Document> {
         Some(self.document())
     }
