@@ -36,13 +36,14 @@ const DETAILED: [Scheme; 2] = [Scheme::Chiang, Scheme::User];
 pub(crate) fn details(
     args: &SimulationArgs,
     report: &mut Report,
-    baseline: Option<&[JobRow]>,
+    (baseline, batch): (Option<&[JobRow]>, usize),
     watched: Option<Watcher>,
 ) -> Details {
     let find = |scheme: Scheme| report.categories.iter().find(|c| c.scheme == scheme);
     let material = Material {
         rows: report.jobs.as_deref().unwrap_or(&[]),
         baseline,
+        batch,
         classes: find(Scheme::Chiang),
         users: find(Scheme::User),
     };

@@ -575,20 +575,23 @@ function weeklyPlot(results, view) {
   };
 }
 
-// R against the baseline per 1,000 submissions.
+// Submissions per batch of R: results of older versions do not say.
+function batchOf(policy) { return policy.details.ratios.batch || 1000; }
+
+// R against the baseline per batch of submissions.
 function ratioPlot(results, view) {
   const policies = shown(results, view, p => !p.baseline && p.details && p.details.ratios && p.details.ratios.batches.length);
   if (!policies.length) return null;
   const look = view.look;
-  const series = policies.map(p => line(p, look, p.details.ratios.batches.map((r, i) => [i + 1, r === null ? '-' : r]), {showSymbol: p.details.ratios.batches.length < 40}));
+  const series = policies.map(p => line(p, look, p.details.ratios.batches.map((r, i) => [(i + 1) * batchOf(p) / 1000, r === null ? '-' : r]), {showSymbol: p.details.ratios.batches.length < 40}));
   series[0].markLine = {silent: true, symbol: 'none', label: {show: false}, lineStyle: {color: look.ink, type: 'solid', width: 1}, data: [{yAxis: 0}]};
   return {
-    id: 'ratio', title: 'Slowdown ratio R against ' + shortText(results.baseline.name, 40) + ', per 1,000 submissions', height: 300,
+    id: 'ratio', title: 'Slowdown ratio R against ' + shortText(results.baseline.name, 40) + ', per ' + numberText(batchOf(policies[0]), 0) + ' submissions', height: 300,
     note: 'R = (s − t) / min(s, t) of the mean slowdowns s under ' + shortText(results.baseline.name, 40) + ' and t under the policy: above 0 the policy is better; +1 is twice as good, −1 twice as bad.',
     option: frame(view, {
-      describes: 'Slowdown ratio per 1,000 submissions: ' + policies.map(p => shortText(p.name, 30) + ' overall ' + figureText(p.details.ratios.overall)).join(', '), series, legend: legend(view, policies),
+      describes: 'Slowdown ratio per batch of submissions: ' + policies.map(p => shortText(p.name, 30) + ' overall ' + figureText(p.details.ratios.overall)).join(', '), series, legend: legend(view, policies),
       grid: {left: 12, right: 26, top: below(view, policies), bottom: view.still ? 34 : 58, containLabel: true},
-      xAxis: axis(view, {type: 'value', name: 'thousands of submissions', min: 0, max: 'dataMax', minInterval: 1}),
+      xAxis: axis(view, {type: 'value', name: 'thousands of submissions', min: 0, max: 'dataMax'}),
       yAxis: upAxis(view, {type: 'value', name: 'R'}),
       tooltip: tip(look, {trigger: 'axis', formatter: ps => ps.length ? rows('submissions up to ' + numberText(ps[0].value[0] * 1000, 0), ps, p => figureText(p.value[1])) : ''}),
       dataZoom: zoom(view)
@@ -701,7 +704,137 @@ function gaugePlots(results, view) {
       });
     }
   }
+  return plots.concat(delayPlot(results, view) || []);
+}
+
+// The delay of queues' own jobs, as it adapts, under every policy that has one.
+function delayPlot(results, view) {
+  const gauge = p => p.details.gauges.find(g => g.name === 'delay');
+  const policies = shown(results, view, p => p.details && gauge(p));
+  if (!policies.length) return null;
+  const look = view.look, clock = results.clock;
+  const start = p => p.details.timeline ? p.details.timeline.start : 0;
+  const last = p => p.details.timeline ? start(p) + p.details.timeline.width * p.details.timeline.utilisation.length : 0;
+  const series = policies.map(p => {
+    const points = gauge(p).points.map(q => [days(q[0] - clock.origin), q[1]]);
+    points.push([days(Math.max(last(p) - clock.origin, (gauge(p).points[points.length - 1] || [0])[0] - clock.origin)), points.length ? points[points.length - 1][1] : 0]);
+    return line(p, look, points, {step: 'end'});
+  });
+  const end = Math.max(...series.map(s => s.data[s.data.length - 1][0]));
+  return {
+    id: 'delay', title: 'Delay before a partition takes processors of another', height: 280, group: 'time',
+    note: policies.some(p => gauge(p).changes > gauge(p).points.length) ? 'Thinned out: not every change is drawn.' : '',
+    option: frame(view, {
+      describes: 'Delay over time: ' + policies.map(p => shortText(p.name, 30) + ' ' + numberText(gauge(p).changes, 0) + ' changes').join(', '), series, legend: legend(view, policies),
+      grid: {left: 12, right: 26, top: below(view, policies), bottom: view.still ? 34 : 58, containLabel: true},
+      xAxis: clockAxis(view, clock, end, {}),
+      yAxis: spanAxis(upAxis, view, Math.max(1, ...series.flatMap(s => s.data.map(d => d[1]))), {name: 'delay D'}),
+      tooltip: tip(look, {trigger: 'axis', formatter: ps => ps.length ? rows('from ' + clockText(clock, ps[0].value[0]), ps, p => durationText(p.value[1])) : ''}),
+      dataZoom: zoom(view)
+    })
+  };
+}
+
+// Measures of categories as bars: of each its name in files, its summary, and how it is written.
+const OF_CATEGORIES = [
+  ['slowdown', 'mean bounded slowdown', m => m.bounded_slowdown.mean, figureText],
+  ['response', 'mean turnaround', m => m.response.mean, durationText],
+  ['worst-slowdown', 'largest bounded slowdown', m => m.bounded_slowdown.max, figureText],
+  ['worst-response', 'longest turnaround', m => m.response.max, durationText]
+];
+// More categories than this are no bars to look at.
+const MOST_BARS = 40;
+
+// The scheme as a part of a file's name.
+function schemeId(scheme) { return scheme.replace(/[^A-Za-z0-9]+/g, '-').replace(/-+$/, ''); }
+
+// Every category that some of these have, in order.
+function categoryNames(all) {
+  const names = new Map();
+  for (const categorised of all) for (const c of categorised.categories) names.set(c.key, c.name);
+  return [...names.entries()].sort((a, b) => a[0] - b[0]);
+}
+
+// Bars of every policy for each category, under each scheme that was asked for.
+function categoryPlots(results, view) {
+  const policies = shown(results, view, p => (p.report.categories || []).length), plots = [];
+  if (!policies.length) return plots;
+  const look = view.look;
+  policies[0].report.categories.forEach((first, at) => {
+    const all = policies.map(p => p.report.categories[at]).filter(c => c && c.scheme === first.scheme);
+    const names = categoryNames(all);
+    if (all.length !== policies.length || names.length < 2 || names.length > MOST_BARS) return;
+    for (const [id, what, value, label] of OF_CATEGORIES) {
+      const series = policies.map((p, i) => ({name: p.name, type: 'bar', barGap: '5%', itemStyle: {color: lookOf(p, look).color},
+        data: names.map(([key]) => { const c = all[i].categories.find(c => c.key === key); const v = c ? value(c.measures) : null; return v === null || v === undefined ? '-' : v; })}));
+      const known = series.flatMap(s => s.data).filter(v => v !== '-' && v > 0);
+      if (!known.length) continue;
+      // Bars of a logarithmic axis stand below all of them.
+      const high = Math.max(...known), low = Math.min(...known), wide = high / low > 30;
+      const lengths = label === durationText, from = lengths ? low / 2 : Math.pow(10, Math.floor(Math.log10(low)));
+      const up = lengths && wide ? lengthAxis(upAxis, view, from, high, {name: what}) : lengths ? spanAxis(upAxis, view, high, {name: what})
+        : upAxis(view, Object.assign({name: what, axisLabel: {formatter: tickText}}, wide ? {type: 'log', min: from} : {type: 'value', min: 0}));
+      plots.push({
+        id: 'category-' + id + '-' + schemeId(first.scheme), title: what[0].toUpperCase() + what.slice(1) + ' by category', height: 320,
+        note: (wide ? 'On a logarithmic axis. ' : '') + 'No bar: no such job.',
+        option: frame(view, {
+          describes: what + ' of ' + names.length + ' categories, for ' + policies.map(p => shortText(p.name, 30)).join(', '), series, legend: legend(view, policies),
+          grid: {left: names.length > 6 ? 44 : 12, right: 26, top: below(view, policies), bottom: 12, containLabel: true},
+          xAxis: axis(view, {type: 'category', data: names.map(n => shortText(n[1], 30)), splitLine: {show: false}, axisLabel: {interval: 0, hideOverlap: false, rotate: names.length > 6 ? 40 : 0, fontSize: 11}}),
+          yAxis: up,
+          tooltip: tip(look, {trigger: 'axis', formatter: ps => ps.length ? rows(names[ps[0].dataIndex][1], ps, q => q.value === '-' ? '–' : label(q.value)) : ''})
+        })
+      });
+    }
+  });
   return plots;
+}
+
+// More categories than this are too many curves to look at.
+const MOST_CURVES = 6;
+
+// Curves of each category against the load, or against the utilisation that came of it: a small plot per category.
+function categoryLoadPlots(results, view) {
+  const plots = [], points = results.loads.filter(l => (l.categories || []).length && l.load !== null);
+  if (!points.length) return plots;
+  const policies = shown(results, view, p => points.some(l => l.policy === p.name));
+  points[0].categories.forEach((first, at) => {
+    const names = categoryNames(points.map(l => l.categories[at]).filter(c => c && c.scheme === first.scheme));
+    if (!policies.length || names.length > MOST_CURVES) return;
+    for (const [x, key, axisName] of [['load', 'load', 'offered load'], ['used', 'utilisation', 'utilisation']]) {
+      for (const [id, what, value, label] of OF_CATEGORIES.slice(0, 2)) {
+        plots.push(smallCurves(view, policies, names, {
+          id: x + '-' + id + '-' + schemeId(first.scheme), title: what[0].toUpperCase() + what.slice(1) + ' by category against the ' + axisName, what, axisName, label,
+          of: (p, category) => points.filter(l => l.policy === p.name && l[key] !== null).map(l => {
+            const c = l.categories[at].categories.find(c => c.key === category), v = c ? value(c.measures) : null;
+            return [l[key], v];
+          }).filter(q => q[1] !== null && q[1] !== undefined).sort((a, b) => a[0] - b[0])
+        }));
+      }
+    }
+  });
+  return plots;
+}
+
+// A plot per category, two in a line.
+function smallCurves(view, policies, names, spec) {
+  const look = view.look, columns = view.narrow ? 1 : 2, cell = 210, grids = [], xs = [], ys = [], series = [], titles = [];
+  names.forEach(([key, name], k) => {
+    const row = Math.floor(k / columns), column = k % columns, width = 100 / columns, left = column * width + (view.narrow ? 14 : 8) + '%';
+    grids.push({left, width: width - (view.narrow ? 18 : 11) + '%', top: row * cell + 60, height: cell - 90});
+    titles.push({text: shortText(name, 40), left, top: row * cell + 34, textStyle: {fontSize: 12, fontWeight: 'normal', color: look.soft, fontFamily: view.font || FONT}});
+    xs.push(axis(view, {type: 'value', gridIndex: k, scale: true, name: row === Math.ceil(names.length / columns) - 1 ? spec.axisName : '', nameGap: 22, axisLabel: {formatter: v => percentText(v, 0)}}));
+    const curves = policies.map(p => spec.of(p, key)), high = Math.max(1, ...curves.flatMap(c => c.map(q => q[1])));
+    ys.push(spec.label === durationText ? spanAxis(axis, view, high, {gridIndex: k}) : axis(view, {type: 'value', gridIndex: k, min: 0, axisLabel: {formatter: tickText}}));
+    policies.forEach((p, i) => series.push(line(p, look, curves[i], {xAxisIndex: k, yAxisIndex: k, showSymbol: true})));
+  });
+  return {
+    id: spec.id, title: spec.title, height: cell * Math.ceil(names.length / columns) + 46, note: 'Interarrival times divided by each load factor; every policy simulated again at each.',
+    option: frame(view, {
+      describes: spec.title + ', for ' + policies.map(p => shortText(p.name, 30)).join(', '), title: titles, grid: grids, xAxis: xs, yAxis: ys, series, legend: legend(view, policies),
+      tooltip: tip(look, {trigger: 'axis', formatter: ps => ps.length ? rows(spec.axisName + ' ' + percentText(ps[0].value[0], 1), ps, p => spec.label(p.value[1])) : ''})
+    })
+  };
 }
 
 // How many nodes searches placed.
@@ -736,7 +869,7 @@ function loadPlot(results, view, key, id, title, label) {
       describes: title, series, legend: legend(view, policies),
       grid: {left: 12, right: 26, top: below(view, policies), bottom: 34, containLabel: true},
       xAxis: axis(view, {type: 'value', name: 'offered load', scale: true, axisLabel: {formatter: v => percentText(v, 0)}}),
-      yAxis: label === durationText ? spanAxis(upAxis, view, Math.max(...series.flatMap(s => s.data.map(d => d[1]))), {name: 'mean wait'})
+      yAxis: key === 'utilisation' ? upAxis(view, {type: 'value', name: 'utilisation', scale: true, axisLabel: {formatter: v => percentText(v, 0)}}) : label === durationText ? spanAxis(upAxis, view, Math.max(...series.flatMap(s => s.data.map(d => d[1]))), {name: 'mean wait'})
         : upAxis(view, {type: 'value', name: 'mean bounded slowdown', min: 0, axisLabel: {formatter: tickText}}),
       tooltip: tip(look, {trigger: 'axis', formatter: ps => ps.length ? rows('offered load ' + percentText(ps[0].value[0], 1), ps, p => label(p.value[1])) : ''})
     })
@@ -769,6 +902,9 @@ function reportPlots(results, view) {
     ...gaugePlots(results, view),
     searchPlot(results, view),
     loadPlot(results, view, 'wait', 'load-wait', 'Mean wait as the load rises', durationText),
-    loadPlot(results, view, 'bounded_slowdown', 'load-slowdown', 'Mean bounded slowdown as the load rises', figureText)
+    loadPlot(results, view, 'bounded_slowdown', 'load-slowdown', 'Mean bounded slowdown as the load rises', figureText),
+    loadPlot(results, view, 'utilisation', 'load-utilisation', 'Utilisation as the load rises', v => percentText(v, 1)),
+    ...categoryPlots(results, view),
+    ...categoryLoadPlots(results, view)
   ].filter(plot => plot !== null);
 }

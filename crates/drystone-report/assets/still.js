@@ -40,6 +40,14 @@ function drawWaits(json, width) {
   return JSON.stringify(waitsPlots(JSON.parse(json), view).map(plot => still(plot, width)));
 }
 
+function drawFigures(json, width) {
+  const view = {look: LOOKS.light, narrow: false, still: true, font: STILL_FONT};
+  return JSON.stringify(JSON.parse(json).map(figure => {
+    const plot = figurePlot(figure, view);
+    return titled(still(plot, width), width, plot.height, view.look);
+  }));
+}
+
 function drawGantt(json, width) {
   const {gantt, colour, height} = JSON.parse(json);
   const view = {look: LOOKS.light, still: true, font: STILL_FONT, colour, from: gantt.from, until: Math.max(gantt.until, gantt.from + 1), width: width - 80, height: height - 110};

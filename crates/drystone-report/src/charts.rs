@@ -25,6 +25,10 @@ const FIDELITY: &str = include_str!("../assets/fidelity.js");
 #[cfg(feature = "charts")]
 const WAITS: &str = include_str!("../assets/waits.js");
 
+/// Script that draws plots of any data.
+#[cfg(feature = "charts")]
+const FIGURES: &str = include_str!("../assets/figures.js");
+
 /// More policies than this are not drawn together unless their number is given.
 pub const MOST_TOGETHER: usize = 9;
 

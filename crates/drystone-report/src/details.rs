@@ -4,7 +4,7 @@
 use crate::timeline::{Timeline, TimelineMeter, round};
 use drystone::engine::{Levels, Note, Notes, Observer};
 use drystone::metrics::{
-    BATCH, Categorised, Category, ClassWeek, Distribution, JobRow, MANY_WEEKS, SearchEffort, SlowdownRatios, Summary,
+    Categorised, Category, ClassWeek, Distribution, JobRow, MANY_WEEKS, SearchEffort, SlowdownRatios, Summary,
     measures, slowdown_ratios, weekly,
 };
 use drystone::model::{Procs, Time};
@@ -41,7 +41,7 @@ pub struct Details {
     pub timeline: Option<Timeline>,
     /// Four classes of run times, week by week.
     pub weekly: Weekly,
-    /// The slowdown ratio R against the baseline, per class and per 1,000 submissions.
+    /// The slowdown ratio R against the baseline, per class and per batch of submissions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ratios: Option<SlowdownRatios>,
     /// Quantities inside the policy over time, such as the sizes of its partitions.
@@ -234,6 +234,8 @@ pub struct Material<'a> {
     pub rows: &'a [JobRow],
     /// Every job under the baseline, where this is not the baseline.
     pub baseline: Option<&'a [JobRow]>,
+    /// Submissions per batch of the slowdown ratio R.
+    pub batch: usize,
     /// Classes of `chiang`.
     pub classes: Option<&'a Categorised>,
     /// By user.
@@ -245,7 +247,7 @@ impl Details {
     /// months were simulated apart. O(n log n) for n jobs.
     #[must_use]
     pub fn of(material: Material<'_>, watched: Option<Watcher>) -> Details {
-        let Material { rows, baseline, classes, users } = material;
+        let Material { rows, baseline, batch, classes, users } = material;
         let counted = || rows.iter().filter(|r| r.counted);
         let late = |r: &JobRow| {
             let reserved = r.first_reservation.filter(|_| r.start > r.submit)?;
@@ -269,7 +271,7 @@ impl Details {
             user_count,
             timeline,
             weekly: Weekly::of(&weekly(rows)),
-            ratios: baseline.and_then(|base| slowdown_ratios(base, rows, BATCH).ok()),
+            ratios: baseline.and_then(|base| slowdown_ratios(base, rows, batch).ok()),
             gauges: gauges(&notes.list),
             search: Search::of(&notes),
         }

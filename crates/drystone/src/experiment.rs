@@ -46,6 +46,7 @@ pub struct Experiment<'a> {
     feedback: bool,
     division: Option<&'a Division>,
     priorities: Option<&'a Priorities>,
+    grades: Option<&'a Priorities>,
     config: Config,
     promises: bool,
     stop: Option<&'a AtomicBool>,
@@ -118,6 +119,7 @@ impl<'a> Experiment<'a> {
             feedback: false,
             division: None,
             priorities: None,
+            grades: None,
             config: Config::default(),
             promises: true,
             stop: None,
@@ -158,6 +160,12 @@ impl<'a> Experiment<'a> {
     /// With priorities and quotas, where there are any.
     pub fn with(self, priorities: Option<&'a Priorities>) -> Experiment<'a> {
         Experiment { priorities, ..self }
+    }
+
+    /// Sorts jobs by these priorities where they are to be sorted by priority, whether the policy
+    /// knows of them or not.
+    pub fn grading(self, grades: Option<&'a Priorities>) -> Experiment<'a> {
+        Experiment { grades, ..self }
     }
 
     /// Measures this. Accuracies of predictions are recorded only where `config` asks for
@@ -202,7 +210,7 @@ impl<'a> Experiment<'a> {
         }
         let real = self.parts.iter().any(|part| self.is_real(part));
         let config = Config { disruptions: real, ..self.config.clone() };
-        let mut collector = Collector::new(Scope::of(self.whole), config);
+        let mut collector = Collector::new(Scope::of(self.whole).graded(self.grades, self.whole), config);
         let mut left = 0;
         let mut promises = PromisesKept::default();
         let mut offset = 0;
@@ -235,7 +243,7 @@ impl<'a> Experiment<'a> {
         since: Instant,
     ) -> Result<Option<Measured>, ExperimentError> {
         let config = Config { disruptions: true, ..self.config.clone() };
-        let mut collector = Collector::new(Scope::of(self.whole), config.clone());
+        let mut collector = Collector::new(Scope::of(self.whole).graded(self.grades, self.whole), config.clone());
         let mut audit = self.promises.then(PromiseAudit::default);
         let mut counted = Counted { progress: self.progress, ended: 0 };
         let watching = &mut ((&mut collector, &mut audit), (&mut counted, &mut *also));

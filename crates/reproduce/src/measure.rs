@@ -184,11 +184,11 @@ impl TryFrom<String> for Measured {
         }
         let of_class = || {
             let (name, class) = text.split_once('@')?;
-            let (scheme, number) = class.split_once('/')?;
+            let (scheme, number) = class.rsplit_once('/')?;
             let known_name = find(name, true).map(Name::Printed);
             let of_jobs = |metric: &Metric| metric.measure().is_some();
             let name = known_name.or_else(|| name.parse().ok().filter(of_jobs).map(Name::Metric))?;
-            let scheme = *Scheme::ALL.iter().find(|s| s.id() == scheme)?;
+            let scheme: Scheme = scheme.parse().ok()?;
             let number: i64 = number.parse().ok()?;
             let known = scheme.fixed().is_some_and(|n| (0..n as i64).contains(&number));
             known.then_some(Measured { name, class: Some((scheme, number)) })
@@ -217,9 +217,9 @@ impl fmt::Display for Measured {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.name, self.class) {
             (Name::Metric(metric), None) => metric.fmt(f),
-            (Name::Metric(metric), Some((scheme, number))) => f.pad(&format!("{metric}@{}/{number}", scheme.id())),
+            (Name::Metric(metric), Some((scheme, number))) => f.pad(&format!("{metric}@{scheme}/{number}")),
             (Name::Printed(at), None) => f.pad(ALL[at].0),
-            (Name::Printed(at), Some((scheme, number))) => f.pad(&format!("{}@{}/{number}", ALL[at].0, scheme.id())),
+            (Name::Printed(at), Some((scheme, number))) => f.pad(&format!("{}@{scheme}/{number}", ALL[at].0)),
         }
     }
 }

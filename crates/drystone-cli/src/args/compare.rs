@@ -60,6 +60,12 @@ pub(crate) struct CompareArgs {
           value_parser = super::values::value::<Factor>)]
     pub(crate) loads: Vec<Factor>,
 
+    /// Submissions per batch of the slowdown ratio R against the baseline, which --details, reports
+    /// and plots have.
+    #[arg(long, value_name = "JOBS", default_value_t = 1_000, help_heading = "Measuring",
+          value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) batch: u32,
+
     /// Also bracket the best possible mean wait: a floor that no schedule is below, and the best
     /// schedule that a search finds in this time [default: 30s; 0 for none]. What it finds depends
     /// on the speed of the machine.

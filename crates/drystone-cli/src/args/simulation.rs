@@ -1,6 +1,6 @@
 //! Options of `run` and `compare`: the workload, the measurements and the form of the output.
 
-use super::values::{format, selection, span, threshold, words};
+use super::values::{format, scheme, selection, span, threshold};
 use super::{CutArgs, LogArgs, RealArgs, SourceArgs};
 use crate::output::ReportFormat;
 use clap::Args;
@@ -21,8 +21,10 @@ pub(crate) struct SimulationArgs {
     #[arg(long, value_name = "RULE", help_heading = "Measuring", value_parser = selection)]
     pub(crate) trim: Option<Selection>,
 
-    /// Also report by category; repeatable.
-    #[arg(long, value_name = "SCHEME", help_heading = "Measuring", value_parser = words(&Scheme::ALL, Scheme::id))]
+    /// Also report by category; repeatable: sixteen, four, lawson, chiang, estimate,
+    /// sixteen-estimate, user, group, queue, month, week, priority (of --priorities), or classes
+    /// with your own borders: classes(run=10m/1h/8h,procs=1/8/32).
+    #[arg(long, value_name = "SCHEME", help_heading = "Measuring", value_parser = scheme)]
     pub(crate) by: Vec<Scheme>,
 
     /// Also report excessive waits (jobs, total, mean): those beyond this many seconds or, with

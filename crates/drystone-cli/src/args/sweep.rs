@@ -223,6 +223,12 @@ pub(crate) struct RankArgs {
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub(crate) top: usize,
 
+    /// Also draw the ranks by value of each parameter, of all configurations and within each
+    /// subspace, and the degradation against it: a file each as .svg, .pdf, .png, and the data as
+    /// .csv.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) plots: Option<PathBuf>,
+
     /// Format of the ranking. JSON has everything, CSV has every configuration.
     #[arg(long, value_name = "FORMAT", default_value = "table", value_parser = super::values::format())]
     pub(crate) format: ReportFormat,

@@ -57,7 +57,8 @@ pub(crate) enum InfoFormat {
 #[command(after_help = "Examples:\n  drystone workload info LOG.swf.gz\n  \
     drystone workload info LOG.swf.gz --details\n  \
     drystone workload info LOG.swf.gz --size allocated --format json\n  \
-    drystone workload info LOG.swf.gz --transient --as lawson2002")]
+    drystone workload info LOG.swf.gz --transient --as lawson2002\n  \
+    drystone workload info LOG.swf.gz --plots plots")]
 pub(crate) struct InfoArgs {
     #[command(flatten)]
     pub(crate) source: SourceArgs,
@@ -78,6 +79,12 @@ pub(crate) struct InfoArgs {
     #[arg(long, value_name = "JOBS", default_value_t = 1_000, requires = "transient",
         value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) batch: u32,
+
+    /// Also draw arrivals by week, run times in batches of submissions and their tail, the use of
+    /// estimates by status, and the jobs of the busiest users: a file each as .svg, .pdf, .png, and
+    /// the data as .csv.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) plots: Option<PathBuf>,
 
     /// Output format.
     #[arg(long, value_name = "FORMAT", default_value = "table")]

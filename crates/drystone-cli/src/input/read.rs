@@ -70,6 +70,9 @@ impl Input {
             let problem = "--by month does not go with --load: arrivals that come faster keep no calendar. --by week counts weeks";
             return Err(Failure::usage(problem));
         }
+        if args.by.contains(&Scheme::Priority) && args.priorities.is_none() {
+            return Err(Failure::usage("--by priority needs the priorities of jobs: --priorities FILE.toml"));
+        }
         let take = Take { all: true, plain: plain || log.moves() };
         Input::taken(args.source.path(), (&log, &cut, &args.real), args.seed, records, take)
     }

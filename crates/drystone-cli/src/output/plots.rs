@@ -5,8 +5,10 @@ use super::file::{self, Complete, Folder};
 use super::format::without;
 use super::message;
 use crate::exit::Failure;
-use drystone_report::Results;
-use drystone_report::charts::{MOST_TOGETHER, draw};
+use crate::meta::VERSION;
+use drystone_report::charts::{Drawing, MOST_TOGETHER, draw};
+use drystone_report::{Figure, PLOTS, Results, draw_figures};
+use serde_json::{Value, json};
 use std::io;
 use std::path::Path;
 
@@ -42,12 +44,7 @@ pub(crate) fn would_be_lost(directory: &Path) -> bool {
 pub(crate) fn write(directory: &Path, results: &Results) -> Result<Vec<Complete>, Failure> {
     let drawings = draw(results, WIDTH).map_err(Failure::usage)?;
     let mut files = Vec::with_capacity(3 * drawings.len());
-    for drawing in &drawings {
-        let place = |ending| directory.join(format!("{}.{ending}", drawing.id));
-        files.push(file::write(&place("svg"), drawing.file().as_bytes())?);
-        files.push(file::write(&place("pdf"), &drawing.pdf().map_err(Failure::usage)?)?);
-        files.push(file::write(&place("png"), &drawing.png(2.0).map_err(Failure::usage)?)?);
-    }
+    drawings.iter().try_for_each(|drawing| write_one(directory, drawing, &mut files))?;
     let together = if results.policies.len() > MOST_TOGETHER {
         format!(" of the baseline and the best of {} policies; --policy chooses others", results.policies.len())
     } else {
@@ -55,4 +52,28 @@ pub(crate) fn write(directory: &Path, results: &Results) -> Result<Vec<Complete>
     };
     message::note(&format!("{} plots in {}{together}", drawings.len(), directory.display()));
     Ok(files)
+}
+
+/// Writes a drawing in every format.
+fn write_one(directory: &Path, drawing: &Drawing, files: &mut Vec<Complete>) -> Result<(), Failure> {
+    let place = |ending| directory.join(format!("{}.{ending}", drawing.id));
+    files.push(file::write(&place("svg"), drawing.file().as_bytes())?);
+    files.push(file::write(&place("pdf"), &drawing.pdf().map_err(Failure::usage)?)?);
+    files.push(file::write(&place("png"), &drawing.png(2.0).map_err(Failure::usage)?)?);
+    Ok(())
+}
+
+/// Makes the directory, and writes plots with their data as CSV; `about` is what determined them.
+pub(crate) fn write_figures(directory: &Path, figures: &[Figure], about: &Value) -> Result<(), Failure> {
+    let _folder = prepare(directory)?;
+    let determined = json!({ "schema": PLOTS, "drystone": VERSION, "of": about });
+    let drawings = draw_figures(figures, &determined, WIDTH).map_err(Failure::usage)?;
+    let mut files = Vec::with_capacity(4 * drawings.len());
+    for (drawing, figure) in drawings.iter().zip(figures) {
+        write_one(directory, drawing, &mut files)?;
+        files.push(file::write(&directory.join(format!("{}.csv", figure.id)), figure.csv().as_bytes())?);
+    }
+    file::publish(files)?;
+    message::note(&format!("{} plots and their data in {}", drawings.len(), directory.display()));
+    Ok(())
 }

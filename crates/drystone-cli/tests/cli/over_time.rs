@@ -128,3 +128,25 @@ fn the_tables_of_a_workload_over_time() {
     assert!(error.contains("--transient"), "{error}");
     folder.run(&["workload", "info", "log.swf", "--transient", "--batch", "0"]).fails(2);
 }
+
+/// Plots of a log come with their data.
+#[test]
+fn a_log_is_drawn() {
+    let folder = folder();
+    let info = ["workload", "info", "log.swf", "--quiet"];
+    folder.run(&[&info[..], &["--transient", "--batch", "3", "--plots", "plots"]].concat()).ok();
+    assert_eq!(folder.read("plots/arrivals.csv"), "series,x,y\njobs,1,3\njobs,2,3\n");
+    // The first batch runs for 50, 500 and 100 s, the second for 20,000, 10 and 200 s.
+    let means = folder.read("plots/batch-mean.csv");
+    let overall: Vec<&str> = means.lines().filter(|line| line.starts_with("all,")).collect();
+    assert_eq!(overall, ["all,0.003,216.66666666666666", "all,0.006,6736.666666666667"]);
+    assert!(means.contains("\"up to 10,000 s\",0.003,\n"), "{means}");
+    assert!(folder.read("plots/batch-share.csv").contains("above 10,000 s\",2,0.3333333333333333"));
+    // Of six jobs five run longer than 10 s, one longer than 500 s.
+    let tail = folder.read("plots/tail.csv");
+    assert!(tail.contains("run time,10,0.8333333333333334\n") && tail.ends_with("run time,500,0.16666666666666666\n"), "{tail}");
+    for plot in ["arrivals", "batch-mean", "batch-variation", "batch-share", "tail", "estimates"] {
+        let svg = folder.read(&format!("plots/{plot}.svg"));
+        assert!(svg.contains("<path") && !svg.contains("NaN"), "{plot}");
+    }
+}

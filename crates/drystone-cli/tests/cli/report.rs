@@ -56,7 +56,7 @@ fn what_is_no_result_is_refused() {
 #[test]
 fn plots_are_files() {
     let folder = Folder::new();
-    let json = folder.run(&compare(&["--plots", "made/plots", "--loads", "0.9,1", "--format", "json"])).ok();
+    let json = folder.run(&compare(&["--plots", "made/plots", "--loads", "0.9,1", "--by", "four", "--format", "json"])).ok();
     // Later the same.
     folder.write("results.json", json);
     folder.run(&["report", "results.json", "--out", "out.html", "--plots", "later"]).ok();
@@ -65,7 +65,20 @@ fn plots_are_files() {
         .map(|e| e.expect("an entry").file_name().to_string_lossy().into_owned())
         .collect();
     names.sort();
-    for wanted in ["change-wait", "cdf-wait", "heat-slowdown", "load-wait", "pareto", "users", "utilisation"] {
+    for wanted in [
+        "change-wait",
+        "cdf-wait",
+        "heat-slowdown",
+        "load-wait",
+        "load-utilisation",
+        "pareto",
+        "users",
+        "utilisation",
+        "category-slowdown-four",
+        "category-worst-response-four",
+        "load-response-four",
+        "used-slowdown-four",
+    ] {
         for ending in ["svg", "pdf", "png"] {
             assert!(names.contains(&format!("{wanted}.{ending}")), "{wanted}.{ending} is not among {names:?}");
         }

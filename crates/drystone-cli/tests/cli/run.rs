@@ -322,3 +322,46 @@ fn a_month_is_simulated_with_what_is_around_it() {
     let refused = ["compare", "log.swf", "-p", "easy", "--month", "1970-02", "--around", "4d", "--loads", "1,2"];
     assert!(folder.run(&refused).err.contains("--around does not go with --loads"));
 }
+
+/// Under fcfs jobs 1 to 4 wait 0, 90, 130 and 120 s. Users 3 and 5 are told apart by the file, and
+/// job 3 has a priority of its own.
+#[test]
+fn categories_of_ones_own() {
+    let four = four();
+    let (head, jobs): (Vec<&str>, Vec<&str>) = four.lines().partition(|line| line.starts_with(';'));
+    let log: String = (jobs.iter().zip([3, 5, 3, 5]))
+        .map(|(line, user)| {
+            let mut fields: Vec<String> = line.split_whitespace().map(str::to_string).collect();
+            fields[11] = user.to_string();
+            fields.join(" ") + "\n"
+        })
+        .collect();
+    let folder = Folder::with("log.swf", format!("{}\n{log}", head.join("\n")));
+    folder.write("p.toml", "[[user]]\nid = 5\nup = 0.5\n[[job]]\nnumber = 3\npp = -inf\n");
+    let of = |args: &[&str]| {
+        let usual = ["run", "-w", "log.swf", "-p", "fcfs", "--quiet", "--format", "json"];
+        let json = folder.run(&[&usual[..], args].concat()).json();
+        let scheme = &json["report"]["categories"][0];
+        let categories = scheme["categories"].as_array().expect("a list").iter();
+        let text = |c: &serde_json::Value| {
+            format!("{}: {} {}", c["name"].as_str().expect("a name"), c["measures"]["wait"]["count"], c["measures"]["wait"]["mean"])
+        };
+        (scheme["scheme"].as_str().expect("a scheme").to_string(), categories.map(text).collect::<Vec<_>>())
+    };
+    // They run for 100, 50, 30 and 100 s.
+    let (scheme, found) = of(&["--by", "classes(run=50s/1m)"]);
+    assert_eq!(scheme, "classes(run=50/60)");
+    assert_eq!(found, ["≤50 s: 2 110.0", ">1 min: 2 60.0"]);
+    let args = ["compare", "log.swf", "-p", "slack", "-p", "fcfs", "--baseline", "fcfs", "--quiet", "--format", "json"];
+    let given = [&args[..], &["--by", "priority", "--priorities", "p.toml"]].concat();
+    let json = folder.run(&given).json();
+    let categories = json["results"][0]["report"]["categories"][0]["categories"].as_array().expect("a list").clone();
+    let names: Vec<&str> = categories.iter().filter_map(|c| c["name"].as_str()).collect();
+    assert_eq!(names, ["up 0, pp -inf", "up 0, pp 0", "up 0.5, pp 0"]);
+    let jobs: Vec<u64> = categories.iter().filter_map(|c| c["measures"]["wait"]["count"].as_u64()).collect();
+    assert_eq!(jobs, [1, 1, 2]);
+    assert_says(&folder.run(&["run", "-w", "log.swf", "-p", "fcfs", "--by", "priority"]).fails(2), &["--priorities FILE"]);
+    let wrong = folder.run(&["run", "-w", "log.swf", "-p", "fcfs", "--by", "classes(run=1h/1m)"]).fails(2);
+    assert_says(&wrong, &["expected borders that rise, as classes(run=10m/1h/8h,procs=1/8/32)"]);
+    assert_says(&folder.run(&["run", "--by", "colour"]).fails(2), &["sixteen, four", "classes("]);
+}

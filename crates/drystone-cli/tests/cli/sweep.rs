@@ -117,6 +117,16 @@ fn rankings_and_fronts() {
     let ranked = rank["ranked"].as_array().expect("a list");
     assert_eq!(ranked.len(), 6);
     assert!(ranked.windows(2).all(|w| w[0]["degradation"].as_f64() <= w[1]["degradation"].as_f64()));
+    // The two of the subspace have their own ranks: one is in the first bin, one in the eleventh.
+    let within = &rank["subspaces"][0]["distributions"];
+    assert_eq!((&within[0]["parameter"], within.as_array().map(Vec::len)), (&"size".into(), Some(1)), "{within}");
+    assert!(within[0]["configurations"].to_string().starts_with('['), "{within}");
+    folder.run(&[&args[..], &["--plots", "plots"]].concat()).ok();
+    for plot in ["ranks-size", "ranks-order", "subspace-1-size", "degradation-order"] {
+        let csv = folder.read(&format!("plots/{plot}.csv"));
+        assert!(csv.starts_with("series,x,y\n") && csv.lines().count() > 2, "{plot}: {csv}");
+        assert!(folder.read(&format!("plots/{plot}.svg")).contains("<path"), "{plot}");
+    }
     let csv = folder.run(&[&args[..3], &["--format", "csv"]].concat()).ok();
     assert_eq!(
         csv.lines().next(),

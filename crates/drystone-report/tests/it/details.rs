@@ -19,6 +19,7 @@ fn simulated(workload: &Workload, policy: &str, baseline: Option<&[JobRow]>) -> 
     let report = watched.0.finish();
     let find = |scheme| report.categories.iter().find(|c| c.scheme == scheme);
     let material = Material {
+        batch: drystone::metrics::BATCH,
         rows: report.jobs.as_deref().expect("rows were kept"),
         baseline,
         classes: find(Scheme::Chiang),

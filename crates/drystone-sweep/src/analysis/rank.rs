@@ -168,13 +168,6 @@ impl Ranking {
             })
             .collect();
         ranked.sort_by(|a, b| a.average.total_cmp(&b.average).then(a.candidate.cmp(&b.candidate)));
-        let mut before = (f64::NAN, 0);
-        for (at, ranked) in ranked.iter_mut().enumerate() {
-            if ranked.average != before.0 {
-                before = (ranked.average, at + 1);
-            }
-            ranked.rank = before.1;
-        }
         let tests = bests
             .into_iter()
             .enumerate()
@@ -185,7 +178,9 @@ impl Ranking {
                 policy: table.candidates[best].policy_on(test / table.metrics.len()).to_string(),
             })
             .collect();
-        Ranking { tests, ranked }
+        let mut ranking = Ranking { tests, ranked };
+        ranking.number();
+        ranking
     }
 
     /// Returns the distribution of each parameter's values over the ranks; parameters with one
@@ -201,21 +196,25 @@ impl Ranking {
             let mut configurations = vec![0; BINS];
             let mut counts = vec![vec![0; BINS]; levels.len()];
             for ranked in &self.ranked {
-                let bin = (ranked.rank - 1) * BINS / self.ranked.len();
+                let bin = (ranked.rank - 1) * BINS / self.ranked.len().max(1);
                 let level = &table.candidates[ranked.candidate].point[at];
                 if let Some(value) = level.as_ref().and_then(|l| levels.iter().position(|level| level == l)) {
                     configurations[bin] += 1;
                     counts[value][bin] += 1;
                 }
             }
-            let shares = levels.iter().zip(counts).map(|(level, counts)| Share {
+            // In a subspace a parameter may have fewer values.
+            let found = levels.iter().zip(counts).filter(|(_, counts)| counts.iter().any(|&n| n > 0));
+            let shares = found.map(|(level, counts)| Share {
                 value: level.to_string(),
                 bins: shares(&counts, &configurations),
                 counts,
                 number: level.number().is_some(),
             });
-            let shares = shares.collect();
-            all.push(Distribution { parameter: parameter.clone(), configurations, shares });
+            let shares: Vec<Share> = shares.collect();
+            if shares.len() > 1 {
+                all.push(Distribution { parameter: parameter.clone(), configurations, shares });
+            }
         }
         all
     }
@@ -247,6 +246,27 @@ impl Ranking {
     #[must_use]
     pub fn subspace(&self, table: &Table, subspace: &Subspace) -> Option<Spread> {
         self.spread(|candidate| subspace.holds(&table.candidates[candidate]))
+    }
+
+    /// Returns the ranking of the candidates of a subspace alone: their ranks count from 1 again,
+    /// their degradations stay those of the whole.
+    #[must_use]
+    pub fn within(&self, table: &Table, subspace: &Subspace) -> Ranking {
+        let members = self.ranked.iter().filter(|ranked| subspace.holds(&table.candidates[ranked.candidate]));
+        let mut ranking = Ranking { tests: self.tests.clone(), ranked: members.cloned().collect() };
+        ranking.number();
+        ranking
+    }
+
+    /// Numbers the candidates, which are in order; equal ones share a rank.
+    fn number(&mut self) {
+        let mut before = (f64::NAN, 0);
+        for (at, ranked) in self.ranked.iter_mut().enumerate() {
+            if ranked.average != before.0 {
+                before = (ranked.average, at + 1);
+            }
+            ranked.rank = before.1;
+        }
     }
 
     /// Returns the quality of all candidates.

@@ -107,6 +107,15 @@ fn shares_of_ranks() {
     assert_eq!(against[0].values[0].0, "1");
     // Size 40: 49 is 390 % more than 10.
     assert!((against[0].values[39].1.mean - 390.0).abs() < 1e-9);
+    // Among the twenty largest ranks count from 1 again, one in each bin; nothing else changes.
+    let large = Subspace::parse("size>20", &table.parameters).expect("a condition");
+    let within = ranking.within(&table, &large);
+    let ends = [&within.ranked[0], &within.ranked[19]].map(|ranked| (ranked.rank, ranked.candidate));
+    assert_eq!((within.ranked.len(), ends), (20, [(1, 20), (20, 39)]));
+    assert!((within.ranked[0].average - 200.0).abs() < 1e-9, "30 is 200 % more than 10");
+    let shares = &within.distributions(&table)[0];
+    assert_eq!((shares.shares.len(), &shares.configurations), (20, &vec![1; 20]));
+    assert_eq!(shares.shares[0].bins[..2], [Some(1.0), Some(0.0)]);
 }
 
 /// Sixteen configurations of 20: twelve of size 1 share the first rank, four of size 3 the 13th,

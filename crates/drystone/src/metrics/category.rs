@@ -1,15 +1,16 @@
 //! Schemes that sort jobs into categories.
 
+use super::borders::Borders;
 use super::calendar::Calendar;
 use super::measures::UnknownWord;
 use crate::model::{Ended, Procs, Span, UNKNOWN};
-use serde::{Deserialize, Serialize};
+use crate::policy::Priorities;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::str::FromStr;
 
 /// A way to sort jobs into categories. Run times are run times received, never estimates.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Scheme {
     /// 16 classes of Kettimuthu et al. 2005: run up to 10 min, 1 h, 8 h, more × 1, 2–8, 9–32, more
     /// processors.
@@ -38,6 +39,10 @@ pub enum Scheme {
     /// [`Scheme::Sixteen`], well and badly estimated jobs apart: as in section 5 of Kettimuthu et
     /// al. 2005.
     SixteenEstimate,
+    /// User's and political priority, as a file of priorities gives them.
+    Priority,
+    /// Classes of run times, of processors, or of both, with borders that are given.
+    Classes(Borders),
 }
 
 /// Borders of the classes of [`Scheme::Sixteen`], inclusive.
@@ -50,7 +55,7 @@ const RUN_CHIANG: [i64; 4] = [600, 3_600, 14_400, 28_800];
 const PROCS_CHIANG: [Procs; 4] = [1, 8, 32, 64];
 
 /// The first class whose border is not below the value.
-fn class<T: PartialOrd>(value: T, borders: &[T]) -> i64 {
+pub(super) fn class<T: PartialOrd>(value: T, borders: &[T]) -> i64 {
     borders.iter().take_while(|&b| value > *b).count() as i64
 }
 
@@ -60,8 +65,8 @@ pub(super) fn lawson_class(run: Span) -> usize {
 }
 
 impl Scheme {
-    /// All schemes.
-    pub const ALL: [Scheme; 11] = [
+    /// All schemes whose classes need not be given.
+    pub const ALL: [Scheme; 12] = [
         Scheme::Sixteen,
         Scheme::Four,
         Scheme::Lawson,
@@ -73,6 +78,7 @@ impl Scheme {
         Scheme::Week,
         Scheme::Estimate,
         Scheme::SixteenEstimate,
+        Scheme::Priority,
     ];
 
     /// The word for it in files and on command lines.
@@ -90,6 +96,8 @@ impl Scheme {
             Scheme::Week => "week",
             Scheme::Estimate => "estimate",
             Scheme::SixteenEstimate => "sixteen-estimate",
+            Scheme::Priority => "priority",
+            Scheme::Classes(_) => "classes",
         }
     }
 
@@ -108,6 +116,8 @@ impl Scheme {
             Scheme::Week => "week of submit",
             Scheme::Estimate => "quality of the estimate",
             Scheme::SixteenEstimate => "quality of the estimate, run time × processors, 32 classes",
+            Scheme::Priority => "user's and political priority",
+            Scheme::Classes(borders) => borders.name(),
         }
     }
 
@@ -120,11 +130,13 @@ impl Scheme {
             Scheme::Chiang => Some(25),
             Scheme::Estimate => Some(2),
             Scheme::SixteenEstimate => Some(32),
-            Scheme::User | Scheme::Group | Scheme::Queue | Scheme::Month | Scheme::Week => None,
+            Scheme::Classes(borders) => Some(borders.classes()),
+            Scheme::User | Scheme::Group | Scheme::Queue | Scheme::Month | Scheme::Week | Scheme::Priority => None,
         }
     }
 
     /// The key of a job's category. Categories are listed in ascending order of their keys.
+    /// Without a file of priorities all jobs have a priority of 0; see [`Scheme::graded`].
     #[must_use]
     pub fn key(self, ended: &Ended<'_>, calendar: &Calendar) -> i64 {
         let (job, run) = (ended.job, ended.outcome.ran);
@@ -142,6 +154,20 @@ impl Scheme {
             Scheme::SixteenEstimate => {
                 16 * Scheme::Estimate.key(ended, calendar) + Scheme::Sixteen.key(ended, calendar)
             }
+            Scheme::Priority => grade(0.0, 0.0),
+            Scheme::Classes(borders) => borders.key(run, job.procs),
+        }
+    }
+
+    /// The key of a job's category, with the priorities of a file.
+    #[must_use]
+    pub fn graded(self, ended: &Ended<'_>, calendar: &Calendar, priorities: Option<&Priorities>) -> i64 {
+        match (self, priorities) {
+            (Scheme::Priority, Some(priorities)) => {
+                let importance = priorities.importance(ended.id, ended.job);
+                grade(importance.user, importance.political)
+            }
+            _ => self.key(ended, calendar),
         }
     }
 
@@ -167,6 +193,8 @@ impl Scheme {
                 let name = |scheme: Scheme, key: i64| scheme.category_name(key, calendar);
                 Some(format!("{}, {}", name(Scheme::Estimate, key / 16), name(Scheme::Sixteen, key % 16)))
             }
+            Scheme::Priority => Some(grade_name(key)),
+            Scheme::Classes(borders) => borders.class_name(key),
             Scheme::Month => Some(calendar.month_name(key)),
             Scheme::Week => Some(format!("week {}", key + 1)),
             Scheme::User | Scheme::Group | Scheme::Queue if key == i64::from(UNKNOWN) => Some("unknown".to_string()),
@@ -176,9 +204,44 @@ impl Scheme {
     }
 }
 
+/// Parts into which priorities from 0 to 1 are divided to tell them apart.
+const GRADES: f64 = 1e6;
+/// Keys of political priorities: 0 for −∞, then 1 for 0 to 1,000,001 for 1.
+const POLITICAL: i64 = 1_000_002;
+
+/// The key of a priority: by what the user says, then by what the administrator says.
+fn grade(user: f64, political: f64) -> i64 {
+    let part = |value: f64| (value.clamp(0.0, 1.0) * GRADES).round() as i64;
+    let political = if political == f64::NEG_INFINITY { 0 } else { 1 + part(political) };
+    part(user) * POLITICAL + political
+}
+
+fn grade_name(key: i64) -> String {
+    let (user, political) = (key.div_euclid(POLITICAL), key.rem_euclid(POLITICAL));
+    let value = |part: i64| part as f64 / GRADES;
+    let political = if political == 0 { "-inf".to_string() } else { value(political - 1).to_string() };
+    format!("up {}, pp {political}", value(user))
+}
+
 impl fmt::Display for Scheme {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.id())
+        match self {
+            Scheme::Classes(borders) => f.pad(&format!("classes({borders})")),
+            _ => f.pad(self.id()),
+        }
+    }
+}
+
+impl Serialize for Scheme {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&self.to_string().replace('-', "_"))
+    }
+}
+
+impl<'de> Deserialize<'de> for Scheme {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Scheme, D::Error> {
+        let word = String::deserialize(deserializer)?.replace('_', "-");
+        word.parse().map_err(serde::de::Error::custom)
     }
 }
 
@@ -186,10 +249,14 @@ impl FromStr for Scheme {
     type Err = UnknownWord;
 
     fn from_str(word: &str) -> Result<Self, Self::Err> {
-        Scheme::ALL.into_iter().find(|s| s.id() == word).ok_or_else(|| UnknownWord {
-            what: "category scheme",
-            word: word.to_string(),
-            expected: Scheme::ALL.map(Scheme::id).join(", "),
+        let unknown =
+            |expected: String| UnknownWord { what: "category scheme", word: word.to_string(), expected };
+        if let Some(borders) = word.trim().strip_prefix("classes(").and_then(|rest| rest.strip_suffix(')')) {
+            let expected = |needed| format!("{needed}, as classes(run=10m/1h/8h,procs=1/8/32)");
+            return Borders::parse(borders).map(Scheme::Classes).map_err(|needed| unknown(expected(needed)));
+        }
+        Scheme::ALL.into_iter().find(|s| s.id() == word).ok_or_else(|| {
+            unknown(format!("{}, or classes(run=10m/1h/8h,procs=1/8/32)", Scheme::ALL.map(Scheme::id).join(", ")))
         })
     }
 }

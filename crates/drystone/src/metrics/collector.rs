@@ -16,6 +16,7 @@ use super::selection::{Selection, Selector};
 use super::summary::Distribution;
 use crate::engine::{Levels, Observer};
 use crate::model::{Ended, JobId, Machine, Procs, Provenance, ResourceTable, Span, Time, Workload};
+use crate::policy::Priorities;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -114,6 +115,8 @@ pub struct Scope {
     pub uncounted: BTreeSet<JobId>,
     /// Resources of the machine beyond processors.
     pub resources: Option<Arc<ResourceTable>>,
+    /// Priorities by which [`Scheme::Priority`] sorts, placed on the jobs.
+    pub priorities: Option<Arc<Priorities>>,
 }
 
 impl Scope {
@@ -122,7 +125,13 @@ impl Scope {
     #[must_use]
     pub fn new(machine: Machine, jobs: u64, submits: (Time, Time), provenance: &Provenance) -> Scope {
         let calendar = Calendar::new(submits.0, provenance);
-        Scope { machine, jobs, submits, calendar, uncounted: BTreeSet::new(), resources: None }
+        Scope { machine, jobs, submits, calendar, uncounted: BTreeSet::new(), resources: None, priorities: None }
+    }
+
+    /// With priorities to sort jobs by, for the jobs of this workload.
+    #[must_use]
+    pub fn graded(self, priorities: Option<&Priorities>, workload: &Workload) -> Scope {
+        Scope { priorities: priorities.map(|priorities| Arc::new(priorities.clone().placed(workload))), ..self }
     }
 
     /// The scope of a simulation of a whole workload.
@@ -170,6 +179,7 @@ pub struct Collector {
     users: Option<Users>,
     classes: Option<Keyed<JobClass>>,
     schemes: Vec<(Scheme, Groups)>,
+    priorities: Option<Arc<Priorities>>,
     weeks: Option<Weeks>,
     rows: Option<Vec<JobRow>>,
     /// Rows of jobs that outages ended for good.
@@ -211,6 +221,7 @@ impl Collector {
             excessive: config.excessive.iter().copied().map(Excess::new).collect(),
             users: config.fairness.then(Users::default),
             schemes: config.categories.iter().map(|&scheme| (scheme, Groups::default())).collect(),
+            priorities: scope.priorities,
             weeks: config.weeks.then(Weeks::default),
             classes: config.classes.then(Keyed::default),
             rows: config.keep_jobs.then(|| Vec::with_capacity(room)),
@@ -302,7 +313,7 @@ impl Collector {
             users.take(ended.job.user, values[Measure::BoundedSlowdown as usize]);
         }
         for (scheme, groups) in &mut self.schemes {
-            let key = scheme.key(ended, &self.calendar);
+            let key = scheme.graded(ended, &self.calendar, self.priorities.as_deref());
             groups.at(key, || Group::new(self.config.category_percentiles)).take(&values);
         }
     }

@@ -7,6 +7,7 @@
 //! count, and [`Scheme`] how they are sorted.
 
 mod blocks;
+mod borders;
 mod calendar;
 mod catalogue;
 mod category;
@@ -35,6 +36,7 @@ mod summary;
 mod weekly;
 
 pub use blocks::{LEAST_BLOCKS, PairedMeans, paired_means};
+pub use borders::Borders;
 pub use calendar::Calendar;
 pub use catalogue::{Better, Found, Metric, Needs, Unit};
 pub use category::Scheme;

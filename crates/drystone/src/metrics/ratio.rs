@@ -8,6 +8,10 @@ use serde::{Deserialize, Serialize};
 /// Submissions per point of the paper's figure 6.
 pub const BATCH: usize = 1_000;
 
+fn usual() -> usize {
+    BATCH
+}
+
 /// R = (s1 − sm) / min(s1, sm) of mean slowdowns s = 1 + wait / run; positive where the second
 /// schedule is better. `None` where there is no job. Jobs that ran for 0 s in either schedule are
 /// left out, but not from R of bounded slowdowns.
@@ -19,6 +23,9 @@ pub struct SlowdownRatios {
     pub classes: [Option<f64>; 4],
     /// Per batch of consecutive submissions; an incomplete last batch is left out.
     pub batches: Vec<Option<f64>>,
+    /// Submissions per batch.
+    #[serde(default = "usual")]
+    pub batch: usize,
     /// Jobs left out because they ran for 0 s.
     pub excluded: u64,
     /// R of bounded slowdowns ([`bounded_slowdown`], 10 s), over all jobs that count.
@@ -82,6 +89,7 @@ pub fn slowdown_ratios(single: &[JobRow], multiple: &[JobRow], batch: usize) -> 
         overall: overall.ratio(),
         classes: classes.map(|c| c.ratio()),
         batches: batches.iter().map(Pair::ratio).collect(),
+        batch,
         excluded,
         bounded: bounded.ratio(),
         bounded_classes: bounded_classes.map(|c| c.ratio()),

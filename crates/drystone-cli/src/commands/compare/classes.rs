@@ -4,7 +4,8 @@ use super::result::CompareResult;
 use super::simulate::Done;
 use crate::output::document::{Document, Table, Value};
 use crate::output::number::{NONE, count, fixed_or, minutes, percent};
-use drystone::metrics::{BATCH, Categorised, Measure, SlowdownRatios, Summary};
+use drystone::metrics::measures::slowdown_ratio;
+use drystone::metrics::{Categorised, Measure, SlowdownRatios, Summary};
 
 /// Classes of run time of the ratios of slowdowns, as in `--by lawson`.
 pub(super) const LAWSON: [&str; 4] = ["short", "medium", "long", "extra_long"];
@@ -28,7 +29,7 @@ const MORE: [OfCategory; 4] = [
 const AT_LOADS: [OfCategory; 2] = [USUAL[1], MORE[0]];
 
 /// Returns the ratios of slowdowns against the baseline.
-pub(super) fn ratios(done: &Done, baseline: &str) -> Vec<(String, SlowdownRatios)> {
+pub(super) fn ratios(done: &Done, baseline: &str, batch: usize) -> Vec<(String, SlowdownRatios)> {
     let runs = done.specs.iter().zip(&done.watched);
     let rows: Vec<_> = runs.map(|(spec, watched)| (spec.text(), watched.measured.report.jobs.as_deref())).collect();
     let Some(base) = rows.iter().find(|(name, _)| *name == baseline).and_then(|(_, jobs)| *jobs) else {
@@ -36,7 +37,7 @@ pub(super) fn ratios(done: &Done, baseline: &str) -> Vec<(String, SlowdownRatios
     };
     let others = rows.iter().filter(|(name, _)| *name != baseline);
     let ratios = others.filter_map(|(name, jobs)| {
-        let ratios = drystone::metrics::slowdown_ratios(base, (*jobs)?, BATCH).ok()?;
+        let ratios = drystone::metrics::slowdown_ratios(base, (*jobs)?, batch).ok()?;
         Some(((*name).to_string(), ratios))
     });
     ratios.collect()
@@ -79,8 +80,9 @@ fn plain_ratios(result: &CompareResult, document: &mut Document) {
     document.table(table);
     document.text(format!(
         "R = (s1 - s2) / min(s1, s2), of mean slowdowns 1 + wait / run time under {} and under the policy. A batch has \
-         {BATCH} submissions.",
-        result.baseline
+         {} submissions.",
+        result.baseline,
+        result.ratios.first().map_or(0, |(_, ratios)| ratios.batch)
     ));
 }
 
@@ -136,7 +138,30 @@ pub(super) fn categories(result: &CompareResult, document: &mut Document) {
             }
             document.table(table);
         }
+        if result.whole {
+            category_ratios(result, &all, document);
+        }
     }
+}
+
+/// The slowdown ratio R of each category against the baseline, where there are others.
+fn category_ratios(result: &CompareResult, all: &[&Categorised], document: &mut Document) {
+    let at = result.results.iter().position(|one| one.policy.text == result.baseline);
+    let Some(base) = at.and_then(|at| all.get(at)).filter(|_| all.len() > 1) else { return };
+    document.heading(format!("By {}: ratio of slowdowns against {}", base.scheme.name(), result.baseline));
+    let others = || result.results.iter().zip(all).filter(|(one, _)| one.policy.text != result.baseline);
+    let mut table = Table::new(["category", "jobs"].into_iter().chain(others().map(|(one, _)| &*one.policy.text)));
+    let mean = |of: &Categorised, key: i64| of.get(key).and_then(|c| c.measures.get(Measure::Slowdown).mean);
+    for category in &base.categories {
+        let single = mean(base, category.key);
+        let mut row: Vec<Value> = vec![category.name.as_str().into(), count(category.measures.wait.count).into()];
+        row.extend(others().map(|(_, of)| {
+            let ratio = single.zip(mean(of, category.key)).and_then(|(single, other)| slowdown_ratio(single, other));
+            Value::from(fixed_or(ratio, 3))
+        }));
+        table.row(row);
+    }
+    document.table(table);
 }
 
 /// One table per scheme and measure: loads and categories down, policies across.

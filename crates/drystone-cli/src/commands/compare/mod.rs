@@ -139,7 +139,7 @@ fn answer(bench: &Bench<'_>, question: Question<'_>, stopped: impl Fn() -> bool)
     let headroom = headroom::headroom(bench, &done, &baseline)?;
     let replay = replay(input, &done, &baseline);
     let timings: Vec<Timing> = done.watched.iter().map(|w| Timing::of(&w.measured)).collect();
-    let ratios = classes::ratios(&done, &baseline);
+    let ratios = classes::ratios(&done, &baseline, args.batch as usize);
     let results = results(bench, done, &baseline, &timings);
     results.first().into_iter().for_each(|first| report::warn_if_none_counts(&first.report));
     let mut comparison = compared(args, &results, &baseline)?;

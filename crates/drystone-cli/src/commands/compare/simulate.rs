@@ -183,6 +183,7 @@ impl Bench<'_> {
                 .divided(self.input.division())
                 .feeding_back(self.args.common.real.feedback)
                 .with(self.priorities.filter(|p| input::takes(spec, p, whole).is_ok()))
+                .grading(self.priorities)
                 .measuring(Config {
                     classes: true,
                     ..config(common, self.input.selection(common), excessive, self.keep, self.detailed)
@@ -227,16 +228,16 @@ impl Bench<'_> {
         if !self.detailed {
             return Vec::new();
         }
-        let common = &self.args.common;
+        let (common, batch) = (&self.args.common, self.args.batch as usize);
         let at = done.specs.iter().position(|s| s.text() == baseline);
         let rows = at.and_then(|at| done.watched[at].measured.report.jobs.take());
         let one = |i: usize, one: &mut Watched| {
             let report = &mut one.measured.report;
             if Some(i) == at {
                 report.jobs.clone_from(&rows);
-                return details(common, report, None, one.watcher.take());
+                return details(common, report, (None, batch), one.watcher.take());
             }
-            let details = details(common, report, rows.as_deref(), one.watcher.take());
+            let details = details(common, report, (rows.as_deref(), batch), one.watcher.take());
             report.jobs = None;
             details
         };

@@ -19,7 +19,7 @@ use crate::output::{self, ReportFile, excess, file, message};
 use crate::progress::Progress;
 use drystone::engine::{Notes, Observer, Segments};
 use drystone::experiment::Experiment;
-use drystone::metrics::{HeelAndToe, JobRow, SearchEffort};
+use drystone::metrics::{BATCH, HeelAndToe, JobRow, SearchEffort};
 use drystone::model::Span;
 use drystone_report::{PoolResult, Timing, Watcher};
 use std::path::Path;
@@ -128,6 +128,7 @@ pub(crate) fn ran(
         .feeding_back(common.real.feedback)
         .with_threads(args.search_threads)
         .with(priorities.as_ref())
+        .grading(priorities.as_ref())
         .measuring(config)
         .telling(&told);
     let simulation = match stop {
@@ -148,7 +149,7 @@ pub(crate) fn ran(
     let Watched { notes, segments, heel, watcher } = watched;
     // Months that are simulated apart overlap in time.
     let watcher = watcher.filter(|_| !common.each_month);
-    let details = wanted.details.then(|| details(common, &mut report, None, watcher));
+    let details = wanted.details.then(|| details(common, &mut report, (None, BATCH), watcher));
     let rows = report.take_schedule();
     let result = RunResult {
         schema: "drystone/run/1",

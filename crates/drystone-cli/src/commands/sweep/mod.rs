@@ -2,6 +2,7 @@
 
 mod answer;
 mod export;
+mod figures;
 mod gather;
 mod headroom;
 mod pareto;

@@ -1,12 +1,13 @@
 //! `drystone sweep rank`: configurations by their degradation from the best of each test case,
 //! averaged.
 
+use super::figures;
 use crate::args::RankArgs;
 use crate::exit::{DONE, Failure, Outcome};
 use crate::output::document::{Document, Table as Grid, Value};
 use crate::output::flat::{Row, Rows};
 use crate::output::number::{change, count, fixed_or, percent, plural};
-use crate::output::{self, Printable, message};
+use crate::output::{self, Printable, message, plots};
 use drystone_sweep::Store;
 use drystone_sweep::analysis::{
     Against, Candidate, Choice, Distribution, PairedTest, PairedTests, Ranked, Ranking, Spread, Subspace, Table,
@@ -36,7 +37,8 @@ pub(super) fn rank(args: &RankArgs) -> Outcome {
         if spread.is_none() && subspace.strangers(&table).is_empty() {
             message::warning(&format!("--subspace {text}: no configuration meets all of this"));
         }
-        subspaces.push((subspace.text.clone(), spread));
+        let distributions = ranking.within(&table, &subspace).distributions(&table);
+        subspaces.push(Within { text: subspace.text.clone(), spread, distributions });
     }
     tell_left_out(&table);
     let shown = Shown {
@@ -50,6 +52,14 @@ pub(super) fn rank(args: &RankArgs) -> Outcome {
         chosen: args.against.is_some(),
         subspaces,
     };
+    if let Some(directory) = &args.plots {
+        let about = serde_json::json!({
+            "study": shown.origin.study,
+            "simulated by": shown.origin.drystone,
+            "configurations": shown.table.candidates.len(),
+        });
+        plots::write_figures(directory, &figures::figures(&shown), &about)?;
+    }
     output::print(&shown, args.format)?;
     Ok(DONE)
 }
@@ -149,7 +159,7 @@ impl Origin {
 const KNOWS: &str = "(knows run times)";
 
 /// A ranking with all that is said of it.
-struct Shown {
+pub(super) struct Shown {
     origin: Origin,
     top: usize,
     table: Table,
@@ -157,9 +167,19 @@ struct Shown {
     paired: PairedTests,
     /// Set if `--against` names the baseline.
     chosen: bool,
-    distributions: Vec<Distribution>,
-    against: Vec<Against>,
-    subspaces: Vec<(String, Option<Spread>)>,
+    pub(super) distributions: Vec<Distribution>,
+    pub(super) against: Vec<Against>,
+    pub(super) subspaces: Vec<Within>,
+}
+
+/// The configurations of a subspace.
+pub(super) struct Within {
+    /// Its conditions.
+    pub(super) text: String,
+    /// Their quality; `None` where there are none.
+    spread: Option<Spread>,
+    /// The distributions of values over their ranks among themselves (figure 11 of the paper).
+    pub(super) distributions: Vec<Distribution>,
 }
 
 /// The value of a parameter; nothing where a policy has no such parameter.
@@ -253,11 +273,12 @@ impl Shown {
     fn subspaces(&self) -> Grid {
         let mut grid =
             Grid::new(["subspace", "configurations", "min", "max", "average", "deviation", "best rank", "worst rank"]);
-        let whole = ("all".to_string(), self.ranking.whole());
-        for (name, spread) in self.subspaces.iter().chain([&whole]) {
+        let whole = ("all", &self.ranking.whole());
+        let all = self.subspaces.iter().map(|within| (within.text.as_str(), &within.spread));
+        for (name, spread) in all.chain([whole]) {
             let of = |get: &dyn Fn(&Spread) -> String| spread.as_ref().map_or("-".to_string(), get);
             grid.row(vec![
-                name.clone().into(),
+                name.to_string().into(),
                 of(&|s| count(s.count as u64)).into(),
                 of(&|s| format!("{:.1}%", s.min)).into(),
                 of(&|s| format!("{:.1}%", s.max)).into(),
@@ -332,6 +353,8 @@ struct TestsJson<'a> {
 struct SubspaceJson<'a> {
     subspace: &'a str,
     spread: Option<Spread>,
+    /// Within it, ranks counted from 1 again.
+    distributions: &'a [Distribution],
 }
 
 impl Serialize for Shown {
@@ -357,8 +380,12 @@ impl Serialize for Shown {
                 }
             })
             .collect();
-        let subspaces: Vec<SubspaceJson<'_>> =
-            self.subspaces.iter().map(|(subspace, spread)| SubspaceJson { subspace, spread: *spread }).collect();
+        let subspaces = self.subspaces.iter().map(|within| SubspaceJson {
+            subspace: &within.text,
+            spread: within.spread,
+            distributions: &within.distributions,
+        });
+        let subspaces: Vec<SubspaceJson<'_>> = subspaces.collect();
         let base = &self.table.candidates[self.paired.against];
         let tests = TestsJson {
             against: (base.number, &base.policy),
@@ -414,6 +441,12 @@ impl Printable for Shown {
         for distribution in &self.distributions {
             document.heading(format!("Ranks by value of {}", distribution.parameter));
             document.table(Shown::distribution(distribution));
+        }
+        for within in &self.subspaces {
+            for distribution in &within.distributions {
+                document.heading(format!("Ranks within {} by value of {}", within.text, distribution.parameter));
+                document.table(Shown::distribution(distribution));
+            }
         }
         for against in &self.against {
             document.heading(format!("Average degradation against {}", against.parameter));

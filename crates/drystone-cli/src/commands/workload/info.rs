@@ -1,13 +1,14 @@
 //! `drystone workload info`: what is in a log.
 
+use super::figures::figures;
 use super::over_time;
 use crate::args::{InfoArgs, InfoFormat};
-use crate::exit::{DONE, Outcome};
+use crate::exit::{DONE, Failure, Outcome};
 use crate::input::Input;
 use crate::meta::{VERSION, WorkloadMeta};
 use crate::output::document::{Document, Table};
 use crate::output::number::{NONE, count, duration, fixed_or, percent, plural};
-use crate::output::{self, file, report, stdout};
+use crate::output::{self, file, plots, report, stdout};
 use drystone::log::describe::{Class, Description, UsedByStatus, describe};
 use drystone::log::transient::{Transient, transient};
 use drystone::metrics::Summary;
@@ -33,7 +34,8 @@ pub(super) fn info(args: &InfoArgs) -> Outcome {
     file::distinct(&[Some(log)], &[("--audit", args.cleaning.audit.as_deref())])?;
     let input = Input::read(Some(log), &args.cleaning, 1, false)?;
     let description = describe(&input.workload);
-    let transient = args.transient.then(|| transient(&input.workload, args.batch as usize));
+    let over_time =
+        (args.transient || args.plots.is_some()).then(|| transient(&input.workload, args.batch as usize));
     let info = Info {
         schema: "drystone/workload-info/1",
         drystone: VERSION,
@@ -43,8 +45,12 @@ pub(super) fn info(args: &InfoArgs) -> Outcome {
         },
         stated: stated(&input),
         description,
-        transient,
+        transient: over_time.clone().filter(|_| args.transient),
     };
+    if let (Some(directory), Some(over_time)) = (&args.plots, &over_time) {
+        let about = serde_json::to_value(&info.workload).map_err(Failure::usage)?;
+        plots::write_figures(directory, &figures(&input.workload, &info.description, over_time), &about)?;
+    }
     match args.format {
         InfoFormat::Table if args.details => output::print_document(&info.document())?,
         InfoFormat::Table => output::print_overview(&info.overview())?,

@@ -2,6 +2,7 @@
 
 mod clean;
 mod generate;
+mod figures;
 mod info;
 mod outages;
 mod over_time;

@@ -1,0 +1,66 @@
+//! Plots of a ranking, as figures 9 to 11 of Tsafrir, Etsion & Feitelson 2007 have them.
+
+use super::rank::Shown;
+use drystone_report::{Figure, FigureAxis, FigureSeries, Marks, Reading};
+use drystone_sweep::analysis::{Against, Distribution};
+
+/// Bins of a distribution: tenths of the ranks.
+const EDGES: [usize; 11] = [0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20];
+
+/// Ranks by value, of all and within each subspace, and degradation against values.
+pub(super) fn figures(shown: &Shown) -> Vec<Figure> {
+    let ranks = |distributions: &[Distribution], id: &str, title: &str| -> Vec<Figure> {
+        distributions.iter().map(|distribution| of_ranks(distribution, id, title)).collect()
+    };
+    let mut figures = ranks(&shown.distributions, "ranks", "Ranks by value of");
+    for (at, within) in shown.subspaces.iter().enumerate() {
+        let title = format!("Ranks within {} by value of", within.text);
+        figures.extend(ranks(&within.distributions, &format!("subspace-{}", at + 1), &title));
+    }
+    figures.extend(shown.against.iter().map(against));
+    figures
+}
+
+/// A parameter's name as a part of a file's name.
+fn file_name(parameter: &str) -> String {
+    parameter.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect()
+}
+
+fn of_ranks(distribution: &Distribution, id: &str, title: &str) -> Figure {
+    let shown = distribution.grouped().merged(&EDGES);
+    let bins = EDGES.windows(2).map(|edge| format!("{}–{}%", edge[0] * 5, edge[1] * 5));
+    let series = shown.shares.iter().map(|share| FigureSeries {
+        name: share.value.clone(),
+        points: share.bins.iter().enumerate().map(|(bin, &share)| (bin as f64, share)).collect(),
+    });
+    Figure {
+        id: format!("{id}-{}", file_name(&shown.parameter)),
+        title: format!("{title} {}", shown.parameter),
+        note: "The best ranks are on the left. No bar: no rank there.".to_string(),
+        marks: Marks::Stack,
+        x: FigureAxis::categories("ranks, best first", bins.collect()),
+        y: FigureAxis::new("share of configurations", Reading::Share),
+        series: series.collect(),
+    }
+}
+
+fn against(against: &Against) -> Figure {
+    let values = against.values.iter().enumerate();
+    let of = |name: &str, value: &dyn Fn(usize) -> f64| FigureSeries {
+        name: name.to_string(),
+        points: values.clone().map(|(at, _)| (at as f64, Some(value(at)))).collect(),
+    };
+    Figure {
+        id: format!("degradation-{}", file_name(&against.parameter)),
+        title: format!("Average degradation against {}", against.parameter),
+        note: "Mean, least and most over the configurations that have the value.".to_string(),
+        marks: Marks::Lines,
+        x: FigureAxis::categories(&against.parameter, values.clone().map(|(_, (value, _))| value.clone()).collect()),
+        y: FigureAxis::new("degradation from the best, in per cent", Reading::Number),
+        series: vec![
+            of("mean", &|at| against.values[at].1.mean),
+            of("least", &|at| against.values[at].1.min),
+            of("most", &|at| against.values[at].1.max),
+        ],
+    }
+}

@@ -1,0 +1,169 @@
+//! Plots of any data: lines, steps, bars or points over two axes, as files and as CSV.
+
+use crate::charts::{DrawError, Drawing, run};
+use serde::Serialize;
+use serde_json::Value;
+use std::fmt::Write;
+
+/// Marks of a series.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Marks {
+    /// Lines from point to point.
+    Lines,
+    /// Horizontal lines, each up to the next point.
+    Steps,
+    /// Bars side by side.
+    Bars,
+    /// Bars upon each other.
+    Stack,
+    /// Points without lines.
+    Points,
+}
+
+/// Reading of the numbers of an axis.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reading {
+    /// Numbers.
+    Number,
+    /// Shares, shown in per cent.
+    Share,
+    /// Seconds, shown as lengths of time.
+    Seconds,
+}
+
+/// An axis.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct FigureAxis {
+    /// Name that stands at the axis.
+    pub name: String,
+    /// Names of categories; their numbers from 0 are the values. Empty for an axis of numbers.
+    pub categories: Vec<String>,
+    /// True for a logarithmic axis.
+    pub log: bool,
+    /// Reading of its numbers.
+    pub reading: Reading,
+}
+
+impl FigureAxis {
+    /// A linear axis of numbers.
+    #[must_use]
+    pub fn new(name: &str, reading: Reading) -> FigureAxis {
+        FigureAxis { name: name.to_string(), categories: Vec::new(), log: false, reading }
+    }
+
+    /// The axis with a logarithmic scale.
+    #[must_use]
+    pub fn log(self) -> FigureAxis {
+        FigureAxis { log: true, ..self }
+    }
+
+    /// An axis of categories.
+    #[must_use]
+    pub fn categories(name: &str, categories: Vec<String>) -> FigureAxis {
+        FigureAxis { categories, ..FigureAxis::new(name, Reading::Number) }
+    }
+
+    /// The value as a reader of CSV wants it.
+    fn text(&self, value: f64) -> String {
+        let category = (value >= 0.0).then(|| self.categories.get(value as usize)).flatten();
+        category.cloned().unwrap_or_else(|| value.to_string())
+    }
+}
+
+/// Some points of one kind.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct FigureSeries {
+    /// Name in the legend.
+    pub name: String,
+    /// Points; a point without a value interrupts a line.
+    pub points: Vec<(f64, Option<f64>)>,
+}
+
+/// A plot.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Figure {
+    /// Name of a file, without its ending.
+    pub id: String,
+    /// Title of the plot.
+    pub title: String,
+    /// Note on reading the plot.
+    pub note: String,
+    /// Marks of the series.
+    pub marks: Marks,
+    /// The axis across.
+    pub x: FigureAxis,
+    /// The axis upwards.
+    pub y: FigureAxis,
+    /// The series.
+    pub series: Vec<FigureSeries>,
+}
+
+impl Figure {
+    /// The data of the plot as CSV: series, x, y; a missing value is an empty field.
+    #[must_use]
+    pub fn csv(&self) -> String {
+        let quoted = |text: &str| match text.contains([',', '"', '\n', '\r']) {
+            true => format!("\"{}\"", text.replace('"', "\"\"")),
+            false => text.to_string(),
+        };
+        let mut text = "series,x,y\n".to_string();
+        for series in &self.series {
+            for &(x, y) in &series.points {
+                let y = y.map(|y| self.y.text(y)).unwrap_or_default();
+                let _ = writeln!(text, "{},{},{}", quoted(&series.name), quoted(&self.x.text(x)), quoted(&y));
+            }
+        }
+        text
+    }
+}
+
+/// Draws figures, `width` units wide; `determined` is what files carry of their origin.
+///
+/// # Errors
+/// Mistakes in the JavaScript of the plots.
+pub fn draw_figures(figures: &[Figure], determined: &Value, width: u32) -> Result<Vec<Drawing>, DrawError> {
+    let json = serde_json::to_string(figures).map_err(|error| DrawError::Script(error.to_string()))?;
+    let drawings = run("drawFigures", json, width)?;
+    Ok(drawings.into_iter().map(|drawing| Drawing { determined: determined.clone(), ..drawing }).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn figure() -> Figure {
+        Figure {
+            id: "made-up".to_string(),
+            title: "Made up".to_string(),
+            note: String::new(),
+            marks: Marks::Bars,
+            x: FigureAxis::categories("kind", vec!["a, b".to_string(), "c".to_string()]),
+            y: FigureAxis::new("share", Reading::Share),
+            series: vec![FigureSeries { name: "one".to_string(), points: vec![(0.0, Some(0.5)), (1.0, None)] }],
+        }
+    }
+
+    #[test]
+    fn data_are_csv() {
+        assert_eq!(figure().csv(), "series,x,y\none,\"a, b\",0.5\none,c,\n");
+    }
+
+    /// Every kind of mark and axis is drawn, and nothing that is not a number gets into a picture.
+    #[cfg(feature = "charts")]
+    #[test]
+    fn all_marks_are_drawn() {
+        for marks in [Marks::Lines, Marks::Steps, Marks::Bars, Marks::Stack, Marks::Points] {
+            for reading in [Reading::Number, Reading::Share, Reading::Seconds] {
+                let y = FigureAxis::new("y", reading);
+                let log = matches!(marks, Marks::Lines | Marks::Points);
+                let y = if log { y.log() } else { y };
+                let figures = [Figure { marks, y, ..figure() }];
+                let drawn = draw_figures(&figures, &Value::Null, 820).expect("drawn");
+                let svg = drawn[0].file();
+                assert!(svg.contains("<path") && !svg.contains("NaN"), "{marks:?}");
+            }
+        }
+    }
+}
