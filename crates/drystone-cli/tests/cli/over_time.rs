@@ -144,7 +144,10 @@ fn a_log_is_drawn() {
     assert!(folder.read("plots/batch-share.csv").contains("above 10,000 s\",2,0.3333333333333333"));
     // Of six jobs five run longer than 10 s, one longer than 500 s.
     let tail = folder.read("plots/tail.csv");
-    assert!(tail.contains("run time,10,0.8333333333333334\n") && tail.ends_with("run time,500,0.16666666666666666\n"), "{tail}");
+    assert!(
+        tail.contains("run time,10,0.8333333333333334\n") && tail.ends_with("run time,500,0.16666666666666666\n"),
+        "{tail}"
+    );
     for plot in ["arrivals", "batch-mean", "batch-variation", "batch-share", "tail", "estimates"] {
         let svg = folder.read(&format!("plots/{plot}.svg"));
         assert!(svg.contains("<path") && !svg.contains("NaN"), "{plot}");

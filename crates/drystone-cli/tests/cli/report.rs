@@ -56,7 +56,8 @@ fn what_is_no_result_is_refused() {
 #[test]
 fn plots_are_files() {
     let folder = Folder::new();
-    let json = folder.run(&compare(&["--plots", "made/plots", "--loads", "0.9,1", "--by", "four", "--format", "json"])).ok();
+    let json =
+        folder.run(&compare(&["--plots", "made/plots", "--loads", "0.9,1", "--by", "four", "--format", "json"])).ok();
     // Later the same.
     folder.write("results.json", json);
     folder.run(&["report", "results.json", "--out", "out.html", "--plots", "later"]).ok();

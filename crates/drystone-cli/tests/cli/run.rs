@@ -344,7 +344,12 @@ fn categories_of_ones_own() {
         let scheme = &json["report"]["categories"][0];
         let categories = scheme["categories"].as_array().expect("a list").iter();
         let text = |c: &serde_json::Value| {
-            format!("{}: {} {}", c["name"].as_str().expect("a name"), c["measures"]["wait"]["count"], c["measures"]["wait"]["mean"])
+            format!(
+                "{}: {} {}",
+                c["name"].as_str().expect("a name"),
+                c["measures"]["wait"]["count"],
+                c["measures"]["wait"]["mean"]
+            )
         };
         (scheme["scheme"].as_str().expect("a scheme").to_string(), categories.map(text).collect::<Vec<_>>())
     };
@@ -360,7 +365,10 @@ fn categories_of_ones_own() {
     assert_eq!(names, ["up 0, pp -inf", "up 0, pp 0", "up 0.5, pp 0"]);
     let jobs: Vec<u64> = categories.iter().filter_map(|c| c["measures"]["wait"]["count"].as_u64()).collect();
     assert_eq!(jobs, [1, 1, 2]);
-    assert_says(&folder.run(&["run", "-w", "log.swf", "-p", "fcfs", "--by", "priority"]).fails(2), &["--priorities FILE"]);
+    assert_says(
+        &folder.run(&["run", "-w", "log.swf", "-p", "fcfs", "--by", "priority"]).fails(2),
+        &["--priorities FILE"],
+    );
     let wrong = folder.run(&["run", "-w", "log.swf", "-p", "fcfs", "--by", "classes(run=1h/1m)"]).fails(2);
     assert_says(&wrong, &["expected borders that rise, as classes(run=10m/1h/8h,procs=1/8/32)"]);
     assert_says(&folder.run(&["run", "--by", "colour"]).fails(2), &["sixteen, four", "classes("]);

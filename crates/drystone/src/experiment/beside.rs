@@ -222,7 +222,10 @@ pub(super) fn run(
         pools.push(Pool {
             simulation,
             recorder: Recorder::default(),
-            collector: Collector::new(Scope::of(&part.workload).graded(experiment.grades, &part.workload), config.clone()),
+            collector: Collector::new(
+                Scope::of(&part.workload).graded(experiment.grades, &part.workload),
+                config.clone(),
+            ),
             part,
             scale: share.scale.max(1),
             base,

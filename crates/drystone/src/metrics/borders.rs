@@ -153,12 +153,9 @@ mod tests {
     fn borders_belong_to_the_class_below() {
         let borders = Borders::parse("run=10m/1h,procs=1/8").expect("borders");
         assert_eq!((borders.to_string().as_str(), borders.classes()), ("run=600/3600,procs=1/8", 9));
-        for (run, procs, name) in [
-            (600, 1, "≤10 min × 1"),
-            (601, 2, "≤1 h × 2–8"),
-            (3_600, 8, "≤1 h × 2–8"),
-            (3_601, 9, ">1 h × >8"),
-        ] {
+        for (run, procs, name) in
+            [(600, 1, "≤10 min × 1"), (601, 2, "≤1 h × 2–8"), (3_600, 8, "≤1 h × 2–8"), (3_601, 9, ">1 h × >8")]
+        {
             assert_eq!(borders.class_name(borders.key(Span(run), procs)).as_deref(), Some(name));
         }
         let of = |text: &str, key| Borders::parse(text).expect(text).class_name(key);

@@ -249,8 +249,7 @@ impl FromStr for Scheme {
     type Err = UnknownWord;
 
     fn from_str(word: &str) -> Result<Self, Self::Err> {
-        let unknown =
-            |expected: String| UnknownWord { what: "category scheme", word: word.to_string(), expected };
+        let unknown = |expected: String| UnknownWord { what: "category scheme", word: word.to_string(), expected };
         if let Some(borders) = word.trim().strip_prefix("classes(").and_then(|rest| rest.strip_suffix(')')) {
             let expected = |needed| format!("{needed}, as classes(run=10m/1h/8h,procs=1/8/32)");
             return Borders::parse(borders).map(Scheme::Classes).map_err(|needed| unknown(expected(needed)));

@@ -34,8 +34,7 @@ pub(super) fn info(args: &InfoArgs) -> Outcome {
     file::distinct(&[Some(log)], &[("--audit", args.cleaning.audit.as_deref())])?;
     let input = Input::read(Some(log), &args.cleaning, 1, false)?;
     let description = describe(&input.workload);
-    let over_time =
-        (args.transient || args.plots.is_some()).then(|| transient(&input.workload, args.batch as usize));
+    let over_time = (args.transient || args.plots.is_some()).then(|| transient(&input.workload, args.batch as usize));
     let info = Info {
         schema: "drystone/workload-info/1",
         drystone: VERSION,

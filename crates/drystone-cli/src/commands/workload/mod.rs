@@ -1,8 +1,8 @@
 //! `drystone workload` and its commands: one file per command.
 
 mod clean;
-mod generate;
 mod figures;
+mod generate;
 mod info;
 mod outages;
 mod over_time;
