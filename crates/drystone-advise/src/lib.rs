@@ -37,6 +37,6 @@ pub use study::{Bench, Candidate, Study, Sums};
 pub use watch::Watch;
 pub use whatif::{
     Applied, ApplyError, ArrivalChange, Border, Bordered, ChangeList, ClassChange, Closure, Left, LeftOut, LimitRule,
-    Longer, NodeAmount, PairedChange, PairedWait, PartitionPremises, PoolPremises, Premises, SiteChange,
+    Longer, MemoryAmount, NodeAmount, PairedChange, PairedWait, PartitionPremises, PoolPremises, Premises, SiteChange,
     SiteChangeError, apply, limit_candidates, moment, paired,
 };

@@ -62,7 +62,7 @@ fn qos(premises: &Premises) -> Vec<SiteChange> {
     let mut all = Vec::new();
     let mut names: Vec<String> = match &premises.limits {
         Some(accounts) => accounts.qos.iter().map(|qos| qos.name.clone()).collect(),
-        None => premises.qos.clone(),
+        None => premises.qos.keys().cloned().collect(),
     };
     names.sort_by_key(|name| Reverse(name == "normal"));
     for name in names.iter().take(MOST) {

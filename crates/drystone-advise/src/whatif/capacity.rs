@@ -345,7 +345,7 @@ pub(super) fn qos(
     let premises = &mut applied.premises;
     let mut accounts = premises.limits.clone().unwrap_or_else(|| {
         let mut accounts = Accounts::new();
-        for name in premises.qos.iter().map(String::as_str).chain(["normal"]) {
+        for name in premises.qos.keys().map(String::as_str).chain(["normal"]) {
             if accounts.find_qos(name).is_none() {
                 accounts.qos.push(drystone_slurm::accounts::Qos { name: name.to_string(), ..Default::default() });
             }

@@ -104,13 +104,41 @@ pub struct Closure {
     pub of: Option<String>,
 }
 
-/// LeftOut whose jobs are left out.
+/// Jobs that are left out: those of one user, account or QOS.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum LeftOut {
     /// A user.
     User(String),
     /// An account.
     Account(String),
+    /// A QOS.
+    Qos(String),
+}
+
+/// An amount of memory of a node, in megabytes.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum MemoryAmount {
+    /// So many more, or fewer.
+    By(i64),
+    /// So many.
+    To(u64),
+    /// So many percent more, or fewer.
+    Percent(f64),
+}
+
+impl MemoryAmount {
+    /// The memory that becomes of another; `None` for less than one megabyte or more than can be
+    /// counted.
+    #[must_use]
+    pub fn of(self, now: u64) -> Option<u64> {
+        let most = 1_u64 << 40;
+        let found = match self {
+            MemoryAmount::By(more) => now.checked_add_signed(more)?,
+            MemoryAmount::To(megabytes) => megabytes,
+            MemoryAmount::Percent(percent) => (now as f64 * (1.0 + percent / 100.0)).round() as u64,
+        };
+        (1..=most).contains(&found).then_some(found)
+    }
 }
 
 /// One change of a site or a log.
@@ -133,6 +161,13 @@ pub enum SiteChange {
     },
     /// `procs +64`: processors of a log's machine.
     Procs(NodeAmount),
+    /// `memory gpu:+128G`: memory of each node of a partition or pool.
+    Memory {
+        /// The partition or pool; `None`: all nodes.
+        of: Option<String>,
+        /// Memory of a node.
+        amount: MemoryAmount,
+    },
     /// `limit-max 24h split`: the longest limit.
     LimitMax {
         /// In this partition; `None`: in all.
@@ -163,7 +198,7 @@ pub enum SiteChange {
     Maintenance(Closure),
     /// `reservation 2026-12-03T08:00/10h 16`: nodes that other jobs do without.
     Reservation(Closure),
-    /// `remove user:ada`, `remove account:physics`.
+    /// `remove user:ada`, `remove account:physics`, `remove qos:debug`.
     Remove(LeftOut),
     /// `sharing whole`, `sharing shared`: whether a job has its nodes for itself.
     Sharing {
@@ -187,9 +222,10 @@ pub enum SiteChange {
 pub struct ChangeList(pub Vec<SiteChange>);
 
 /// Words that changes begin with.
-const WORDS: [&str; 13] = [
+const WORDS: [&str; 14] = [
     "nodes",
     "procs",
+    "memory",
     "limit-max",
     "limits",
     "load",
@@ -261,6 +297,7 @@ fn read(scan: &mut Scan<'_>) -> Result<SiteChange, SiteChangeError> {
     let change = match word.to_ascii_lowercase().as_str() {
         "nodes" => nodes(scan)?,
         "procs" => SiteChange::Procs(amount(scan)?),
+        "memory" => memory(scan)?,
         "limit-max" => limit_max(scan)?,
         "limits" => limits(scan)?,
         "load" => load(scan)?,
@@ -308,6 +345,31 @@ fn amount(scan: &mut Scan<'_>) -> Result<NodeAmount, SiteChangeError> {
         true => word.parse().ok().filter(|by: &i64| by.unsigned_abs() <= 1 << 31).map(NodeAmount::By).ok_or_else(wrong),
         false => word.parse().map(NodeAmount::To).map_err(|_| wrong()),
     }
+}
+
+fn memory(scan: &mut Scan<'_>) -> Result<SiteChange, SiteChangeError> {
+    let of = if scan.has(':') { Some(named(scan, "a partition or pool")?) } else { None };
+    let (from, word) = scan.word(|c| c == ',');
+    let wrong = || scan.error(from, "expected memory of a node such as +128G, 512G, -64000M or +50%");
+    let relative = word.starts_with(['+', '-']);
+    if let Some(percent) = word.strip_suffix('%') {
+        let value = percent.parse::<f64>().ok().filter(|value| value.is_finite() && *value > -100.0);
+        let percent = value.filter(|_| relative).ok_or_else(wrong)?;
+        return Ok(SiteChange::Memory { of, amount: MemoryAmount::Percent(percent) });
+    }
+    let digits = word.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit: i64 = match word[digits.len()..].to_ascii_uppercase().as_str() {
+        "M" | "MB" => 1,
+        "G" | "GB" => 1 << 10,
+        "T" | "TB" => 1 << 20,
+        _ => return Err(wrong()),
+    };
+    let megabytes = digits.parse::<i64>().ok().and_then(|number| number.checked_mul(unit)).ok_or_else(wrong)?;
+    let amount = match relative {
+        true => MemoryAmount::By(megabytes),
+        false => MemoryAmount::To(u64::try_from(megabytes).ok().filter(|&mb| mb > 0).ok_or_else(wrong)?),
+    };
+    Ok(SiteChange::Memory { of, amount })
 }
 
 /// A length of time: `24h`, `90min`, `2d`, `30s`, or as `slurm.conf` has it with a colon.
@@ -499,13 +561,14 @@ fn is_moment(text: &str) -> bool {
 
 fn remove(scan: &mut Scan<'_>) -> Result<SiteChange, SiteChangeError> {
     let (from, kind) = scan.word(|c| c == ':');
-    let wrong = |scan: &Scan<'_>, at| scan.error(at, "expected `user:NAME` or `account:NAME`");
+    let wrong = |scan: &Scan<'_>, at| scan.error(at, "expected `user:NAME`, `account:NAME` or `qos:NAME`");
     if !scan.take(':') {
         return Err(wrong(scan, from));
     }
     Ok(SiteChange::Remove(match kind.to_ascii_lowercase().as_str() {
         "user" => LeftOut::User(scan.name("a user")?),
         "account" => LeftOut::Account(scan.name("an account")?),
+        "qos" => LeftOut::Qos(scan.name("a QOS")?),
         _ => return Err(wrong(scan, from)),
     }))
 }
@@ -532,6 +595,23 @@ impl fmt::Display for NodeAmount {
             NodeAmount::By(more) => write!(f, "{more:+}"),
             NodeAmount::To(number) => write!(f, "{number}"),
             NodeAmount::Percent(percent) => write!(f, "{percent:+}%"),
+        }
+    }
+}
+
+impl fmt::Display for MemoryAmount {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let unit = |megabytes: u64| if megabytes.is_multiple_of(1 << 10) { (1 << 10, 'G') } else { (1, 'M') };
+        match self {
+            MemoryAmount::By(more) => {
+                let (by, unit) = unit(more.unsigned_abs());
+                write!(f, "{:+}{unit}", more / by as i64)
+            }
+            MemoryAmount::To(megabytes) => {
+                let (by, unit) = unit(*megabytes);
+                write!(f, "{}{unit}", megabytes / by)
+            }
+            MemoryAmount::Percent(percent) => write!(f, "{percent:+}%"),
         }
     }
 }
@@ -564,6 +644,7 @@ impl fmt::Display for SiteChange {
         match self {
             SiteChange::Nodes { of: place, amount } => write!(f, "nodes {}{amount}", of(place)),
             SiteChange::Procs(amount) => write!(f, "procs {amount}"),
+            SiteChange::Memory { of: place, amount } => write!(f, "memory {}{amount}", of(place)),
             SiteChange::LimitMax { of: place, most, longer } => {
                 let longer = match longer {
                     Longer::Split(Span::ZERO) => "split".to_string(),
@@ -591,6 +672,7 @@ impl fmt::Display for SiteChange {
             SiteChange::Reservation(closure) => write!(f, "reservation {closure}"),
             SiteChange::Remove(LeftOut::User(name)) => write!(f, "remove user:{}", quoted(name)),
             SiteChange::Remove(LeftOut::Account(name)) => write!(f, "remove account:{}", quoted(name)),
+            SiteChange::Remove(LeftOut::Qos(name)) => write!(f, "remove qos:{}", quoted(name)),
             SiteChange::Sharing { whole } => write!(f, "sharing {}", if *whole { "whole" } else { "shared" }),
         }
     }
@@ -629,6 +711,12 @@ mod tests {
             ("maintenance @86400/2h of gpu", "maintenance @86400/2h of gpu"),
             ("reservation 2026-12-03/10h 16", "reservation 2026-12-03/10h 16"),
             ("remove account:physics", "remove account:physics"),
+            ("remove QOS:debug", "remove qos:debug"),
+            ("memory gpu:+128G", "memory gpu:+128G"),
+            ("memory 1T", "memory 1024G"),
+            ("memory -64000m", "memory -64000M"),
+            ("memory +50%", "memory +50%"),
+            ("set maxmempercpu=4096 DefMemPerCPU=2000", "set MaxMemPerCPU=4096 DefMemPerCPU=2000"),
             ("sharing whole", "sharing whole"),
             ("none", "none"),
             ("nodes +1 ;load 2", "nodes +1; load 2"),
@@ -673,6 +761,10 @@ mod tests {
             ("maintenance 2026-12-03T08:00", 28, "a length"),
             ("reservation 2026-12-03T08:00/10h", 32, "the number of nodes"),
             ("remove ada", 7, "`user:NAME`"),
+            ("memory 512", 7, "such as +128G"),
+            ("memory 50%", 7, "such as +128G"),
+            ("memory 0G", 7, "such as +128G"),
+            ("set MaxMemPerCPU=4G", 17, "a whole number"),
             ("sharing some", 8, "`whole`"),
             ("nodes +8;", 9, "expected a change"),
         ] {

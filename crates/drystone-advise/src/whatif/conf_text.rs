@@ -1,6 +1,7 @@
 //! The text of a `slurm.conf`, changed line by line.
 
 use drystone_slurm::conf::{SlurmConf, compress_hostlist, expand_hostlist};
+use std::collections::BTreeMap;
 
 /// The lines of a configuration as pairs.
 #[derive(Clone, Debug)]
@@ -165,6 +166,47 @@ impl ConfText {
         Ok(gone.iter().map(|&at| conf.nodes[at as usize].cpus).sum())
     }
 
+    /// Gives the nodes of a partition, or all, another memory; `to` makes it of the old one. A line
+    /// with other nodes beside them is divided, so that nodes keep their order. Returns how many
+    /// nodes these are.
+    pub(super) fn set_memory(
+        &mut self,
+        partition: Option<&str>,
+        to: impl Fn(u64) -> Option<u64>,
+    ) -> Result<u32, String> {
+        let conf = self.read()?;
+        let mut wanted = BTreeMap::new();
+        for node in members(&conf, partition)? {
+            let node = &conf.nodes[node as usize];
+            let memory = to(node.memory_mb);
+            let memory = memory.ok_or_else(|| format!("node {} has {} MB, and some have to stay", node.name, node.memory_mb))?;
+            wanted.insert(node.name.clone(), memory);
+        }
+        let mut lines = Vec::with_capacity(self.lines.len());
+        for line in self.lines.drain(..) {
+            let list = ConfText::get(&line, "NodeName").filter(|list| !same(list, "DEFAULT"));
+            let Some(names) = list.and_then(|list| expand_hostlist(list).ok()) else {
+                lines.push(line);
+                continue;
+            };
+            for names in names.chunk_by(|one, next| wanted.get(one) == wanted.get(next)) {
+                let mut own = line.clone();
+                // Addresses and ports are lists as long as that of the names.
+                own.retain(|(key, _)| !["NodeAddr", "NodeHostname", "Port"].iter().any(|list| same(list, key)));
+                if let Some((_, list)) = own.iter_mut().find(|(key, _)| same(key, "NodeName")) {
+                    *list = compress_hostlist(names);
+                }
+                if let Some(memory) = wanted.get(&names[0]) {
+                    ConfText::set_in(&mut own, "RealMemory", &memory.to_string());
+                }
+                lines.push(own);
+            }
+        }
+        self.lines = lines;
+        self.read()?;
+        Ok(wanted.len() as u32)
+    }
+
     /// A line like that at a place, further below: with the defaults that hold there and not here.
     fn with_defaults(&self, at: usize, last: usize, line: Vec<(String, String)>) -> Vec<(String, String)> {
         let defaults = |until: usize| {
@@ -273,6 +315,20 @@ mod tests {
         assert_eq!((conf.nodes.len(), sizes.as_slice()), (10, [8, 2, 10, 2].as_slice()));
         assert!(text.clone().remove_nodes(Some("gpu"), 2).is_err_and(|e| e.contains("at least one")));
         assert!(text.remove_nodes(Some("fat"), 1).is_err_and(|e| e.contains("no partition `fat`")));
+    }
+
+    /// `some` has the first two of four nodes with GPUs: their line is divided.
+    #[test]
+    fn memory_changes_where_it_is_asked_for() {
+        let mut text = ConfText::of(CONF);
+        assert_eq!(text.set_memory(Some("some"), |mb| Some(mb + 500)), Ok(2));
+        let conf = text.read().expect("valid");
+        let memory: Vec<(&str, u64)> = conf.nodes[7..].iter().map(|node| (node.name.as_str(), node.memory_mb)).collect();
+        assert_eq!(memory, [("cpu8", 1000), ("gpu1", 1500), ("gpu2", 1500), ("gpu3", 1000), ("gpu4", 1000)]);
+        assert!(conf.nodes.iter().all(|node| node.name.starts_with("cpu") || node.gres == "gpu:4"));
+        assert_eq!(text.set_memory(None, |_| Some(64)), Ok(12));
+        assert!(text.read().expect("valid").nodes.iter().all(|node| node.memory_mb == 64));
+        assert!(text.set_memory(None, |mb| mb.checked_sub(100)).is_err_and(|error| error.contains("cpu1 has 64 MB")));
     }
 
     #[test]

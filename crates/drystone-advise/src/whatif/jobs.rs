@@ -6,7 +6,7 @@ use super::places::can_go;
 use super::premises::ApplyError;
 use super::state::{Applied, JobDraft, Left, node_hours};
 use drystone::log::transform::Factor;
-use drystone::model::{Job, Span, Time};
+use drystone::model::{Job, Outage, Span, Time};
 use drystone_evolve::Draw;
 use drystone_slurm::conf::SlurmConf;
 use std::cmp::Reverse;
@@ -45,19 +45,26 @@ pub(super) fn refuse(
     leave_out(applied, change, longer, &format!("ask for more than {} and are refused", length(most)))
 }
 
-/// Leaves out the jobs of a user or an account.
+/// Leaves out the jobs of a user, an account or a QOS.
 pub(super) fn remove(applied: &mut Applied, change: &SiteChange, people: &LeftOut) -> Result<(), ApplyError> {
     let (known, name, what) = match people {
         LeftOut::User(name) => (&applied.premises.users, name, "user"),
         LeftOut::Account(name) => (&applied.premises.accounts, name, "account"),
+        LeftOut::Qos(name) => (&applied.premises.qos, name, "QOS"),
     };
     let by_number = name.parse::<i32>().ok().filter(|number| known.is_empty() && *number >= 0);
     let Some(number) = known.get(name).copied().or(by_number) else {
         let all: Vec<&str> = known.keys().map(String::as_str).collect();
         return Err(ApplyError::unknown(change, what, name, &all));
     };
-    let is_user = matches!(people, LeftOut::User(_));
-    let theirs = move |_: &Applied, draft: &JobDraft| number == if is_user { draft.job.user } else { draft.job.group };
+    let theirs = |_: &Applied, draft: &JobDraft| {
+        number
+            == match people {
+                LeftOut::User(_) => draft.job.user,
+                LeftOut::Account(_) => draft.job.group,
+                LeftOut::Qos(_) => draft.job.queue,
+            }
+    };
     leave_out(applied, change, theirs, &format!("of the {what} {name} are left out"))
 }
 
@@ -243,11 +250,29 @@ pub(super) fn load(
         ArrivalChange::Compressed => {
             let workload = drystone::log::transform::scale_load(applied.premises.workload.clone(), factor);
             applied.premises.workload = workload.map_err(|error| ApplyError::new(change, error.to_string()))?;
-            applied.note(format!("submit times are divided by {factor}: jobs, days and weeks come faster"));
+            let outages = applied.premises.pools.iter_mut().map(|pool| compress(&mut pool.outages, factor)).sum::<usize>();
+            let out = match outages {
+                0 => "",
+                _ => ", and outages with them, which are as much shorter: the machine lacks the same share of the time",
+            };
+            applied.note(format!("submit times are divided by {factor}: jobs, days and weeks come faster{out}"));
             Ok(())
         }
         ArrivalChange::Resampled => resample(applied, change, factor, seed),
     }
+}
+
+/// Divides the times of outages as submit times are: each meets the jobs that it met, and those
+/// that did not meet each other still do not. Returns how many there are.
+fn compress(outages: &mut Vec<Outage>, factor: Factor) -> usize {
+    for outage in outages.iter_mut() {
+        outage.begin = factor.divide(outage.begin);
+        for time in [&mut outage.end, &mut outage.announced, &mut outage.expected] {
+            *time = time.map(|time| factor.divide(time));
+        }
+    }
+    outages.retain(|outage| outage.end.is_none_or(|end| end > outage.begin));
+    outages.len()
 }
 
 /// Repeats or leaves out days of users: all jobs that a user submitted on a day stay together. A

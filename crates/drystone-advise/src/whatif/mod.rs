@@ -10,6 +10,7 @@ mod capacity;
 mod change;
 mod conf_text;
 mod jobs;
+mod memory;
 mod moment;
 mod paired;
 mod places;
@@ -21,7 +22,8 @@ mod state;
 
 pub use candidates::limit_candidates;
 pub use change::{
-    ArrivalChange, Border, Bordered, ChangeList, Closure, LeftOut, LimitRule, Longer, NodeAmount, SiteChange,
+    ArrivalChange, Border, Bordered, ChangeList, Closure, LeftOut, LimitRule, Longer, MemoryAmount, NodeAmount,
+    SiteChange,
 };
 pub use moment::moment;
 pub use paired::{ClassChange, PairedChange, PairedWait, paired};

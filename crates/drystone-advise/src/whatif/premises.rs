@@ -65,8 +65,8 @@ pub struct Premises {
     pub users: BTreeMap<String, i32>,
     /// Numbers of accounts by name.
     pub accounts: BTreeMap<String, i32>,
-    /// Names of QOS.
-    pub qos: Vec<String>,
+    /// Numbers of QOS by name.
+    pub qos: BTreeMap<String, i32>,
     /// Associations and QOS with their limits, where they are simulated.
     pub limits: Option<Accounts>,
     /// True if the policy knows partitions, QOS and nodes: Slurm's own does.
@@ -99,7 +99,7 @@ impl Premises {
             pools: vec![pool],
             users: BTreeMap::new(),
             accounts: BTreeMap::new(),
-            qos: Vec::new(),
+            qos: BTreeMap::new(),
             limits: None,
             is_slurm: false,
         }

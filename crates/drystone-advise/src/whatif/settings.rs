@@ -2,6 +2,7 @@
 
 use super::change::SiteChange;
 use super::conf_text::ConfText;
+use super::memory;
 use super::premises::ApplyError;
 use super::scan::{Scan, SiteChangeError};
 use super::state::Applied;
@@ -10,7 +11,7 @@ use drystone::text::nearest;
 use drystone_slurm::conf::{KNOBS, Knob};
 
 /// Settings with a line of their own that the model of Slurm heeds, and the shape of their values.
-const LINES: [(&str, Shape); 13] = [
+const LINES: [(&str, Shape); 15] = [
     ("PriorityType", Shape::Priority),
     ("PriorityWeightAge", Shape::Whole),
     ("PriorityWeightFairshare", Shape::Whole),
@@ -24,6 +25,8 @@ const LINES: [(&str, Shape); 13] = [
     ("PriorityFavorSmall", Shape::YesNo),
     ("SchedulerType", Shape::Scheduler),
     ("AccountingStorageEnforce", Shape::Any),
+    (memory::DEFAULT, Shape::Whole),
+    (memory::MOST, Shape::Whole),
 ];
 
 /// Shapes of values.
@@ -106,6 +109,8 @@ pub(super) fn read(scan: &mut Scan<'_>) -> Result<Vec<(String, String)>, SiteCha
 /// Puts settings into the configuration of every pool.
 pub(super) fn set(applied: &mut Applied, change: &SiteChange, all: &[(String, String)]) -> Result<(), ApplyError> {
     super::capacity::needs_slurm(applied, change, "settings of slurm.conf")?;
+    let asks_memory = all.iter().any(|(key, _)| [memory::DEFAULT, memory::MOST].contains(&key.as_str()));
+    let was: Vec<_> = applied.premises.pools.iter().map(|pool| pool.conf.clone()).collect();
     for pool in &mut applied.premises.pools {
         let Some(conf) = &pool.conf else { continue };
         let mut text = ConfText::of(conf);
@@ -121,5 +126,5 @@ pub(super) fn set(applied: &mut Applied, change: &SiteChange, all: &[(String, St
         text.read().map_err(|problem| ApplyError::new(change, problem))?;
         pool.conf = Some(text.text());
     }
-    Ok(())
+    if asks_memory { memory::per_processor(applied, change, &was) } else { Ok(()) }
 }

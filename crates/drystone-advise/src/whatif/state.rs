@@ -2,7 +2,7 @@
 
 use super::change::{ChangeList, Longer, SiteChange};
 use super::premises::{ApplyError, Premises};
-use super::{capacity, jobs, places, settings};
+use super::{capacity, jobs, memory, places, settings};
 use drystone::model::{
     Adopted, After, Circumstances, DemandId, Job, JobId, Machine, ResourceTable, Span, Then, Time, Truth, Workload,
 };
@@ -100,6 +100,7 @@ impl Applied {
         match change {
             SiteChange::Nodes { of, amount } => capacity::nodes(self, change, of.as_deref(), *amount),
             SiteChange::Procs(amount) => capacity::procs(self, change, *amount),
+            SiteChange::Memory { of, amount } => memory::nodes(self, change, of.as_deref(), *amount),
             SiteChange::LimitMax { of, most, longer: Longer::Refused } => {
                 jobs::refuse(self, change, of.as_deref(), *most)
             }

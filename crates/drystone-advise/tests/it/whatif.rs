@@ -2,7 +2,9 @@
 
 use drystone::experiment::Experiment;
 use drystone::metrics::{Config, JobRow};
-use drystone::model::{Job, Machine, Outages, Provenance, Span, Status, Time, Truth, Workload};
+use drystone::model::{
+    Job, Machine, Outage, Outages, Provenance, Span, Status, Time, Truth, Which, Workload,
+};
 use drystone::policy::PolicySpec;
 use drystone_advise::{Applied, PartitionPremises, PoolPremises, Premises, apply};
 use proptest::prelude::*;
@@ -29,7 +31,7 @@ fn premises(procs: u32, jobs: &[(i64, i64, u32, i64, i32)]) -> Premises {
         pools: vec![pool],
         users: BTreeMap::new(),
         accounts: BTreeMap::new(),
-        qos: Vec::new(),
+        qos: BTreeMap::new(),
         limits: None,
         is_slurm: false,
     }
@@ -129,6 +131,38 @@ fn no_job_runs_into_a_maintenance() {
     assert_eq!(starts(&closed, "easy"), [(0, 0), (10_000, 13_650), (20_000, 20_000)]);
 }
 
+/// Load by compression moves outages with the jobs that they met: at twice the load the job of
+/// 10,000 s comes at 5,000 s, and the outage of 10,050 to 13,650 s is one of 5,025 to 6,825 s.
+#[test]
+fn outages_move_with_the_load() {
+    let jobs = [(0, 10, 1, 100, 1), (10_000, 10, 1, 100, 1), (20_000, 10, 1, 100, 1)];
+    let mut before = premises(2, &jobs);
+    before.pools[0].outages =
+        vec![Outage::window(Which::Count(2), Time(0), Time(10_050), Time(13_650)), Outage::failure(Which::Count(1), Time(15_000), Some(Time(15_001)))];
+    let faster = after(&before, "load 2");
+    assert_eq!(starts(&faster, "easy"), [(0, 0), (5_000, 6_825), (10_000, 10_000)]);
+    // A second that is halved is none.
+    assert_eq!(faster.premises.pools[0].outages.len(), 1);
+    assert!(faster.notes[0].contains("outages with them"), "{:?}", faster.notes);
+}
+
+/// Jobs of a QOS are left out by its name.
+#[test]
+fn a_qos_is_left_out() {
+    let mut before = premises(4, &[(0, 10, 1, 100, 1), (1, 10, 1, 100, 2), (2, 10, 1, 100, 1)]);
+    let workload = &before.workload;
+    let mut jobs = workload.jobs().to_vec();
+    jobs.iter_mut().zip([1, 2, 1]).for_each(|(job, queue)| job.queue = queue);
+    let again = Workload::new(workload.machine(), jobs, workload.truth().to_vec(), Provenance::default());
+    before.workload = again.expect("possible");
+    before.qos = BTreeMap::from([("normal".to_string(), 1), ("debug".to_string(), 2)]);
+    let left = after(&before, "remove qos:debug");
+    assert_eq!((left.origin.as_slice(), left.left.jobs), ([Some(0), Some(2)].as_slice(), 1));
+    let clock = |_: &str| Ok(Time(0));
+    let error = apply(&before, &"remove qos:gold".parse().expect("a change"), &clock, 1).expect_err("none");
+    assert!(error.to_string().contains("no QOS is called `gold`; there are debug, normal"), "{error}");
+}
+
 #[test]
 fn what_cannot_be_is_told() {
     let before = premises(4, &[(0, 10, 1, 100, 1)]);
@@ -144,6 +178,7 @@ fn what_cannot_be_is_told() {
         ("sharing whole", "for itself already"),
         ("remove user:1", "no job is left"),
         ("reservation @0/1h 9", "has 4 nodes"),
+        ("memory +1G", "Slurm's own scheduler does"),
     ] {
         let error = apply(&before, &changes.parse().expect("a change"), &clock, 1).expect_err(changes);
         assert!(error.to_string().contains(part), "{changes}: {error}");

@@ -43,6 +43,10 @@ pub(crate) struct WhatifArgs {
     #[arg(long, value_name = "N,...", allow_hyphen_values = true, value_parser = procs, help_heading = "Changes")]
     pub(crate) procs_change: Vec<Several>,
 
+    /// Memory of each node of a partition or pool, such as gpu:+128G, 512G or +50%.
+    #[arg(long, value_name = "[PLACE:]AMOUNT,...", allow_hyphen_values = true, value_parser = memory, help_heading = "Changes")]
+    pub(crate) memory: Vec<Several>,
+
     /// Longest limit of jobs, such as 24h or gpu:24h; longer jobs are refused unless --split.
     #[arg(long, value_name = "[PARTITION:]TIME", help_heading = "Changes")]
     pub(crate) limit_max: Vec<String>,
@@ -82,7 +86,7 @@ pub(crate) struct WhatifArgs {
     #[arg(long, value_name = "BEGIN/LENGTH N", value_parser = |text: &str| one("reservation", text), help_heading = "Changes")]
     pub(crate) reservation: Vec<SiteChange>,
 
-    /// User or account without whose jobs is simulated: user:ada, account:physics.
+    /// User, account or QOS without whose jobs is simulated: user:ada, account:physics, qos:debug.
     #[arg(long, value_name = "KIND:NAME", value_parser = |text: &str| one("remove", text), help_heading = "Changes")]
     pub(crate) remove: Vec<SiteChange>,
 
@@ -192,6 +196,10 @@ fn procs(text: &str) -> Result<Several, String> {
     several("procs", text)
 }
 
+fn memory(text: &str) -> Result<Several, String> {
+    several("memory", text)
+}
+
 impl WhatifArgs {
     /// The alternatives: every choice of one value of each option that is given, then those of
     /// `--change`.
@@ -200,6 +208,7 @@ impl WhatifArgs {
         let flat = |several: &[Several]| several.iter().flat_map(|several| several.0.clone()).collect::<Vec<_>>();
         axes.push(flat(&self.nodes));
         axes.push(flat(&self.procs_change));
+        axes.push(flat(&self.memory));
         let longer = match self.split.as_deref() {
             None => "refuse".to_string(),
             Some(overhead) => format!("split {overhead}"),

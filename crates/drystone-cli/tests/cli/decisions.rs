@@ -104,6 +104,42 @@ fn a_few_seconds_lead_no_sentence() {
     assert!(text.contains("Recommended  keep fcfs"), "{text}");
 }
 
+/// Rounds of jobs of 4,000 s on four processors, a second apart: one of three, one of four, one of
+/// one processor for 3,900 s, and `more` of three. In the order of arrival the third waits until
+/// 8,000 s, beside the first under EASY not at all; the others start at 4,000 s, and at 8,000 s,
+/// 12,000 s, … each time. Each round and so each week is like every other, and the gain is known to
+/// the second.
+fn third_job_alone_gains(more: i64) -> String {
+    let round = |at: i64| {
+        let widths = [(3, 4_000), (4, 4_000), (1, 3_900)].into_iter().chain((0..more).map(|_| (3, 4_000)));
+        (at..).zip(widths).map(|(at, (procs, run))| (at, run, procs, run)).collect::<Vec<_>>()
+    };
+    log(4, (0..50).flat_map(|k| round(k / 5 * WEEK + k % 5 * 100_000)).collect())
+}
+
+/// A gain below 2 % is hardly any, however sure it is, and the recommendation is in doubt; one of
+/// 2.5 % is not.
+#[test]
+fn a_recommendation_that_hardly_gains_is_in_doubt() {
+    let folder = Folder::new();
+    for (more, doubt) in [(20, Some("the gain may be as small as 0.9%")), (11, None)] {
+        folder.write("log.swf", third_job_alone_gains(more));
+        let args = ["compare", "log.swf", "-p", "fcfs", "-p", "easy", "--baseline", "fcfs", "--quiet"];
+        let json = folder.run(&[&args[..], &["--format", "json"]].concat()).json();
+        let waits = (3_999 + 7_998 + (0..more).map(|k| 8_000 + 4_000 * k - (3 + k)).sum::<i64>()) as f64;
+        let wait = json.pointer("/comparison/policies/0/changes/0").expect("a change");
+        assert!(wait["relative"].as_f64().is_some_and(|r| (r + 7_998.0 / waits).abs() < 1e-9), "{wait}");
+        assert_eq!((&wait["verdict"], &json["summary"]["recommended"]), (&"better".into(), &"easy".into()));
+        let doubts: Vec<&str> =
+            json["summary"]["doubts"].as_array().expect("a list").iter().filter_map(Value::as_str).collect();
+        assert_eq!(doubts, doubt.into_iter().collect::<Vec<_>>(), "{more}");
+        let headline = json["summary"]["headline"].as_str().expect("a sentence");
+        assert_eq!(headline.contains("easy is recommended, in doubt"), doubt.is_some(), "{headline}");
+        let text = folder.run(&args).ok();
+        assert_eq!(text.contains("easy, in doubt: "), doubt.is_some(), "{text}");
+    }
+}
+
 /// A job as wide as the machine, among others that overlap for weeks, never starts where any job
 /// starts that fits.
 #[test]

@@ -390,6 +390,66 @@ fn jobs_that_can_never_run_are_refused_and_counted() {
     assert!(text.contains("28 jobs") && text.contains("can never run"), "{text}");
 }
 
+/// Memory of nodes, and memory of jobs for each processor. Of the 140 jobs 28 take 50,000 MB on two
+/// processors, which two of the nodes have; the others take 2,000 or 1,000 MB a processor.
+#[test]
+fn memory_is_changed_on_nodes_and_for_processors() {
+    let folder = Folder::new();
+    demanding(&folder);
+    let cases = [
+        // No node has 50,000 MB any longer.
+        ("memory cpu:32G", 28, "6 nodes have a memory of 32G"),
+        ("memory +50%", 0, "8 nodes have a memory of +50% beside what there was"),
+        // 50,000 MB cost four processors instead of two, which a large node has; five cost too
+        // much.
+        ("set MaxMemPerCPU=12500", 0, "28 jobs ask for more memory than goes with their processors and get 56 processors"),
+        ("set MaxMemPerCPU=10000", 28, "28 jobs ask for more memory"),
+        ("set MaxMemPerCPU=25000", 0, "0 jobs ask for more memory"),
+        // No job had a default.
+        ("set DefMemPerCPU=4000", 0, "0 jobs whose memory"),
+    ];
+    let mut args = vec!["whatif", "site", "--quiet", "--format", "json"];
+    cases.iter().for_each(|(change, ..)| args.extend(["--change", change]));
+    let found = folder.run(&args).json();
+    for (one, (change, refused, told)) in found["alternatives"].as_array().expect("all").iter().zip(cases) {
+        assert_eq!(one["refused"], refused, "{change}: {one}");
+        let notes = one["notes"].to_string();
+        assert!(notes.contains(told), "{change}: {notes}");
+    }
+    // 84 jobs have 2,000 MB for each of two processors. At 20,000 MB those with GPUs find no node,
+    // and the others wait for the two large ones.
+    let conf = folder.read("demands.conf");
+    folder.write("default.conf", format!("DefMemPerCPU=2000\n{conf}"));
+    folder.run(&["import", "jobs.psv", "--machine", "default.conf", "--out", "other"]).ok();
+    let args = ["whatif", "other", "--quiet", "--format", "json", "--change", "set DefMemPerCPU=20000"];
+    let found = folder.run(&args).json();
+    let one = &found["alternatives"][0];
+    assert!(one["notes"].to_string().contains("84 jobs whose memory"), "{}", one["notes"]);
+    assert_eq!(one["refused"], 28);
+    let classes = one["classes"].as_array().expect("classes");
+    let of_cpu = classes.iter().find(|class| class["by"] == "partition" && class["class"] == "cpu").expect("a class");
+    assert!(of_cpu["difference"].as_f64().is_some_and(|more| more > 0.0), "{of_cpu}");
+    let error = folder.run(&["whatif", "site", "--quiet", "--memory", "cpu:-16000M"]).fails(2);
+    assert!(error.contains("node n1 has 16000 MB, and some have to stay"), "{error}");
+    folder.write("processors.conf", conf.replace("CR_Core_Memory", "CR_Core"));
+    folder.run(&["import", "jobs.psv", "--machine", "processors.conf", "--out", "cores"]).ok();
+    let error = folder.run(&["whatif", "cores", "--quiet", "--memory", "+1G"]).fails(2);
+    assert!(error.contains("does not count memory"), "{error}");
+}
+
+/// Load by compression says which records neither side has.
+#[test]
+fn load_says_what_it_leaves_out() {
+    let folder = Folder::new();
+    demanding(&folder);
+    let text = folder.run(&["whatif", "site", "--quiet", "--load", "1.2"]).ok().replace('\n', " ");
+    assert!(text.contains("nodes that were out"), "{text}");
+    for kept in [&["--load", "1.2", "--arrivals", "resampled"][..], &["--nodes", "cpu:+1"]] {
+        let args = [&["whatif", "site", "--quiet"][..], kept].concat();
+        assert!(!folder.run(&args).ok().contains("neither side has"), "{kept:?}");
+    }
+}
+
 /// A column has one unit, and an interval that has zero in it shows a negative and a positive end.
 #[test]
 fn a_column_has_one_unit() {

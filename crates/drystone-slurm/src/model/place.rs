@@ -297,7 +297,7 @@ impl Idle {
     /// One evaluation: whole runs of consecutive nodes, the tightest that suffices first, else the
     /// largest.
     fn evaluate(&self, job: &Pending, usable: &NodeSet) -> Option<Alloc> {
-        let mut runs = Vec::new();
+        let mut runs = Vec::with_capacity(32);
         usable.runs(&mut runs);
         let mut need = Need {
             cpus: i64::from(job.cpus),
@@ -305,7 +305,7 @@ impl Idle {
             most: i64::from(job.max_nodes),
             threads: i64::from(self.threads),
         };
-        let mut taken: Vec<(usize, u32)> = Vec::new();
+        let mut taken: Vec<(usize, u32)> = Vec::with_capacity(job.min_nodes.clamp(16, 256) as usize);
         while !need.met() && need.most > 0 {
             let best = self.best_run(&runs, &need)?;
             // The order of runs decides ties.

@@ -217,7 +217,7 @@ fn premises(args: &WhatifArgs, input: &Input, outages: &Outages, own_names: Opti
     let workload = input.workload.clone();
     let mut users = BTreeMap::new();
     let mut accounts = BTreeMap::new();
-    let mut qos = Vec::new();
+    let mut qos = BTreeMap::new();
     let mut pools = Vec::new();
     let machine = workload.machine().procs;
     match &input.site {
@@ -254,8 +254,6 @@ fn premises(args: &WhatifArgs, input: &Input, outages: &Outages, own_names: Opti
                 accounts.extend(more_accounts);
                 qos.extend(more_qos);
             }
-            qos.sort();
-            qos.dedup();
         }
         None => return Ok(Premises::of_log(workload, outages.list().to_vec(), f64::from(args.cpus))),
     }

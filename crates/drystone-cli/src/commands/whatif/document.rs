@@ -291,6 +291,9 @@ fn notes(result: &WhatIf) -> Vec<String> {
             )
         })
         .collect();
+    if let Some(without) = result.without {
+        all.insert(0, without.to_string());
+    }
     if !gone.is_empty() {
         all.push(format!("Left out, and in no difference nor in the mean wait after it: {}.", gone.join(", ")));
     }

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 pub(super) struct Named {
     pub(super) users: BTreeMap<String, i32>,
     pub(super) accounts: BTreeMap<String, i32>,
-    pub(super) qos: Vec<String>,
+    pub(super) qos: BTreeMap<String, i32>,
     pub(super) partitions: Vec<(String, i32)>,
 }
 
@@ -21,7 +21,7 @@ pub(super) fn names(text: &str) -> Named {
         match kind {
             "user" => drop(named.users.insert(name.to_string(), number)),
             "account" | "group" => drop(named.accounts.insert(name.to_string(), number)),
-            "qos" => named.qos.push(name.to_string()),
+            "qos" => drop(named.qos.insert(name.to_string(), number)),
             "partition" => named.partitions.push((name.to_string(), number)),
             _ => {}
         }

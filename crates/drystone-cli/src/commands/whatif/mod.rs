@@ -23,6 +23,10 @@ use drystone_advise::{Applied, ArrivalChange, ChangeList, SiteChange, apply};
 /// Most alternatives that are simulated at once.
 const MOST: usize = 100;
 
+/// Records that load by compression cannot keep.
+const WITHOUT: &str = "Load by compression moves every job, so neither side has what the site recorded at its own times: nodes that were \
+                       out, and jobs that ran or waited at the beginning. --arrivals resampled keeps both.";
+
 pub(crate) fn whatif(args: &WhatifArgs) -> Outcome {
     message::be_quiet(args.quiet);
     let read = [args.source.path(), args.slurm.as_deref(), args.accounts.as_deref()];
@@ -144,6 +148,7 @@ fn answer(
         periods: found.before.periods.count(),
         clock_noise: found.noise,
         machine: input.site.as_ref().filter(|_| !baseline.premises.is_slurm).map(crate::site::SiteInput::assumed),
+        without: input.site.as_ref().filter(|site| site.plain).map(|_| WITHOUT),
         example: args.source.path().is_none(),
         whole: args.details,
         before: found.before.figures(),

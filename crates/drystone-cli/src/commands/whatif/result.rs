@@ -35,6 +35,9 @@ pub(super) struct WhatIf {
     pub(super) clock_noise: Option<f64>,
     /// Assumptions about the machine.
     pub(super) machine: Option<String>,
+    /// Records that neither side has, and why.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) without: Option<&'static str>,
     #[serde(skip)]
     pub(super) example: bool,
     #[serde(skip)]

@@ -1,0 +1,162 @@
+//! Memory: of nodes, and what jobs get of it by default or at most for each processor.
+
+use super::change::{MemoryAmount, SiteChange};
+use super::conf_text::ConfText;
+use super::places::retotalled;
+use super::premises::ApplyError;
+use super::state::Applied;
+use drystone::model::{Demand, NodeMemory, NodeShape, ResourceTableBuilder};
+use drystone_slurm::conf::{Partition, SlurmConf};
+use drystone_slurm::model::Machine;
+
+/// Megabytes for each processor of a job that asks for no memory.
+pub(super) const DEFAULT: &str = "DefMemPerCPU";
+
+/// The most megabytes for each processor; a job that asks for more gets more processors.
+pub(super) const MOST: &str = "MaxMemPerCPU";
+
+/// The error of a configuration under which memory holds no job back.
+fn counted(change: &SiteChange, conf: &SlurmConf) -> Result<(), ApplyError> {
+    match Machine::from_conf(conf).resources.memory.is_empty() {
+        false => Ok(()),
+        true => Err(ApplyError::new(
+            change,
+            "slurm.conf does not count memory, so it would change nothing: that needs RealMemory of its nodes and \
+             SelectTypeParameters with _Memory, such as CR_Core_Memory",
+        )),
+    }
+}
+
+/// Gives the nodes of a partition, a pool or the site another memory.
+pub(super) fn nodes(
+    applied: &mut Applied,
+    change: &SiteChange,
+    of: Option<&str>,
+    amount: MemoryAmount,
+) -> Result<(), ApplyError> {
+    super::capacity::needs_slurm(applied, change, "memory of nodes")?;
+    let places: Vec<(usize, Option<&str>)> = match of {
+        None => (0..applied.premises.pools.len()).map(|at| (at, None)).collect(),
+        Some(name) => match applied.premises.place(change, name)? {
+            (at, true) => vec![(at, Some(name))],
+            (at, false) => vec![(at, None)],
+        },
+    };
+    let mut changed = 0;
+    for (at, partition) in places {
+        let pool = &mut applied.premises.pools[at];
+        let Some(conf) = &pool.conf else { continue };
+        let mut text = ConfText::of(conf);
+        let wrong = |problem: String| ApplyError::new(change, problem);
+        counted(change, &text.read().map_err(wrong)?)?;
+        changed += text.set_memory(partition, |megabytes| amount.of(megabytes)).map_err(wrong)?;
+        let conf = text.read().map_err(wrong)?;
+        pool.conf = Some(text.text());
+        if let Some(table) = &applied.table {
+            applied.table = Some(retotalled(table, pool, &conf).map_err(|error| wrong(error.to_string()))?);
+        }
+    }
+    let relative = matches!(amount, MemoryAmount::By(_) | MemoryAmount::Percent(_));
+    let s = if changed == 1 { "" } else { "s" };
+    applied.note(format!("{changed} node{s} have a memory of {amount}{}", if relative { " beside what there was" } else { "" }));
+    let drafts = applied.drafts();
+    applied.rebuild(change, drafts)
+}
+
+/// A key of a partition, else of the whole configuration, in megabytes.
+fn limit(conf: &SlurmConf, part: &Partition, key: &str) -> Option<u64> {
+    let own = part.others.iter().find(|(own, _)| own.eq_ignore_ascii_case(key)).map(|(_, value)| value.as_str());
+    own.or_else(|| conf.setting(key)).and_then(|text| text.parse().ok()).filter(|&mb| mb > 0)
+}
+
+/// Returns whether a job's memory is what it gets without asking.
+fn is_default(shape: &NodeShape, procs: u64, conf: &SlurmConf, part: &Partition) -> bool {
+    let nodes = u64::from(shape.nodes.0.max(1));
+    let each = match (limit(conf, part, DEFAULT), limit(conf, part, "DefMemPerNode")) {
+        (Some(mb), _) => mb.saturating_mul(1_024).saturating_mul(procs),
+        (None, Some(mb)) => mb.saturating_mul(1_024).saturating_mul(nodes),
+        (None, None) => return matches!(shape.memory, NodeMemory::Whole | NodeMemory::None),
+    };
+    let asked = match shape.memory {
+        NodeMemory::PerCore(kb) => kb.saturating_mul(procs),
+        NodeMemory::PerNode(kb) => kb.saturating_mul(nodes),
+        NodeMemory::None => return true,
+        NodeMemory::Whole | NodeMemory::PerDevice(_) => return false,
+    };
+    // Records have rounded megabytes of each node.
+    asked.abs_diff(each) < 1_024 * nodes
+}
+
+/// Gives a job the processors that its memory costs. Returns how many it has then.
+fn bounded(shape: &mut NodeShape, procs: u64, most: u64) -> u64 {
+    let most = most.saturating_mul(1_024);
+    match shape.memory {
+        NodeMemory::PerCore(kb) if kb > most => {
+            let times = kb.div_ceil(most);
+            shape.cores_per_task = shape.cores_per_task.max(1).saturating_mul(u32::try_from(times).unwrap_or(u32::MAX));
+            shape.memory = NodeMemory::PerCore(kb.div_ceil(times));
+            procs.saturating_mul(times)
+        }
+        NodeMemory::PerNode(kb) => {
+            let least = kb.div_ceil(most);
+            let nodes = u64::from(shape.nodes.0.max(1));
+            if least.saturating_mul(nodes) <= procs {
+                return procs;
+            }
+            shape.least_cores = shape.least_cores.max(u32::try_from(least).unwrap_or(u32::MAX));
+            least.saturating_mul(nodes)
+        }
+        _ => procs,
+    }
+}
+
+/// Gives jobs the memory and the processors of the default and the most memory for each processor.
+/// `was` are the configurations before, pool by pool.
+pub(super) fn per_processor(applied: &mut Applied, change: &SiteChange, was: &[Option<String>]) -> Result<(), ApplyError> {
+    let wrong = |problem: String| ApplyError::new(change, problem);
+    let read = |text: &Option<String>| text.as_deref().map(|text| ConfText::of(text).read().map_err(wrong)).transpose();
+    let old: Vec<Option<SlurmConf>> = was.iter().map(read).collect::<Result<_, _>>()?;
+    let pools = applied.premises.pools.iter();
+    let new: Vec<Option<SlurmConf>> = pools.map(|pool| read(&pool.conf)).collect::<Result<_, _>>()?;
+    new.iter().flatten().try_for_each(|conf| counted(change, conf))?;
+    let Some(table) = applied.table.clone() else { return Ok(()) };
+    let mut builder = ResourceTableBuilder::from(&*table);
+    let (mut defaults, mut wider, mut more) = (0_u64, 0_u64, 0_u64);
+    let mut drafts = applied.drafts();
+    for draft in &mut drafts {
+        let job = &mut draft.job;
+        let at = applied.premises.pool_of(job);
+        let pool = &applied.premises.pools[at];
+        let name = pool.partitions.iter().find(|partition| partition.number == job.partition);
+        let part = |conf: &SlurmConf| name.and_then(|name| conf.partition(&name.name)).or(conf.partitions.first()).cloned();
+        let (Some(before), Some(after)) = (&old[at], &new[at]) else { continue };
+        let (Some(own), Some(demand)) = (part(before), table.demand(job.demand)) else { continue };
+        let Some(mut shape) = demand.shape.clone().filter(|_| !draft.place.is_some_and(|place| applied.is_running(place)))
+        else {
+            continue;
+        };
+        let scale = pool.scale.max(1);
+        let procs = u64::from(job.procs.div_ceil(scale));
+        if limit(before, &own, DEFAULT) != limit(after, &own, DEFAULT) && is_default(&shape, procs, before, &own) {
+            shape.memory = limit(after, &own, DEFAULT).map_or(NodeMemory::Whole, |mb| NodeMemory::PerCore(mb * 1_024));
+            defaults += 1;
+        }
+        let wanted = limit(after, &own, MOST).map_or(procs, |most| bounded(&mut shape, procs, most));
+        if wanted > procs {
+            wider += 1;
+            more += wanted - procs;
+            job.procs = u32::try_from(wanted).unwrap_or(u32::MAX).saturating_mul(scale);
+        }
+        if Some(&shape) != demand.shape.as_ref() {
+            // The model of Slurm counts the amounts by itself.
+            let demand = Demand { totals: Vec::new(), shape: Some(shape) };
+            job.demand = builder.intern(demand).map_err(|error| wrong(error.to_string()))?;
+        }
+    }
+    applied.table = Some(builder.finish());
+    applied.note(format!(
+        "{defaults} jobs whose memory is what jobs get without asking get the new default; {wider} jobs ask for more memory than \
+         goes with their processors and get {more} processors more for it"
+    ));
+    applied.rebuild(change, drafts)
+}
