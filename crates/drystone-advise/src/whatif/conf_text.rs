@@ -179,7 +179,8 @@ impl ConfText {
         for node in members(&conf, partition)? {
             let node = &conf.nodes[node as usize];
             let memory = to(node.memory_mb);
-            let memory = memory.ok_or_else(|| format!("node {} has {} MB, and some have to stay", node.name, node.memory_mb))?;
+            let memory =
+                memory.ok_or_else(|| format!("node {} has {} MB, and some have to stay", node.name, node.memory_mb))?;
             wanted.insert(node.name.clone(), memory);
         }
         let mut lines = Vec::with_capacity(self.lines.len());
@@ -323,7 +324,8 @@ mod tests {
         let mut text = ConfText::of(CONF);
         assert_eq!(text.set_memory(Some("some"), |mb| Some(mb + 500)), Ok(2));
         let conf = text.read().expect("valid");
-        let memory: Vec<(&str, u64)> = conf.nodes[7..].iter().map(|node| (node.name.as_str(), node.memory_mb)).collect();
+        let memory: Vec<(&str, u64)> =
+            conf.nodes[7..].iter().map(|node| (node.name.as_str(), node.memory_mb)).collect();
         assert_eq!(memory, [("cpu8", 1000), ("gpu1", 1500), ("gpu2", 1500), ("gpu3", 1000), ("gpu4", 1000)]);
         assert!(conf.nodes.iter().all(|node| node.name.starts_with("cpu") || node.gres == "gpu:4"));
         assert_eq!(text.set_memory(None, |_| Some(64)), Ok(12));

@@ -250,7 +250,8 @@ pub(super) fn load(
         ArrivalChange::Compressed => {
             let workload = drystone::log::transform::scale_load(applied.premises.workload.clone(), factor);
             applied.premises.workload = workload.map_err(|error| ApplyError::new(change, error.to_string()))?;
-            let outages = applied.premises.pools.iter_mut().map(|pool| compress(&mut pool.outages, factor)).sum::<usize>();
+            let outages =
+                applied.premises.pools.iter_mut().map(|pool| compress(&mut pool.outages, factor)).sum::<usize>();
             let out = match outages {
                 0 => "",
                 _ => ", and outages with them, which are as much shorter: the machine lacks the same share of the time",

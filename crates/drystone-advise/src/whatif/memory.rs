@@ -58,7 +58,10 @@ pub(super) fn nodes(
     }
     let relative = matches!(amount, MemoryAmount::By(_) | MemoryAmount::Percent(_));
     let s = if changed == 1 { "" } else { "s" };
-    applied.note(format!("{changed} node{s} have a memory of {amount}{}", if relative { " beside what there was" } else { "" }));
+    applied.note(format!(
+        "{changed} node{s} have a memory of {amount}{}",
+        if relative { " beside what there was" } else { "" }
+    ));
     let drafts = applied.drafts();
     applied.rebuild(change, drafts)
 }
@@ -112,7 +115,11 @@ fn bounded(shape: &mut NodeShape, procs: u64, most: u64) -> u64 {
 
 /// Gives jobs the memory and the processors of the default and the most memory for each processor.
 /// `was` are the configurations before, pool by pool.
-pub(super) fn per_processor(applied: &mut Applied, change: &SiteChange, was: &[Option<String>]) -> Result<(), ApplyError> {
+pub(super) fn per_processor(
+    applied: &mut Applied,
+    change: &SiteChange,
+    was: &[Option<String>],
+) -> Result<(), ApplyError> {
     let wrong = |problem: String| ApplyError::new(change, problem);
     let read = |text: &Option<String>| text.as_deref().map(|text| ConfText::of(text).read().map_err(wrong)).transpose();
     let old: Vec<Option<SlurmConf>> = was.iter().map(read).collect::<Result<_, _>>()?;
@@ -128,10 +135,12 @@ pub(super) fn per_processor(applied: &mut Applied, change: &SiteChange, was: &[O
         let at = applied.premises.pool_of(job);
         let pool = &applied.premises.pools[at];
         let name = pool.partitions.iter().find(|partition| partition.number == job.partition);
-        let part = |conf: &SlurmConf| name.and_then(|name| conf.partition(&name.name)).or(conf.partitions.first()).cloned();
+        let part =
+            |conf: &SlurmConf| name.and_then(|name| conf.partition(&name.name)).or(conf.partitions.first()).cloned();
         let (Some(before), Some(after)) = (&old[at], &new[at]) else { continue };
         let (Some(own), Some(demand)) = (part(before), table.demand(job.demand)) else { continue };
-        let Some(mut shape) = demand.shape.clone().filter(|_| !draft.place.is_some_and(|place| applied.is_running(place)))
+        let Some(mut shape) =
+            demand.shape.clone().filter(|_| !draft.place.is_some_and(|place| applied.is_running(place)))
         else {
             continue;
         };

@@ -2,9 +2,7 @@
 
 use drystone::experiment::Experiment;
 use drystone::metrics::{Config, JobRow};
-use drystone::model::{
-    Job, Machine, Outage, Outages, Provenance, Span, Status, Time, Truth, Which, Workload,
-};
+use drystone::model::{Job, Machine, Outage, Outages, Provenance, Span, Status, Time, Truth, Which, Workload};
 use drystone::policy::PolicySpec;
 use drystone_advise::{Applied, PartitionPremises, PoolPremises, Premises, apply};
 use proptest::prelude::*;
@@ -137,8 +135,10 @@ fn no_job_runs_into_a_maintenance() {
 fn outages_move_with_the_load() {
     let jobs = [(0, 10, 1, 100, 1), (10_000, 10, 1, 100, 1), (20_000, 10, 1, 100, 1)];
     let mut before = premises(2, &jobs);
-    before.pools[0].outages =
-        vec![Outage::window(Which::Count(2), Time(0), Time(10_050), Time(13_650)), Outage::failure(Which::Count(1), Time(15_000), Some(Time(15_001)))];
+    before.pools[0].outages = vec![
+        Outage::window(Which::Count(2), Time(0), Time(10_050), Time(13_650)),
+        Outage::failure(Which::Count(1), Time(15_000), Some(Time(15_001))),
+    ];
     let faster = after(&before, "load 2");
     assert_eq!(starts(&faster, "easy"), [(0, 0), (5_000, 6_825), (10_000, 10_000)]);
     // A second that is halved is none.

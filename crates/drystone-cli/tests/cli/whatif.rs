@@ -402,7 +402,11 @@ fn memory_is_changed_on_nodes_and_for_processors() {
         ("memory +50%", 0, "8 nodes have a memory of +50% beside what there was"),
         // 50,000 MB cost four processors instead of two, which a large node has; five cost too
         // much.
-        ("set MaxMemPerCPU=12500", 0, "28 jobs ask for more memory than goes with their processors and get 56 processors"),
+        (
+            "set MaxMemPerCPU=12500",
+            0,
+            "28 jobs ask for more memory than goes with their processors and get 56 processors",
+        ),
         ("set MaxMemPerCPU=10000", 28, "28 jobs ask for more memory"),
         ("set MaxMemPerCPU=25000", 0, "0 jobs ask for more memory"),
         // No job had a default.
