@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// them.
 const LENGTHS: [i64; 8] = [600, 3_600, 7_200, 21_600, 43_200, 86_400, 604_800, 2_419_200];
 /// Most parts.
-const MOST: i64 = 24;
+const MOST: i64 = 10;
 /// Waits up to this long are reported in ten-minute bins.
 const BRIEF: i64 = 3_600;
 /// Most jobs that are named.

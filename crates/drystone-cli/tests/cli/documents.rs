@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 const TUTORIALS: [&str; 5] = ["administrator", "accounting", "changes", "researcher", "author"];
 
 /// Commands that need what a test has not, with what that is.
-const NOT_HERE: [(&str, &str); 10] = [
+const NOT_HERE: [(&str, &str); 11] = [
+    ("curl ", "a network"),
     ("drystone live ", "Slurm; the tests `live` try it"),
     ("drystone reproduce ", "published logs"),
     ("cargo ", "a Rust toolchain"),
@@ -94,8 +95,13 @@ fn every_command_of_a_tutorial_runs() {
     for name in TUTORIALS {
         let (path, text) = page(name);
         let folder = Folder::new();
-        // Outputs of the page on accounting are those of a recorded workload.
-        let recorded = name != "accounting" || recorded_site(&folder);
+        // Outputs of the page on accounting are those of a recorded workload, of two others those
+        // of a published log.
+        let recorded = match name {
+            "accounting" => recorded_site(&folder),
+            "administrator" | "researcher" => published_log(&folder),
+            _ => true,
+        };
         if name == "changes" || !recorded {
             site(&folder);
         }
@@ -143,7 +149,7 @@ fn fixtures() -> Folder {
         _ => format!("{line}\n"),
     };
     folder.write("log.swf", folder.read("made.swf").lines().map(renumbered).collect::<String>());
-    for name in ["LOG.swf.gz", "KTH-SP2-1996-2.1-cln.swf.gz"] {
+    for name in ["LOG.swf.gz", LOG] {
         folder.run(&["workload", "convert", "log.swf", "--out", name, "--quiet"]).ok();
     }
     site(&folder);
@@ -156,6 +162,22 @@ fn fixtures() -> Folder {
     let job = |number: i64, memory: i64| format!("{number} 0 -1 9 1 -1 -1 1 9 {memory} 1 1 -1 -1 1 1 -1 -1\n");
     folder.write("memory.swf", format!("; MaxProcs: 4\n{}{}", job(1, 1 << 20), job(2, -1)));
     folder
+}
+
+/// The log that pages are about.
+const LOG: &str = "KTH-SP2-1996-2.1-cln.swf.gz";
+
+/// Adds the log that pages are about, or another under its name. Returns whether it is the log.
+fn published_log(folder: &Folder) -> bool {
+    match crate::common::shared(&format!("traces/{LOG}")) {
+        Some(log) => run(folder, &format!("cp '{}' {LOG}", log.display())).status.success(),
+        None => {
+            let small =
+                ["workload", "generate", "--procs", "100", "--jobs", "6000", "--load", "0.9", "--quiet", "--out", LOG];
+            folder.run(&small).ok();
+            false
+        }
+    }
 }
 
 /// Adds the accounting and the `slurm.conf` of a workload that was run through Slurm. Returns

@@ -88,6 +88,16 @@ fn searches_stories_and_checks_have_eighty_columns() {
         narrow(&folder, &["explain", "log.swf", "--job", "700", "--policy", "easy", "--why-not", "--quiet"])
     );
     narrow(&folder, &["evolve", "--method", "regression", "--trials", "200", "--tuples", "2", "--quiet"]);
+    narrow(&folder, &["policies"]);
+    narrow(&folder, &["policies", "slack"]);
+    let study = "metrics = [\"wait_mean\", \"bounded_slowdown_mean\"]\n[[workload]]\nfile = \"log.swf\"\n[[policy]]\n\
+                 policy = \"easy(predict=recent({size},window={window}))\"\n[policy.parameters]\nsize = [1, 2]\n\
+                 window = [\"all\", \"immediate\"]\n";
+    folder.write("study.toml", study);
+    narrow(&folder, &["sweep", "study.toml", "--quiet"]);
+    for one in ["rank", "pareto", "status", "headroom"] {
+        narrow(&folder, &["sweep", one, "study.db"]);
+    }
     let folder = site();
     let checked = narrow(&folder, &["advise", "--check", "site", "--quiet"]);
     assert!(checked.contains("bf_interval"), "{checked}");

@@ -192,11 +192,6 @@ impl Printable for Checked {
         document
     }
 
-    /// The whole, within the columns of a short form.
-    fn overview(&self) -> Option<Document> {
-        Some(self.document())
-    }
-
     fn rows(&self) -> Rows {
         let mut rows = Rows::default();
         for remark in &self.remarks {

@@ -102,10 +102,6 @@ impl Printable for Fitted {
         document
     }
 
-    fn overview(&self) -> Option<Document> {
-        Some(self.document())
-    }
-
     fn rows(&self) -> Rows {
         let mut rows = Rows::default();
         for ranked in self.best.iter().chain(&self.published) {

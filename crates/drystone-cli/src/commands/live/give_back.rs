@@ -86,6 +86,11 @@ impl Printable for Told<'_> {
         document
     }
 
+    /// Scripts search these lines.
+    fn overview(&self) -> Option<Document> {
+        None
+    }
+
     fn rows(&self) -> Rows {
         let mut row = Row::default();
         for (name, value) in [

@@ -42,6 +42,11 @@ impl Printable for Lines {
         document
     }
 
+    /// Scripts search these lines.
+    fn overview(&self) -> Option<Document> {
+        None
+    }
+
     fn rows(&self) -> Rows {
         let mut rows = Rows::of(self.columns.iter().map(ToString::to_string));
         for values in &self.rows {

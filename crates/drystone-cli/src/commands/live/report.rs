@@ -158,6 +158,11 @@ impl Printable for Report {
         document
     }
 
+    /// Scripts search these lines.
+    fn overview(&self) -> Option<Document> {
+        None
+    }
+
     fn rows(&self) -> Rows {
         let mut rows = Rows::default();
         for (name, compared) in [("wait", &self.wait), ("bounded slowdown", &self.slowdown)] {

@@ -119,6 +119,11 @@ impl Printable for Status {
         document
     }
 
+    /// Scripts search these lines.
+    fn overview(&self) -> Option<Document> {
+        None
+    }
+
     fn rows(&self) -> Rows {
         let mut row = Row::default();
         for (name, value) in self.facts() {

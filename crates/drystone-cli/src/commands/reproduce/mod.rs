@@ -346,11 +346,6 @@ impl Printable for Reproduction {
         document
     }
 
-    /// The whole, within the columns of a short form.
-    fn overview(&self) -> Option<Document> {
-        Some(self.document())
-    }
-
     fn rows(&self) -> Rows {
         let mut rows = Rows::default();
         for study in &self.studies {

@@ -36,9 +36,10 @@ pub(crate) trait Printable: ToJson {
     /// For people.
     fn document(&self) -> Document;
 
-    /// The short form that is printed by default, where there is one.
+    /// The form that is printed by default, within the columns of a short form; `None` where the
+    /// whole was asked for, which is as broad in a pipe as it needs.
     fn overview(&self) -> Option<Document> {
-        None
+        Some(self.document())
     }
 
     /// As rows: names of columns, then values.
