@@ -3,11 +3,9 @@
 mod document;
 mod metrics;
 
-pub use document::{Document, Finished, Foretold, Health, Machine, Running, Waiting};
+pub use document::{Document, Finished, Foretold, Health, Machine, Running, SetState, Waiting};
 
-use crate::core::Core;
-use crate::daemon::{Budget, Config, Stats};
-use crate::foretell::Foretell;
+use crate::daemon::{Budget, Config, Desk, Stats};
 use drystone::model::Time;
 use std::sync::Arc;
 use tokio::sync::watch;
@@ -44,10 +42,8 @@ impl Default for Board {
 
 /// Sources of a document.
 pub struct Source<'a> {
-    /// Tracker and session.
-    pub core: &'a Core,
-    /// Starts that are foretold.
-    pub foretell: &'a Foretell,
+    /// Each set of nodes, and its session's time.
+    pub sets: Vec<(&'a Desk, Time)>,
     /// Counters of the daemon.
     pub stats: &'a Stats,
     /// Cost of looking.
@@ -56,8 +52,6 @@ pub struct Source<'a> {
     pub config: &'a Config,
     /// The machine's clock.
     pub wall: i64,
-    /// The session's time.
-    pub now: Time,
 }
 
 impl Board {

@@ -49,6 +49,8 @@ pub struct Foretell {
     /// Cost of the last round, and the number of jobs that waited.
     last: Option<(Duration, u32)>,
     problem: Option<String>,
+    /// Number of sets of nodes that share the time of a round.
+    sets: u32,
 }
 
 impl Foretell {
@@ -63,6 +65,12 @@ impl Foretell {
         }
     }
 
+    /// As one of so many, each with its part of the time that a round may take.
+    #[must_use]
+    pub fn among(self, sets: usize) -> Foretell {
+        Foretell { sets: u32::try_from(sets).unwrap_or(u32::MAX), ..self }
+    }
+
     /// Learns from what has happened and, if something has and it may take the processor, answers
     /// again. `steady` is the daemon's time. Returns the processor time that this took.
     pub fn look(&mut self, session: &Session, steady: Duration) -> Duration {
@@ -74,7 +82,7 @@ impl Foretell {
         }
         let waiting = session.waiting();
         self.starts.clear();
-        if self.expected(waiting).is_none_or(|cost| cost > LONGEST) {
+        if self.expected(waiting).is_none_or(|cost| cost > LONGEST / self.sets.max(1)) {
             self.problem =
                 Some(format!("{waiting} jobs wait: foretelling their starts would hold the daemon for too long"));
             (self.stale, self.at, self.next) = (false, steady, steady + RENEW);
@@ -92,7 +100,7 @@ impl Foretell {
         let cost = processor_time().saturating_sub(before);
         (self.stale, self.at) = (false, steady);
         self.last = Some((cost, waiting));
-        self.next = steady + if self.problem.is_some() { RETRY } else { cost * SHARE };
+        self.next = steady + if self.problem.is_some() { RETRY } else { cost * SHARE * self.sets.max(1) };
         cost
     }
 

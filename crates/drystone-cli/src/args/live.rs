@@ -70,8 +70,8 @@ pub(crate) struct ClusterArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) conf: Option<PathBuf>,
 
-    /// Partitions whose jobs the policy starts; they must have the same nodes; repeatable
-    /// [default: the default partition].
+    /// Partitions whose jobs the policy starts; those with the same nodes are scheduled together,
+    /// those with none in common by themselves; repeatable [default: the default partition].
     #[arg(long, value_name = "NAME")]
     pub(crate) partition: Vec<String>,
 }
@@ -270,6 +270,10 @@ pub(crate) struct JournalExportArgs {
     #[command(flatten)]
     pub(crate) home: HomeArgs,
 
+    /// Set of nodes, by its partitions, where the daemon drives several.
+    #[arg(long, value_name = "PARTITIONS")]
+    pub(crate) set: Option<String>,
+
     /// Output file: .swf, .swf.gz or .swf.zst; - is the standard output.
     #[arg(long, short, value_name = "FILE", default_value = "-")]
     pub(crate) out: PathBuf,
@@ -287,6 +291,10 @@ pub(crate) struct LiveReportArgs {
     /// The policy [default: that of the journal].
     #[arg(long, short, value_name = "POLICY", value_parser = values::policy)]
     pub(crate) policy: Option<PolicySpec>,
+
+    /// Set of nodes, by its partitions, where the daemon drives several [default: each, as tables].
+    #[arg(long, value_name = "PARTITIONS")]
+    pub(crate) set: Option<String>,
 
     /// The model of the site's own scheduler: slurm:FILE simulates a slurm.conf, easy is a plain
     /// backfilling scheduler, fcfs is Slurm's builtin scheduler [default: the slurm.conf of the

@@ -60,17 +60,24 @@ fn judge(site: &Site, what: &str, used: Duration, passed: Duration, (oldest, slo
 /// A huge array: tasks start, end and split off one by one while all the others wait.
 fn large_array(policy: &str) {
     const TASKS: u64 = 50_000;
-    let Some(site) = Site::start(2, 4, policy) else { return };
+    const SEATS: u32 = 8;
+    const SECONDS: u32 = 20;
+    let Some(site) = Site::start(2, SEATS / 2, policy) else { return };
     let daemon = site.drive();
-    site.submit_with(1, 20, 5, &[&format!("--array=1-{TASKS}")]);
+    site.submit_with(1, SECONDS, 5, &[&format!("--array=1-{TASKS}")]);
     within(Duration::from_secs(120), "all are known", || {
         let told = site.published();
         told["jobs"]["waiting"].as_u64().unwrap_or(0) + told["jobs"]["running"].as_u64().unwrap_or(0) >= TASKS - 100
     });
+    let started = site.starts().len();
     let before = (Instant::now(), daemon.used());
     let seen = watch(&site, Duration::from_secs(if full() { 600 } else { 60 }));
     judge(&site, "50,000 tasks", daemon.used() - before.1, before.0.elapsed(), seen);
-    assert!(site.states().values().filter(|state| *state == "R").count() >= 4, "tasks go on: {}", site.told());
+    // Of what the processors can do, looks that are rare leave this much.
+    let (began, took) = (site.starts().len() - started, before.0.elapsed().as_secs_f64());
+    let most = f64::from(SEATS) * took / f64::from(SECONDS);
+    println!("{began} tasks started, of {most:.0} that could");
+    assert!(began as f64 >= 0.7 * most, "{began} of {most:.0} tasks: {}", site.told());
     site.tell("scancel", &["-u", &user()]);
     within(Duration::from_secs(120), "all are gone", || {
         let told = site.published();

@@ -27,6 +27,8 @@ mod model;
 #[cfg(unix)]
 mod nodes;
 #[cfg(unix)]
+mod sets;
+#[cfg(unix)]
 mod shadow;
 #[cfg(unix)]
 mod site;
@@ -63,6 +65,7 @@ fn main() {
         arrays::tests(),
         tutorial::tests(),
         nodes::tests(),
+        sets::tests(),
         faults::tests(),
         model::tests(),
         crowds::tests(),

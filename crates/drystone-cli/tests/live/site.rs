@@ -109,12 +109,17 @@ impl Site {
 
     /// Starts a site with these options.
     pub(crate) fn with(options: Options, policy: &str) -> Option<Site> {
+        Site::of(options, policy, &["main"])
+    }
+
+    /// Starts a site whose hook holds jobs of these partitions.
+    pub(crate) fn of(options: Options, policy: &str, partitions: &[&str]) -> Option<Site> {
         let folder = tempfile::Builder::new().prefix("drystone-live-").tempdir().expect("a folder");
         let home = home(&folder);
         std::fs::create_dir_all(home.run()).expect("made");
+        let named: Vec<&str> = partitions.iter().flat_map(|name| ["--partition", name]).collect();
         let piece = |what: &str| {
-            let output =
-                command(&folder).args(["live", "install", what, "--partition", "main"]).output().expect("runs");
+            let output = command(&folder).args(["live", "install", what]).args(&named).output().expect("runs");
             assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
             output.stdout
         };
@@ -329,9 +334,11 @@ impl Site {
 
     /// The journal replays to the same actions.
     pub(crate) fn replays(&self) {
-        let found = journal::replay(&self.home().journal()).expect("replays");
-        assert_eq!(found.mismatch, None, "something else came out");
-        assert!(found.inputs > 0);
+        for (_, folder) in self.home().journals() {
+            let found = journal::replay(&folder).expect("replays");
+            assert_eq!(found.mismatch, None, "something else came out");
+            assert!(found.inputs > 0);
+        }
     }
 
     /// For each job of the journal: seconds from the decision to start it to the start that Slurm

@@ -71,6 +71,19 @@ function tiles(d) {
   }));
 }
 
+// Each set of nodes, where there are several.
+function sets(d) {
+  const all = d.sets || [];
+  get('sets-part').hidden = !all.length;
+  const of = (s, name) => s.jobs[name] || 0;
+  table('sets', [
+    ['partitions', s => s.name, 'text'], ['waiting', s => of(s, 'waiting')], ['held back', s => of(s, 'held')], ['running', s => of(s, 'running')],
+    ['suspended', s => of(s, 'suspended') + of(s, 'suspended by others')], ['on their way', s => s.in_flight],
+    ['free processors', s => s.machine.free + ' of ' + s.machine.procs], ['nodes up', s => s.machine.up + ' of ' + s.machine.nodes],
+    ['', s => s.stalled ? ['released jobs do not start', 'late'] : s.differences ? [s.differences + ' differences', 'late'] : 'in order', 'text'],
+  ], all);
+}
+
 function plot(d) {
   const shadow = d.mode === 'shadow';
   const said = job => shadow ? job.wanted : job.promised && job.promised[0];
@@ -132,22 +145,24 @@ function show(d) {
   get('title').textContent = `${d.cluster}: ${shadow ? 'shadow' : 'driven'}`;
   get('what').textContent = `${shadow ? 'Touches nothing. What ' : ''}${d.policy}${shadow ? ' would do beside the cluster’s own scheduler' : ' starts the jobs'} · ${clock(d.at)} · ${d.instance}`;
   tiles(d);
+  sets(d);
+  const set = d.sets ? [['partitions', r => r.set, 'text']] : [];
   const wanted = shadow ? [['would have started', r => clock(r.wanted)]] : [];
   get('queue-note').textContent = 'A planned start is what the policy has in mind now; a promise is kept as long as predictions hold. Policies that plan only the head of the queue show one. ' +
     (d.not_foretold ? `No starts are foretold: ${d.not_foretold}.` : 'Likely start and 90 % by come from sampled futures of the queue, corrected by past answers; nothing decides by them.');
   table('waiting', [
-    ['job', r => r.job, 'text'], ['user', r => r.user, 'text'], ['processors', r => r.procs], ['limit', r => span(r.limit)],
+    ['job', r => r.job, 'text'], ...set, ['user', r => r.user, 'text'], ['processors', r => r.procs], ['limit', r => span(r.limit)],
     ['predicted', r => span(r.predicted)], ['has waited', r => span(d.at - r.submit)], ['likely start', r => clock(r.foretold && r.foretold.p50)],
     ['90 % by', r => r.foretold ? (r.foretold.p90 ? clock(r.foretold.p90) : 'not in 14 days') : ''], ['planned start', r => clock(r.planned)],
     ['promised by', r => clock(r.promised)], ...wanted, ['', r => r.held || '', 'text'],
   ], d.waiting);
   table('running', [
-    ['job', r => r.job, 'text'], ['user', r => r.user, 'text'], ['processors', r => r.procs], ['since', r => clock(r.since)],
+    ['job', r => r.job, 'text'], ...set, ['user', r => r.user, 'text'], ['processors', r => r.procs], ['since', r => clock(r.since)],
     ['predicted end', r => clock(r.ends)], ['announced start', r => clock(r.promised)], ['start − announced', r => apart(r.since, r.promised)],
     ...wanted, ['', r => r.state, 'text'],
   ], d.running);
   table('finished', [
-    ['job', r => r.job, 'text'], ['user', r => r.user, 'text'], ['processors', r => r.procs], ['waited', r => r.started === null ? '' : span(r.started - r.submit)],
+    ['job', r => r.job, 'text'], ...set, ['user', r => r.user, 'text'], ['processors', r => r.procs], ['waited', r => r.started === null ? '' : span(r.started - r.submit)],
     ['started', r => clock(r.started)], ['announced start', r => clock(r.promised && r.promised[0])], ['start − announced', r => apart(r.started, r.promised && r.promised[0])],
     ...(shadow ? [['would have started', r => clock(r.wanted)], ['start − that', r => apart(r.started, r.wanted)]] : []),
     ['ended', r => clock(r.ended)], ['how', r => r.ending || '', 'text'],

@@ -2,7 +2,7 @@
 
 use super::Source;
 use crate::cluster::{Ending, NodeState, State};
-use crate::daemon::{Note, Stats};
+use crate::daemon::{Budget, Desk, Note, Stats};
 use crate::tracker::{Mode, Place, Promise, Tracked};
 use drystone::model::{JobId, Time};
 use serde::Serialize;
@@ -30,6 +30,9 @@ pub struct Document {
     pub at: i64,
     /// Health of the daemon.
     pub health: Health,
+    /// Each set of nodes, where there are several: what follows is of all of them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub sets: Vec<SetState>,
     /// The machine.
     pub machine: Machine,
     /// Jobs by where they are.
@@ -44,6 +47,27 @@ pub struct Document {
     pub running: Vec<Running>,
     /// Jobs that are over, the last one first.
     pub finished: Vec<Finished>,
+}
+
+/// State of one of several sets of nodes.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct SetState {
+    /// Its name: its partitions.
+    pub name: String,
+    /// True if released jobs do not start although there is room.
+    pub stalled: bool,
+    /// Number of differences between the books and the last look.
+    pub differences: u64,
+    /// Jobs in flight: ordered and not seen yet.
+    pub in_flight: u64,
+    /// Its nodes.
+    pub machine: Machine,
+    /// Jobs by where they are.
+    pub jobs: BTreeMap<&'static str, u64>,
+    /// Pending jobs that are the cluster's to start, by why.
+    pub left_out: BTreeMap<String, usize>,
+    /// Reason why no starts are foretold, if there is one.
+    pub not_foretold: Option<String>,
 }
 
 /// Health of a daemon.
@@ -89,6 +113,9 @@ pub struct Machine {
 /// A job that waits.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Waiting {
+    /// Set of nodes, where there are several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub set: Option<String>,
     /// The cluster's name of it.
     pub job: String,
     /// Owner.
@@ -127,6 +154,9 @@ pub struct Foretold {
 /// A job that runs.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Running {
+    /// Set of nodes, where there are several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub set: Option<String>,
     /// The cluster's name of it.
     pub job: String,
     /// Owner.
@@ -148,6 +178,9 @@ pub struct Running {
 /// A job that is over.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Finished {
+    /// Set of nodes, where there are several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub set: Option<String>,
     /// The cluster's name of it.
     pub job: String,
     /// Owner.
@@ -168,41 +201,99 @@ pub struct Finished {
     pub wanted: Option<i64>,
 }
 
+/// One set of nodes as a source of rows.
+struct Of<'a> {
+    desk: &'a Desk,
+    /// Its session's time.
+    now: Time,
+    /// The machine's clock.
+    wall: i64,
+    /// Its name, where there are several.
+    name: Option<String>,
+}
+
 impl Document {
     pub(super) fn of(source: &Source<'_>) -> Document {
-        let Source { core, stats, config, wall, .. } = source;
-        let tracker = core.tracker();
+        let Source { sets, stats, config, wall, budget } = source;
+        let several = sets.len() > 1;
+        let all: Vec<Of<'_>> = sets
+            .iter()
+            .map(|&(desk, now)| Of { desk, now, wall: *wall, name: several.then(|| desk.set().name()) })
+            .collect();
+        let states: Vec<SetState> = all.iter().map(set_state).collect();
         let mut jobs = BTreeMap::new();
-        let mut in_flight = 0;
-        for job in tracker.jobs() {
-            in_flight += u64::from(job.flight.is_some());
-            *jobs.entry(place(job)).or_insert(0) += 1;
+        let mut left_out = BTreeMap::new();
+        let mut machine = Machine { procs: 0, free: 0, offline: 0, nodes: 0, up: 0 };
+        for state in &states {
+            state.jobs.iter().for_each(|(&place, count)| *jobs.entry(place).or_insert(0) += count);
+            state.left_out.iter().for_each(|(why, count)| *left_out.entry(why.clone()).or_insert(0) += count);
+            machine.add(&state.machine);
         }
-        let up = tracker.mirror().nodes().filter(|node| node.state == NodeState::Up).count();
-        let machine = Machine {
-            procs: tracker.layout().procs(),
-            free: core.session().free(),
-            offline: core.session().offline(),
-            nodes: tracker.layout().len(),
-            up,
-        };
+        let in_flight = states.iter().map(|state| state.in_flight).sum();
         Document {
             schema: "drystone/live/1",
             drystone: env!("CARGO_PKG_VERSION"),
             cluster: config.cluster.clone(),
             mode: config.mode,
-            policy: core.policy().canonical(),
+            policy: config.policy.canonical(),
             instance: config.instance.clone(),
             at: *wall,
-            health: health(source, in_flight, stats),
+            health: health(budget, in_flight, stats),
             machine,
             jobs,
-            left_out: tracker.left_out(),
-            not_foretold: source.foretell.problem().map(str::to_string),
-            waiting: waiting(source),
-            running: running(source),
-            finished: finished(source),
+            left_out,
+            not_foretold: states.iter().find_map(|state| state.not_foretold.clone()),
+            waiting: merged(&all, waiting, |row| (row.held.is_some(), row.submit)),
+            running: merged(&all, running, |row| (row.since.is_none(), row.since.unwrap_or(0))),
+            finished: merged(&all, finished, |row| (false, -row.ended.unwrap_or(0))),
+            sets: if several { states } else { Vec::new() },
         }
+    }
+}
+
+impl Machine {
+    fn add(&mut self, other: &Machine) {
+        self.procs += other.procs;
+        self.free += other.free;
+        self.offline += other.offline;
+        self.nodes += other.nodes;
+        self.up += other.up;
+    }
+}
+
+/// Rows of all sets; those of one set stay in their order.
+fn merged<R>(all: &[Of<'_>], rows: impl Fn(&Of<'_>) -> Vec<R>, order: impl Fn(&R) -> (bool, i64)) -> Vec<R> {
+    let mut found: Vec<R> = all.iter().flat_map(rows).collect();
+    if all.len() > 1 {
+        found.sort_by_key(order);
+        found.truncate(ROWS);
+    }
+    found
+}
+
+fn set_state(of: &Of<'_>) -> SetState {
+    let (core, tracker) = (of.desk.core(), of.desk.core().tracker());
+    let mut jobs = BTreeMap::new();
+    let mut in_flight = 0;
+    for job in tracker.jobs() {
+        in_flight += u64::from(job.flight.is_some());
+        *jobs.entry(place(job)).or_insert(0) += 1;
+    }
+    SetState {
+        name: of.desk.set().name(),
+        stalled: of.desk.is_stalled(),
+        differences: of.desk.differences(),
+        in_flight,
+        machine: Machine {
+            procs: tracker.layout().procs(),
+            free: core.session().free(),
+            offline: core.session().offline(),
+            nodes: tracker.layout().len(),
+            up: tracker.mirror().nodes().filter(|node| node.state == NodeState::Up).count(),
+        },
+        jobs,
+        left_out: of.desk.left_out(),
+        not_foretold: of.desk.foretell().problem().map(str::to_string),
     }
 }
 
@@ -218,8 +309,7 @@ fn place(job: &Tracked) -> &'static str {
     }
 }
 
-fn health(source: &Source<'_>, in_flight: u64, stats: &Stats) -> Health {
-    let budget = source.budget;
+fn health(budget: &Budget, in_flight: u64, stats: &Stats) -> Health {
     let ms = |time: std::time::Duration| time.as_secs_f64() * 1_000.0;
     let mut counters = stats.clone();
     let notes = std::mem::take(&mut counters.notes);
@@ -238,45 +328,46 @@ fn health(source: &Source<'_>, in_flight: u64, stats: &Stats) -> Health {
 }
 
 /// The session's time as the machine's clock has it.
-fn at(source: &Source<'_>, time: Time) -> i64 {
-    time.0.saturating_sub(source.now.0).saturating_add(source.wall)
+fn at(of: &Of<'_>, time: Time) -> i64 {
+    time.0.saturating_sub(of.now.0).saturating_add(of.wall)
 }
 
-fn start(source: &Source<'_>, promise: Option<Promise>) -> Option<i64> {
-    promise.map(|promise| at(source, promise.start))
+fn start(of: &Of<'_>, promise: Option<Promise>) -> Option<i64> {
+    promise.map(|promise| at(of, promise.start))
 }
 
-fn foretold(source: &Source<'_>, id: JobId) -> Option<Foretold> {
-    let start = source.foretell.start(id)?;
-    let late = start.late.map(|time| at(source, time));
-    Some(Foretold { p05: at(source, start.early), p50: at(source, start.likely), p90: late })
+fn foretold(of: &Of<'_>, id: JobId) -> Option<Foretold> {
+    let start = of.desk.foretell().start(id)?;
+    let late = start.late.map(|time| at(of, time));
+    Some(Foretold { p05: at(of, start.early), p50: at(of, start.likely), p90: late })
 }
 
-fn waiting(source: &Source<'_>) -> Vec<Waiting> {
-    let (tracker, view) = (source.core.tracker(), source.core.session().view());
+fn waiting(of: &Of<'_>) -> Vec<Waiting> {
+    let (tracker, view) = (of.desk.core().tracker(), of.desk.core().session().view());
     let mut jobs: Vec<&Tracked> = tracker.jobs().filter(|t| matches!(t.place, Place::Waiting | Place::Held)).collect();
     jobs.sort_by_key(|job| (job.why.is_some(), job.id));
     let row = |t: &&Tracked| {
         let job = t.job.as_ref()?;
         Some(Waiting {
+            set: of.name.clone(),
             job: t.key.name(),
             user: tracker.users().name(job.user).to_string(),
             procs: job.procs,
             limit: job.estimate.0,
             predicted: t.id.filter(|&id| id >= view.oldest()).map(|id| view.prediction(id).0),
-            submit: at(source, job.submit),
+            submit: at(of, job.submit),
             held: t.why.map(super::super::tracker::Why::text),
-            foretold: t.id.and_then(|id| foretold(source, id)),
-            planned: start(source, t.story.planned),
-            promised: t.story.promised.filter(|promise| promise.latest < Time::MAX).map(|p| at(source, p.latest)),
-            wanted: t.story.wanted.map(|time| at(source, time)),
+            foretold: t.id.and_then(|id| foretold(of, id)),
+            planned: start(of, t.story.planned),
+            promised: t.story.promised.filter(|promise| promise.latest < Time::MAX).map(|p| at(of, p.latest)),
+            wanted: t.story.wanted.map(|time| at(of, time)),
         })
     };
     jobs.iter().take(ROWS).filter_map(row).collect()
 }
 
-fn running(source: &Source<'_>) -> Vec<Running> {
-    let (tracker, view) = (source.core.tracker(), source.core.session().view());
+fn running(of: &Of<'_>) -> Vec<Running> {
+    let (tracker, view) = (of.desk.core().tracker(), of.desk.core().session().view());
     let live = |t: &&Tracked| matches!(t.place, Place::Running | Place::Suspended | Place::Interrupted);
     let mut jobs: Vec<&Tracked> = tracker.jobs().filter(live).collect();
     jobs.sort_by_key(|job| (job.story.started, job.id));
@@ -291,35 +382,37 @@ fn running(source: &Source<'_>) -> Vec<Running> {
             _ => "suspended by others",
         };
         Some(Running {
+            set: of.name.clone(),
             job: t.key.name(),
             user: tracker.users().name(job.user).to_string(),
             procs: job.procs,
-            since: t.story.started.or(t.story.decided).map(|time| at(source, time)),
+            since: t.story.started.or(t.story.decided).map(|time| at(of, time)),
             ends: t
                 .id
                 .filter(|&id| t.place == Place::Running && id >= view.oldest())
-                .map(|id| at(source, view.predicted_end(id))),
+                .map(|id| at(of, view.predicted_end(id))),
             state,
-            promised: start(source, t.story.promised),
-            wanted: t.story.wanted.map(|time| at(source, time)),
+            promised: start(of, t.story.promised),
+            wanted: t.story.wanted.map(|time| at(of, time)),
         })
     };
     jobs.iter().take(ROWS).filter_map(row).collect()
 }
 
-fn finished(source: &Source<'_>) -> Vec<Finished> {
-    let tracker = source.core.tracker();
+fn finished(of: &Of<'_>) -> Vec<Finished> {
+    let tracker = of.desk.core().tracker();
     let recent: Vec<&crate::tracker::Finished> = tracker.recent().collect();
     let row = |job: &&crate::tracker::Finished| Finished {
+        set: of.name.clone(),
         job: job.key.name(),
         user: tracker.users().name(job.user).to_string(),
         procs: job.procs,
-        submit: at(source, job.submit),
-        started: job.story.started.map(|time| at(source, time)),
-        ended: job.story.ended.map(|(time, _)| at(source, time)),
+        submit: at(of, job.submit),
+        started: job.story.started.map(|time| at(of, time)),
+        ended: job.story.ended.map(|(time, _)| at(of, time)),
         ending: job.story.ended.map(|(_, ending)| ending),
-        promised: job.story.promised.map(|promise| (at(source, promise.start), at(source, promise.at))),
-        wanted: job.story.wanted.map(|time| at(source, time)),
+        promised: job.story.promised.map(|promise| (at(of, promise.start), at(of, promise.at))),
+        wanted: job.story.wanted.map(|time| at(of, time)),
     };
     recent.iter().rev().take(ROWS).map(row).collect()
 }

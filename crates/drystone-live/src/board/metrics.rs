@@ -1,6 +1,6 @@
 //! Metrics in the Prometheus text format.
 
-use super::Document;
+use super::{Document, SetState};
 use std::fmt::Write;
 
 /// Prefix of every name.
@@ -118,6 +118,7 @@ fn gauges(document: &Document, page: &mut Page) {
     for (state, count) in &document.jobs {
         page.sample("jobs", &[("state", *state)], *count as f64);
     }
+    sets(document, page);
     if !document.left_out.is_empty() {
         page.family(Kind::Gauge, "left_to_cluster", "pending jobs that are the cluster's to start");
     }
@@ -127,6 +128,36 @@ fn gauges(document: &Document, page: &mut Page) {
     page.family(Kind::Gauge, "info", "version, policy and cluster of the daemon");
     let labels = [("version", document.drystone), ("policy", &document.policy), ("cluster", &document.cluster)];
     page.sample("info", &labels, 1.0);
+}
+
+/// Several sets of nodes, each with its name; all of them together are in the other metrics.
+fn sets(document: &Document, page: &mut Page) {
+    type Value = fn(&SetState) -> f64;
+    let values: [(&str, &str, Value); 7] = [
+        ("set_stalled", "1 while released jobs of a set of nodes do not start although there is room", |set| {
+            f64::from(u8::from(set.stalled))
+        }),
+        ("set_book_differences", "differences between the books of a set and the cluster", |set| {
+            set.differences as f64
+        }),
+        ("set_in_flight", "orders of a set that are not seen to be carried out yet", |set| set.in_flight as f64),
+        ("set_processors", "processors of a set", |set| f64::from(set.machine.procs)),
+        ("set_processors_free", "processors of a set that are free", |set| f64::from(set.machine.free)),
+        ("set_processors_offline", "processors of a set that are out", |set| f64::from(set.machine.offline)),
+        ("set_nodes_up", "nodes of a set that are up", |set| set.machine.up as f64),
+    ];
+    for (name, help, value) in values.iter().filter(|_| !document.sets.is_empty()) {
+        page.family(Kind::Gauge, name, help);
+        document.sets.iter().for_each(|set| page.sample(name, &[("set", &set.name)], value(set)));
+    }
+    if !document.sets.is_empty() {
+        page.family(Kind::Gauge, "set_jobs", "jobs of a set by where they are");
+    }
+    for set in &document.sets {
+        for (state, count) in &set.jobs {
+            page.sample("set_jobs", &[("set", &set.name), ("state", *state)], *count as f64);
+        }
+    }
 }
 
 fn counters(document: &Document, page: &mut Page) {

@@ -3,6 +3,7 @@
 mod facts;
 pub mod fake;
 pub mod recorded;
+mod sets;
 pub mod slurm;
 
 pub use facts::{
@@ -10,6 +11,7 @@ pub use facts::{
     Reason, RecordId, Slot, Snapshot, State,
 };
 use serde::{Deserialize, Serialize};
+pub use sets::{NodeSet, seen_by};
 use std::fmt;
 use std::time::Duration;
 

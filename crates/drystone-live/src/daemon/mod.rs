@@ -2,6 +2,7 @@
 
 mod budget;
 mod clock;
+mod desk;
 mod faults;
 mod remarks;
 mod resume;
@@ -10,18 +11,18 @@ mod turn;
 
 pub use budget::Budget;
 pub use clock::{Clock, MachineClock, wall};
+pub use desk::Desk;
 pub use faults::{Faults, POINTS};
 pub use resume::{History, resume};
 pub use stats::{Note, Stats};
 
 use crate::board::Board;
-use crate::cluster::{Cluster, ClusterError, Key};
+use crate::cluster::{Cluster, ClusterError, Key, NodeSet, Snapshot};
 use crate::core::{Core, CoreError, Input, Unsuitable};
-use crate::foretell::Foretell;
 use crate::hand_back::{Given, Options, hand_back};
-use crate::journal::{Begin, JournalError, Writer};
+use crate::journal::JournalError;
 use crate::state::{Heartbeat, Home, Ledger, Lock, LockError, Wake};
-use crate::tracker::{Layout, Mode, Settings, Stamp, Told};
+use crate::tracker::{Mode, Stamp, Told};
 use drystone::policy::PolicySpec;
 use std::collections::BTreeSet;
 use std::io;
@@ -47,8 +48,8 @@ pub struct Config {
     pub mode: Mode,
     /// Policy that decides.
     pub policy: PolicySpec,
-    /// Partitions that are driven.
-    pub partitions: Vec<String>,
+    /// Partitions that are driven, by the nodes that they have.
+    pub sets: Vec<NodeSet>,
     /// True if pending jobs without a hold are taken over.
     pub adopt_old: bool,
     /// The cluster's name.
@@ -113,8 +114,8 @@ pub struct Daemon<C, K> {
     config: Config,
     cluster: C,
     clock: K,
-    core: Core,
-    journal: Writer,
+    /// One for each set of nodes.
+    desks: Vec<Desk>,
     ledger: Ledger,
     wake: Wake,
     heartbeat: Option<Heartbeat>,
@@ -122,19 +123,13 @@ pub struct Daemon<C, K> {
     faults: Faults,
     stats: Stats,
     board: Arc<Board>,
-    foretell: Foretell,
-    remarks: remarks::Remarks,
-    /// The session's time when the daemon began, and its own then.
-    base: (i64, Duration),
-    /// Time in which the cluster answered.
+    /// Time in which the cluster answered since the daemon began.
     answered: Duration,
     /// Time of its last answer.
     heard: Option<Duration>,
     /// Time of the next look, and true if an event causes it.
     due: Duration,
     backoff: Duration,
-    /// Time of the last save, and the number of records by then.
-    saved: (Duration, u64),
     /// Time of the last publication of status file and board.
     told: Option<Duration>,
     written: Option<Duration>,
@@ -144,10 +139,6 @@ pub struct Daemon<C, K> {
     soon: bool,
     /// Messages of the hook while the cluster was silent.
     unheard: Vec<Told>,
-    /// Jobs whose start a shadow has proposed.
-    proposed: BTreeSet<Key>,
-    /// Jobs of which a note says that they cannot start.
-    hopeless: BTreeSet<Key>,
     /// The highest number of a job that was seen.
     highest: Option<u64>,
     /// Processor time of this process that looks were charged with.
@@ -180,45 +171,33 @@ impl<C: Cluster, K: Clock> Daemon<C, K> {
         };
         config.home.note_run().map_err(LiveError::io(config.home.state().display()))?;
         let seen = cluster.observe(&crate::cluster::Want::default())?;
-        let settings = Settings::of(config.mode, config.partitions.clone(), config.adopt_old, &config.policy);
         let ledger = Ledger::open(config.home.ledger()).map_err(LiveError::io(config.home.ledger().display()))?;
-        let layout = Layout::new(&seen.nodes);
-        let wall = clock.wall();
-        let History { core, inputs, state, wake, now, notes } =
-            resume(&config.home, settings.clone(), layout.clone(), &config.policy, wall)?;
-        let begin = Begin {
-            version: env!("CARGO_PKG_VERSION").into(),
-            policy: config.policy.canonical(),
-            settings,
-            layout,
-            cluster: config.cluster.clone(),
-            instance: config.instance.clone(),
-            time: wall,
-            offset: now - wall,
-            state,
-        };
-        let journal = Writer::begin(&config.home.journal(), begin)?;
+        let (wall, steady) = (clock.wall(), clock.steady());
+        let begun = (0..config.sets.len()).map(|at| Desk::begin(&config, at, &seen, wall, steady));
+        let begun = begun.collect::<Result<Vec<_>, LiveError>>()?;
+        config.home.note_sets(&config.sets).map_err(LiveError::io(config.home.state().display()))?;
+        // A line that one of them has read before is read again: it says the same.
+        let wake = begun.iter().map(|begun| begun.wake).min().unwrap_or(0);
         let wake =
             Wake::open(config.home.wake(), wake, config.waker).map_err(LiveError::io(config.home.wake().display()))?;
-        let steady = clock.steady();
+        let mut desks = Vec::new();
+        let mut first = Vec::new();
+        for begun in begun {
+            desks.push(begun.desk);
+            first.push((begun.notes, begun.inputs));
+        }
         let mut daemon = Daemon {
             board,
-            foretell: Foretell::new(&config.policy, now - wall),
-            remarks: remarks::Remarks::default(),
             budget: Budget::new(steady),
-            base: (now, steady),
-            answered: Duration::from_millis(core.tracker().steady()),
+            answered: Duration::ZERO,
             heard: None,
             due: steady,
             backoff: BACKOFF.0,
-            saved: (steady, 0),
             told: None,
             written: None,
             beaten: steady,
             soon: false,
             unheard: Vec::new(),
-            proposed: BTreeSet::new(),
-            hopeless: BTreeSet::new(),
             highest: None,
             charged: processor_time(),
             stats: Stats::default(),
@@ -228,20 +207,21 @@ impl<C: Cluster, K: Clock> Daemon<C, K> {
             config,
             cluster,
             clock,
-            core,
-            journal,
+            desks,
             ledger,
             wake,
             faults,
         };
-        for note in notes {
-            daemon.note(&note)?;
-        }
-        for input in inputs {
-            daemon.feed(&input)?;
+        for (at, (notes, inputs)) in first.into_iter().enumerate() {
+            for note in notes {
+                daemon.note_of(at, &note)?;
+            }
+            for input in inputs {
+                daemon.feed(at, &input)?;
+            }
         }
         if daemon.config.mode == Mode::Drive {
-            daemon.remember_ledger(seen.time)?;
+            daemon.remember_ledger(&seen)?;
         }
         if daemon.config.mode == Mode::Drive {
             let (path, instance) = (daemon.config.home.heartbeat(), daemon.config.instance.clone());
@@ -252,20 +232,10 @@ impl<C: Cluster, K: Clock> Daemon<C, K> {
     }
 
     /// Restores the jobs that an earlier daemon held and suspended, where no journal has them.
-    fn remember_ledger(&mut self, since: i64) -> Result<(), LiveError> {
-        let standing = self.ledger.standing();
-        let unknown = |key: &&Key| self.core.tracker().job(**key).is_none();
-        let held: BTreeSet<Key> = standing.held.iter().filter(unknown).copied().collect();
-        let stopped: BTreeSet<Key> = standing.suspended.iter().filter(unknown).copied().collect();
-        let pinned: BTreeSet<Key> = standing.pinned.iter().filter(unknown).copied().collect();
-        let users = standing.users.iter().filter(|&(_, &holds)| holds).map(|(&name, _)| name);
-        let (users, given_back, garbled) =
-            (users.collect::<BTreeSet<_>>(), standing.given_back, standing.garbled.len());
-        if !held.is_empty() || !stopped.is_empty() || !pinned.is_empty() {
-            self.feed(&Input::Remembered { taken: held, stopped, pinned })?;
-        }
-        if !users.is_empty() || given_back {
-            self.feed(&Input::RememberedUsers { holds: users, given_back, since })?;
+    fn remember_ledger(&mut self, seen: &Snapshot) -> Result<(), LiveError> {
+        let garbled = self.ledger.standing().garbled.len();
+        for at in 0..self.desks.len() {
+            self.remember_set(at, seen)?;
         }
         if garbled > 0 {
             let path = self.config.home.ledger();
@@ -274,10 +244,37 @@ impl<C: Cluster, K: Clock> Daemon<C, K> {
         self.ledger.begin_again().map_err(LiveError::io(self.config.home.ledger().display()))
     }
 
-    /// The core, to look at.
+    /// Restores those of one set: of several sets, jobs that are listed in its partitions.
+    fn remember_set(&mut self, at: usize, seen: &Snapshot) -> Result<(), LiveError> {
+        let (standing, desk) = (self.ledger.standing(), &self.desks[at]);
+        let several = self.desks.len() > 1;
+        let own = seen.jobs.iter().filter(|fact| several && desk.set.partitions.contains(&fact.partition));
+        let own: BTreeSet<Key> = own.flat_map(crate::cluster::JobFact::keys).collect();
+        let unknown = |key: &&Key| desk.core.tracker().job(**key).is_none() && (!several || own.contains(key));
+        let held: BTreeSet<Key> = standing.held.iter().filter(unknown).copied().collect();
+        let stopped: BTreeSet<Key> = standing.suspended.iter().filter(unknown).copied().collect();
+        let pinned: BTreeSet<Key> = standing.pinned.iter().filter(unknown).copied().collect();
+        let users = standing.users.iter().filter(|&(_, &holds)| holds).map(|(&name, _)| name);
+        let (users, given_back) = (users.collect::<BTreeSet<_>>(), standing.given_back);
+        if !held.is_empty() || !stopped.is_empty() || !pinned.is_empty() {
+            self.feed(at, &Input::Remembered { taken: held, stopped, pinned })?;
+        }
+        if !users.is_empty() || given_back {
+            self.feed(at, &Input::RememberedUsers { holds: users, given_back, since: seen.time })?;
+        }
+        Ok(())
+    }
+
+    /// The core of the first set of nodes, to look at.
     #[must_use]
     pub fn core(&self) -> &Core {
-        &self.core
+        &self.desks[0].core
+    }
+
+    /// State of each set of nodes.
+    #[must_use]
+    pub fn desks(&self) -> &[Desk] {
+        &self.desks
     }
 
     /// The cluster, to look at.
@@ -319,7 +316,7 @@ impl<C: Cluster, K: Clock> Daemon<C, K> {
         let mut woken = false;
         while !stop.load(Ordering::SeqCst) {
             let now = self.clock.steady();
-            if now >= self.due || self.is_tick_due() {
+            if now >= self.due || self.tick_due().is_some() {
                 return;
             }
             if !woken && self.heard.is_some() && self.wake.is_new() && self.budget.allows(now) {
@@ -332,19 +329,26 @@ impl<C: Cluster, K: Clock> Daemon<C, K> {
         }
     }
 
-    /// The present, as the session has it.
-    fn stamp(&self) -> Stamp {
-        let passed = self.clock.steady().saturating_sub(self.base.1);
-        let now = self.base.0 + i64::try_from(passed.as_secs()).unwrap_or(0);
-        Stamp { now, steady: u64::try_from(self.answered.as_millis()).unwrap_or(u64::MAX) }
+    /// The present, as the session of a set has it.
+    fn stamp(&self, at: usize) -> Stamp {
+        let desk = &self.desks[at];
+        let passed = self.clock.steady().saturating_sub(desk.base.1);
+        let now = desk.base.0 + i64::try_from(passed.as_secs()).unwrap_or(0);
+        let answered = u64::try_from(self.answered.as_millis()).unwrap_or(u64::MAX);
+        Stamp { now, steady: desk.steady.saturating_add(answered) }
     }
 
-    /// Returns whether something is due without a look. The last look must not be old.
-    fn is_tick_due(&self) -> bool {
+    /// Returns the set for which something is due without a look, and the time of that. The last
+    /// look must not be old.
+    fn tick_due(&self) -> Option<(usize, Stamp)> {
         let fresh = self.heard.is_some_and(|heard| {
             self.clock.steady().saturating_sub(heard) <= self.budget.period() + Duration::from_secs(2)
         });
-        fresh && self.core.tick_due(self.stamp().time()).is_some()
+        (0..self.desks.len()).filter(|_| fresh).find_map(|at| {
+            let stamp = self.stamp(at);
+            let due = self.desks[at].core.tick_due(stamp.time())?;
+            Some((at, Stamp { now: due.0, ..stamp }))
+        })
     }
 
     /// Gives everything back, as `live hand-back` does.

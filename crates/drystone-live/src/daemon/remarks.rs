@@ -25,15 +25,16 @@ pub(super) struct Remarks {
 impl<C: Cluster, K: Clock> Daemon<C, K> {
     /// Writes planned starts into comments, a few at a time. Tasks of arrays have none: a comment
     /// would split each off its array.
-    pub(super) fn remark(&mut self, now: Duration) {
-        if !self.config.comments || self.config.mode == Mode::Shadow || self.stats.silent || now < self.remarks.next {
+    pub(super) fn remark(&mut self, at: usize, now: Duration) {
+        let ahead = self.clock.wall() - self.stamp(at).now;
+        let desk = &mut self.desks[at];
+        if !self.config.comments || self.config.mode == Mode::Shadow || self.stats.silent || now < desk.remarks.next {
             return;
         }
-        self.remarks.next = now + EVERY;
-        let tracker = self.core.tracker();
-        let ahead = self.clock.wall() - self.stamp().now;
-        let foretold = |id| self.foretell.start(id).map(|start| start.likely);
-        let told = &mut self.remarks.told;
+        desk.remarks.next = now + EVERY;
+        let tracker = desk.core.tracker();
+        let foretold = |id| desk.foretell.start(id).map(|start| start.likely);
+        let told = &mut desk.remarks.told;
         told.retain(|key, _| tracker.job(*key).is_some_and(|t| t.place == Place::Waiting));
         // A job that the hook did not mark must not look as if it had.
         let marked = |key: Key| tracker.mirror().fact(key).is_some_and(|fact| fact.mark == Mark::Held);
@@ -59,7 +60,7 @@ impl<C: Cluster, K: Clock> Daemon<C, K> {
         let mut may = || heartbeat.as_ref().is_some_and(super::Heartbeat::is_mine);
         let texts: Vec<(Key, String)> = due.iter().map(|&(key, start)| (key, moment(start))).collect();
         self.cluster.remark(&texts, &mut may);
-        self.remarks.told.extend(due.into_iter().map(|(key, start)| (key, (start, now))));
+        desk.remarks.told.extend(due.into_iter().map(|(key, start)| (key, (start, now))));
     }
 }
 

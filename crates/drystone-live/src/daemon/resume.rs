@@ -7,7 +7,7 @@ use crate::state::Home;
 use crate::tracker::{Layout, Settings, Stamp};
 use drystone::policy::PolicySpec;
 use serde::{Deserialize, Serialize};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Jobs that predictors are taught at most: their history is no longer than that.
 const TAUGHT: usize = 20_000;
@@ -63,18 +63,20 @@ pub struct History {
 /// Finds out with what to begin: the state of the last daemon, if it worked as this one is to; else
 /// nothing but what its journal teaches predictors.
 ///
+/// `older`: the journals of the last daemon, for a set of nodes that has none yet.
+///
 /// # Errors
 /// A journal that cannot be read, or that another version wrote in another layout.
 pub fn resume(
     home: &Home,
+    older: &[(Option<String>, PathBuf)],
     settings: Settings,
     layout: Layout,
     policy: &PolicySpec,
     wall: i64,
 ) -> Result<History, LiveError> {
     let Some(last) = journal::segments(&home.journal())?.pop() else {
-        let core = Core::new(settings, layout, policy);
-        return Ok(History { core, inputs: Vec::new(), state: None, wake: 0, now: wall, notes: Vec::new() });
+        return Ok(taught(older, None, Core::new(settings, layout, policy), 0, wall)?);
     };
     let (records, _) = journal::entries(&last.path)?;
     let why = match records.first() {
@@ -88,15 +90,31 @@ pub fn resume(
         },
         _ => "the last segment of the journal is torn at its beginning".to_string(),
     };
-    let (jobs, taught) = past(home)?;
+    let wake = Snapshot::read(&home.snapshot()).map_or(0, |snapshot| snapshot.wake);
+    let own = [(None, home.journal())];
+    Ok(taught(&own, Some(why), Core::new(settings, layout, policy), wake, wall)?)
+}
+
+/// Starts without a state, with what these journals teach; `why`: reason why there is none.
+fn taught(
+    journals: &[(Option<String>, PathBuf)],
+    why: Option<String>,
+    core: Core,
+    wake: u64,
+    wall: i64,
+) -> Result<History, JournalError> {
+    let (jobs, taught) = past(journals)?;
+    if jobs.is_empty() && why.is_none() {
+        return Ok(History { core, inputs: Vec::new(), state: None, wake, now: wall, notes: Vec::new() });
+    }
+    let why = why.unwrap_or_else(|| "this set of nodes has no journal yet".into());
     let notes =
         vec![format!("{why}: jobs are adopted as they are, and predictors are taught {taught} jobs of the journal")];
     let inputs = if jobs.is_empty() { Vec::new() } else { vec![Input::Taught { offset: 0, jobs }] };
-    let wake = Snapshot::read(&home.snapshot()).map_or(0, |snapshot| snapshot.wake);
     let latest =
         inputs.iter().filter_map(|input| if let Input::Taught { jobs, .. } = input { jobs.last() } else { None });
     let now = latest.map(|job| job.end).max().unwrap_or(wall).max(wall);
-    Ok(History { core: Core::new(settings, layout, policy), inputs, state: None, wake, now, notes })
+    Ok(History { core, inputs, state: None, wake, now, notes })
 }
 
 /// Returns the reason why a daemon cannot continue from a segment.
@@ -154,9 +172,14 @@ fn goes_on(core: Core, wake: u64, wall: i64) -> Result<History, CoreError> {
     Ok(History { core, inputs, state, wake, now, notes: Vec::new() })
 }
 
-/// The last jobs of a journal, in the order of their ends, and how many there are.
-fn past(home: &Home) -> Result<(Vec<journal::Past>, usize), JournalError> {
-    let mut jobs = journal::past(&home.journal())?;
+/// The last jobs of journals, in the order of their ends, and how many there are.
+fn past(journals: &[(Option<String>, PathBuf)]) -> Result<(Vec<journal::Past>, usize), JournalError> {
+    let mut jobs = Vec::new();
+    for (_, folder) in journals {
+        if !journal::segments(folder)?.is_empty() {
+            jobs.extend(journal::past(folder)?);
+        }
+    }
     jobs.retain(|job| job.start.is_some());
     jobs.sort_by_key(|job| (job.end, job.key));
     let from = jobs.len().saturating_sub(TAUGHT);

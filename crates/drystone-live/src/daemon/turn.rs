@@ -1,12 +1,12 @@
 //! One turn: look, journal, decide, journal, order, journal.
 
 use super::{BACKOFF, BEAT, Clock, Daemon, End, LiveError};
-use crate::cluster::{Cluster, ClusterError, Order, Outcome, Snapshot};
+use crate::cluster::{Cluster, ClusterError, Order, Outcome, Snapshot, Want, seen_by};
 use crate::core::{CoreError, Input, Output};
 use crate::hand_back::Options;
 use crate::journal::{Begin, JournalError, Record, Writer};
 use crate::state::{Entry, write_whole};
-use crate::tracker::{Mode, Stamp, Told};
+use crate::tracker::{Mode, Told};
 use drystone::policy::Action;
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -51,12 +51,9 @@ impl<C: Cluster, K: Clock> Daemon<C, K> {
         if self.heartbeat.as_ref().is_some_and(|beat| !beat.is_mine()) {
             return Ok(Some(End::Fenced));
         }
-        if self.is_tick_due()
-            && let Some(due) = self.core.tick_due(self.stamp().time())
-        {
-            let stamp = Stamp { now: due.0, ..self.stamp() };
-            let output = self.feed(&Input::Tick(stamp))?;
-            return self.carry_out(&output);
+        if let Some((at, stamp)) = self.tick_due() {
+            let output = self.feed(at, &Input::Tick(stamp))?;
+            return self.carry_out(at, &output);
         }
         self.due = Duration::MAX;
         let end = self.look();
@@ -70,7 +67,7 @@ impl<C: Cluster, K: Clock> Daemon<C, K> {
         }
         self.publish(now)?;
         if matches!(end, Ok(None)) {
-            self.remark(now);
+            (0..self.desks.len()).for_each(|at| self.remark(at, now));
         }
         end
     }
@@ -80,7 +77,8 @@ impl<C: Cluster, K: Clock> Daemon<C, K> {
         let lines = self.wake.read().map_err(LiveError::io(self.config.home.wake().display()))?;
         let told: Vec<Told> = lines.iter().filter_map(|line| crate::cluster::slurm::hook::told(line)).collect();
         self.note_users(&told)?;
-        let seen = match self.cluster.observe(&self.core.tracker().wants()) {
+        let places = self.desks.iter().flat_map(|desk| desk.core.tracker().wants().places);
+        let seen = match self.cluster.observe(&Want { places: places.collect() }) {
             Ok(seen) => seen,
             Err(error @ ClusterError::Broken(_)) => return Err(error.into()),
             Err(error) => {
@@ -90,22 +88,15 @@ impl<C: Cluster, K: Clock> Daemon<C, K> {
         };
         self.hears();
         self.count_missed(&seen);
-        let stamp = self.stamp();
-        let delta = self.core.tracker().mirror().diff(&seen);
         let mut all = std::mem::take(&mut self.unheard);
         all.extend(told);
-        let told = all;
-        let tracker = self.core.tracker();
-        let is_due = self.core.deadline().is_some_and(|due| due <= stamp.time());
-        let is_due = is_due || tracker.is_waiting() || tracker.is_undecided() || !tracker.has_begun();
         let mut end = None;
         self.soon = false;
-        if !delta.is_empty() || !told.is_empty() || is_due {
-            let output = self.feed(&Input::Facts { stamp, delta, told })?;
-            end = self.carry_out(&output)?;
+        for at in 0..self.desks.len() {
+            if end.is_none() {
+                end = self.look_at_set(at, &seen, &all)?;
+            }
         }
-        self.watch_for_a_stall()?;
-        self.note_hopeless()?;
         if end.is_none() && !self.beat()? {
             end = Some(End::Fenced);
         }
@@ -113,23 +104,43 @@ impl<C: Cluster, K: Clock> Daemon<C, K> {
         Ok(end)
     }
 
+    /// Takes in what concerns one set of nodes, and does what follows.
+    fn look_at_set(&mut self, at: usize, seen: &Snapshot, told: &[Told]) -> Result<Option<End>, LiveError> {
+        let (stamp, core) = (self.stamp(at), &self.desks[at].core);
+        let delta = core.tracker().mirror().diff(&seen_by(&self.config.sets, at, seen));
+        let tracker = core.tracker();
+        let is_due = core.deadline().is_some_and(|due| due <= stamp.time());
+        let is_due = is_due || tracker.is_waiting() || tracker.is_undecided() || !tracker.has_begun();
+        let mut end = None;
+        if !delta.is_empty() || !told.is_empty() || is_due {
+            let output = self.feed(at, &Input::Facts { stamp, delta, told: told.to_vec() })?;
+            end = self.carry_out(at, &output)?;
+        }
+        self.watch_for_a_stall(at)?;
+        self.note_hopeless(at)?;
+        Ok(end)
+    }
+
     /// No job may wait for no reason: an alarm after a minute in which released jobs did not start
     /// although there is room, a hand-back after three.
-    fn watch_for_a_stall(&mut self) -> Result<(), LiveError> {
+    fn watch_for_a_stall(&mut self, at: usize) -> Result<(), LiveError> {
         if self.config.mode == Mode::Shadow {
             return Ok(());
         }
-        let stalled = self.core.tracker().stalls_for().unwrap_or(0);
-        let was = std::mem::replace(&mut self.stats.stalled, stalled >= STALL.0);
+        let desk = &mut self.desks[at];
+        let stalled = desk.core.tracker().stalls_for().unwrap_or(0);
+        let was = std::mem::replace(&mut desk.stalled, stalled >= STALL.0);
+        self.stats.stalled = self.desks.iter().any(|desk| desk.stalled);
         if stalled >= STALL.1 {
             return Err(LiveError::Doubt(format!(
                 "released jobs have not started for {} s although processors are idle",
                 stalled / 1_000
             )));
         }
-        if self.stats.stalled && !was {
+        if self.desks[at].stalled && !was {
             tracing::warn!("released jobs do not start although processors are idle");
-            self.note(
+            self.note_of(
+                at,
                 "released jobs do not start although processors are idle; everything is given back if that lasts",
             )?;
         }
@@ -137,15 +148,17 @@ impl<C: Cluster, K: Clock> Daemon<C, K> {
     }
 
     /// Says once of each kind of job that it will not start, one at a look.
-    fn note_hopeless(&mut self) -> Result<(), LiveError> {
+    fn note_hopeless(&mut self, at: usize) -> Result<(), LiveError> {
         if self.config.mode == Mode::Shadow {
             return Ok(());
         }
-        let new = self.core.tracker().hopeless().into_iter().find(|(key, _)| !self.hopeless.contains(key));
+        let desk = &mut self.desks[at];
+        let new = desk.core.tracker().hopeless().into_iter().find(|(key, _)| !desk.hopeless.contains(key));
         let Some((key, why)) = new else { return Ok(()) };
-        self.hopeless.insert(key);
+        desk.hopeless.insert(key);
         tracing::warn!(job = key.name(), why = why.text(), "cannot start");
-        self.note(&format!("job {} cannot start: {}; it is tried again after growing pauses", key.name(), why.text()))
+        let text = format!("job {} cannot start: {}; it is tried again after growing pauses", key.name(), why.text());
+        self.note_of(at, &text)
     }
 
     /// Notes users' holds in the ledger, where a hand-back needs them.
@@ -192,39 +205,39 @@ impl<C: Cluster, K: Clock> Daemon<C, K> {
     }
 
     /// Journals what goes in, and takes it in.
-    pub(super) fn feed(&mut self, input: &Input) -> Result<Output, LiveError> {
-        self.write(&Record::In(input.clone()))?;
+    pub(super) fn feed(&mut self, at: usize, input: &Input) -> Result<Output, LiveError> {
+        self.write(at, &Record::In(input.clone()))?;
         self.pass("facts")?;
-        let output = self.core.take(input)?;
+        let output = self.desks[at].core.take(input)?;
         self.pass("decided")?;
         Ok(output)
     }
 
     /// Carries out what came out: intents to disk, then orders, then what came of them.
-    fn carry_out(&mut self, output: &Output) -> Result<Option<End>, LiveError> {
+    fn carry_out(&mut self, at: usize, output: &Output) -> Result<Option<End>, LiveError> {
         if output.is_empty() {
             return Ok(None);
         }
-        self.count(output);
+        self.count(at, output);
         if self.config.mode == Mode::Drive && !output.orders.is_empty() {
             self.note_ledger(output)?;
         }
-        self.write(&Record::Out(output.clone()))?;
+        self.write(at, &Record::Out(output.clone()))?;
         if let Some(doubt) = &output.doubt {
-            self.journal.sync()?;
+            self.desks[at].journal.sync()?;
             return Err(LiveError::Doubt(doubt.clone()));
         }
         if output.orders.is_empty() || self.config.mode == Mode::Shadow {
             return Ok(None);
         }
-        self.journal.sync()?;
+        self.desks[at].journal.sync()?;
         self.pass("intents")?;
         let Some(outcomes) = self.order(&output.orders) else { return Ok(Some(End::Fenced)) };
         self.pass("orders")?;
         for (order, outcome) in output.orders.iter().zip(&outcomes) {
             self.hear_outcome(order, outcome);
         }
-        self.feed(&Input::Outcomes(outcomes))?;
+        self.feed(at, &Input::Outcomes(outcomes))?;
         self.pass("outcomes")?;
         self.soon = true;
         Ok(None)
@@ -264,13 +277,13 @@ impl<C: Cluster, K: Clock> Daemon<C, K> {
         self.ledger.add(&entries).map_err(LiveError::io(NO_SPACE))
     }
 
-    fn count(&mut self, output: &Output) {
+    fn count(&mut self, at: usize, output: &Output) {
         self.stats.decisions += u64::from(!output.decided.is_empty());
         for decided in &output.decided {
             if let (Action::Start { why, .. }, Some(key)) = (decided.action, decided.key) {
                 let would = self.config.mode == Mode::Shadow;
                 // A shadow proposes a start at each look until the cluster starts the job.
-                if would && !self.proposed.insert(key) {
+                if would && !self.desks[at].proposed.insert(key) {
                     continue;
                 }
                 self.stats.starts += 1;
@@ -324,78 +337,97 @@ impl<C: Cluster, K: Clock> Daemon<C, K> {
 
     /// Writes something for people.
     pub(super) fn note(&mut self, text: &str) -> Result<(), LiveError> {
-        let at = self.clock.wall();
-        self.stats.note(at, text);
-        self.write(&Record::Note { at: self.stamp().now, text: text.to_string() })
+        let wall = self.clock.wall();
+        self.stats.note(wall, text);
+        self.write(0, &Record::Note { at: self.stamp(0).now, text: text.to_string() })
     }
 
-    fn write(&mut self, record: &Record) -> Result<(), LiveError> {
-        Ok(self.journal.write(record)?)
+    /// Writes something of one set for people.
+    pub(super) fn note_of(&mut self, at: usize, text: &str) -> Result<(), LiveError> {
+        let wall = self.clock.wall();
+        let several = self.desks.len() > 1;
+        let told = if several { format!("{}: {text}", self.desks[at].set.name()) } else { text.to_string() };
+        self.stats.note(wall, &told);
+        self.write(at, &Record::Note { at: self.stamp(at).now, text: text.to_string() })
+    }
+
+    fn write(&mut self, at: usize, record: &Record) -> Result<(), LiveError> {
+        Ok(self.desks[at].journal.write(record)?)
     }
 
     fn pass(&mut self, point: &'static str) -> Result<(), LiveError> {
         if self.faults.pass(point) {
             let full = std::io::Error::from(std::io::ErrorKind::StorageFull);
-            return Err(LiveError::Journal(JournalError::Io { path: self.journal.path().to_path_buf(), error: full }));
+            return Err(LiveError::Journal(JournalError::Io {
+                path: self.desks[0].journal.path().to_path_buf(),
+                error: full,
+            }));
         }
         Ok(())
     }
 
     fn save_if_due(&mut self) -> Result<(), LiveError> {
-        let now = self.clock.steady();
-        if self.journal.records() - self.saved.1 < SAVE.0 && now.saturating_sub(self.saved.0) < SAVE.1 {
+        let mut saved = false;
+        for at in 0..self.desks.len() {
+            saved |= self.save_set(at)?;
+        }
+        if !saved {
             return Ok(());
         }
-        let state = self.core.save()?;
-        if self.journal.is_large() {
-            self.begin_segment(state)?;
+        let trackers = || self.desks.iter().map(|desk| desk.core.tracker());
+        let live = |key: &crate::cluster::Key| trackers().any(|tracker| tracker.job(*key).is_some());
+        let numbers: BTreeSet<u64> = trackers().flat_map(|tracker| tracker.jobs().map(|job| job.key.id)).collect();
+        self.ledger.forget(live, |number| numbers.contains(&number)).map_err(LiveError::io(NO_SPACE))
+    }
+
+    /// Saves the state of one set, if that is due.
+    fn save_set(&mut self, at: usize) -> Result<bool, LiveError> {
+        let (now, desk) = (self.clock.steady(), &mut self.desks[at]);
+        if desk.journal.records() - desk.saved.1 < SAVE.0 && now.saturating_sub(desk.saved.0) < SAVE.1 {
+            return Ok(false);
+        }
+        let state = desk.core.save()?;
+        if desk.journal.is_large() {
+            self.begin_segment(at, state)?;
         } else {
-            self.journal.sync()?;
+            desk.journal.sync()?;
+            let name = desk.journal.path().file_name();
             let snapshot = super::resume::Snapshot {
-                segment: self
-                    .journal
-                    .path()
-                    .file_name()
-                    .map(|name| name.to_string_lossy().into_owned())
-                    .unwrap_or_default(),
-                offset: self.journal.length(),
+                segment: name.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default(),
+                offset: desk.journal.length(),
                 wake: self.wake.offset(),
                 state,
             };
-            let bytes = snapshot.bytes()?;
+            let (bytes, path) = (snapshot.bytes()?, desk.home.snapshot());
             self.pass("snapshot")?;
-            let path = self.config.home.snapshot();
             write_whole(&path, &bytes, true).map_err(LiveError::io(path.display()))?;
             self.pass("saved")?;
         }
-        let tracker = self.core.tracker();
-        self.proposed.retain(|key| tracker.job(*key).is_some());
-        self.hopeless.retain(|key| tracker.job(*key).is_some());
-        let live = |key: &crate::cluster::Key| tracker.job(*key).is_some();
-        let numbered = |number: u64| tracker.jobs().any(|job| job.key.id == number);
-        self.ledger.forget(live, numbered).map_err(LiveError::io(NO_SPACE))?;
-        self.saved = (now, self.journal.records());
-        Ok(())
+        let desk = &mut self.desks[at];
+        let tracker = desk.core.tracker();
+        desk.proposed.retain(|key| tracker.job(*key).is_some());
+        desk.hopeless.retain(|key| tracker.job(*key).is_some());
+        desk.saved = (now, desk.journal.records());
+        Ok(true)
     }
 
     /// Goes on in a new segment.
-    fn begin_segment(&mut self, state: Vec<u8>) -> Result<(), LiveError> {
-        let wall = self.clock.wall();
+    fn begin_segment(&mut self, at: usize, state: Vec<u8>) -> Result<(), LiveError> {
+        let (wall, now) = (self.clock.wall(), self.stamp(at).now);
+        let (config, desk) = (&self.config, &mut self.desks[at]);
         let begin = Begin {
             version: env!("CARGO_PKG_VERSION").into(),
-            policy: self.config.policy.canonical(),
-            settings: self.core.tracker().settings().clone(),
-            layout: self.core.tracker().layout().clone(),
-            cluster: self.config.cluster.clone(),
-            instance: self.config.instance.clone(),
+            policy: config.policy.canonical(),
+            settings: desk.core.tracker().settings().clone(),
+            layout: desk.core.tracker().layout().clone(),
+            cluster: config.cluster.clone(),
+            instance: config.instance.clone(),
             time: wall,
-            offset: self.stamp().now - wall,
+            offset: now - wall,
             state: Some(state),
         };
-        self.journal = Writer::begin(self.journal.folder(), begin)?;
-        self.pass("segment")?;
-        self.saved.1 = 0;
-        Ok(())
+        desk.journal = Writer::begin(desk.journal.folder(), begin)?;
+        self.pass("segment")
     }
 
     /// Numbers of jobs are consecutive: those between the highest of two looks that are not listed
@@ -417,18 +449,19 @@ impl<C: Cluster, K: Clock> Daemon<C, K> {
             return Ok(());
         }
         self.told = Some(now);
-        let wrong = crate::board::differences(&self.core);
-        self.stats.differences = wrong.len() as u64;
-        // Looks are not charged with it.
-        self.charged += self.foretell.look(self.core.session(), now);
+        for desk in &mut self.desks {
+            desk.differences = crate::board::differences(&desk.core).len() as u64;
+            // Looks are not charged with it.
+            self.charged += desk.foretell.look(desk.core.session(), now);
+        }
+        self.stats.differences = self.desks.iter().map(|desk| desk.differences).sum();
+        let sets = self.desks.iter().enumerate();
         let text = self.board.publish(&crate::board::Source {
-            foretell: &self.foretell,
-            core: &self.core,
+            sets: sets.map(|(at, desk)| (desk, self.stamp(at).time())).collect(),
             stats: &self.stats,
             budget: &self.budget,
             config: &self.config,
             wall: self.clock.wall(),
-            now: self.stamp().time(),
         });
         if self.written.is_none_or(|written| now.saturating_sub(written) >= TELL_NOBODY) {
             self.written = Some(now);

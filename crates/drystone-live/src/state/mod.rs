@@ -10,8 +10,22 @@ pub use ledger::{Entry, Ledger, Standing};
 pub use lock::{Lock, LockError};
 pub use wake::Wake;
 
+use crate::cluster::NodeSet;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+
+/// Folder of what several sets of nodes have each.
+const SETS: &str = "sets";
+
+/// The folder of a set: its partitions, whatever characters their names have.
+fn folder(name: &str) -> String {
+    let safe = |c: char| match c {
+        ',' => '+',
+        c if c.is_ascii_alphanumeric() || matches!(c, '-' | '_') => c,
+        _ => '_',
+    };
+    name.chars().map(safe).collect()
+}
 
 /// Paths of a daemon's files.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -26,6 +40,43 @@ impl Home {
     #[must_use]
     pub fn new(state: impl Into<PathBuf>, run: impl Into<PathBuf>) -> Home {
         Home { state: state.into(), run: run.into() }
+    }
+
+    /// Returns the paths of one of several sets of nodes, whose journal and saved state have a
+    /// folder of their own; those of the only set are here.
+    #[must_use]
+    pub fn of_set(&self, sets: &[NodeSet], at: usize) -> Home {
+        if sets.len() < 2 {
+            return self.clone();
+        }
+        Home { state: self.state.join(SETS).join(folder(&sets[at].name())), run: self.run.clone() }
+    }
+
+    /// Notes the names of several sets of nodes, for commands that receive the state folder only;
+    /// takes the note away where there is one set.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn note_sets(&self, sets: &[NodeSet]) -> io::Result<()> {
+        let path = self.state.join("node-sets");
+        if sets.len() < 2 {
+            return match std::fs::remove_file(&path) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+                _ => Ok(()),
+            };
+        }
+        let lines: String = sets.iter().map(|set| format!("{}\n", set.name())).collect();
+        write_whole(&path, lines.as_bytes(), true)
+    }
+
+    /// Returns the journals of the last daemon, one for each set of nodes, with the set's name
+    /// where there are several.
+    #[must_use]
+    pub fn journals(&self) -> Vec<(Option<String>, PathBuf)> {
+        let text = std::fs::read_to_string(self.state.join("node-sets")).unwrap_or_default();
+        let of = |name: &str| (Some(name.to_string()), self.state.join(SETS).join(folder(name)).join("journal"));
+        let sets: Vec<(Option<String>, PathBuf)> = text.lines().filter(|line| !line.is_empty()).map(of).collect();
+        if sets.is_empty() { vec![(None, self.journal())] } else { sets }
     }
 
     /// Makes the folders where they are missing.

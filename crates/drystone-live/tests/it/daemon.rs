@@ -1,9 +1,10 @@
 //! The daemon with its files, on a made-up cluster with a clock of its own.
 
 use drystone::policy::Action;
+use drystone_live::board::Board;
 use drystone_live::cluster::fake::{Asked, FakeCluster, Faults as Trouble};
 use drystone_live::cluster::{
-    Capabilities, Cluster, ClusterError, Key, Mark, NodeState, Order, Outcome, Snapshot, State, Want,
+    Capabilities, Cluster, ClusterError, Key, Mark, NodeSet, NodeState, Order, Outcome, Snapshot, State, Want,
 };
 use drystone_live::daemon::{Clock, Config, Daemon, End, Faults, LiveError};
 use drystone_live::hand_back::{Given, Options, hand_back};
@@ -19,7 +20,7 @@ use tempfile::TempDir;
 
 /// A cluster and its clock, shared by a test and the daemons that come and go.
 #[derive(Clone)]
-struct Shared(Rc<RefCell<FakeCluster>>);
+pub(crate) struct Shared(Rc<RefCell<FakeCluster>>);
 
 impl Cluster for Shared {
     fn observe(&mut self, want: &Want) -> Result<Snapshot, ClusterError> {
@@ -45,7 +46,7 @@ impl Cluster for Shared {
 
 /// The cluster's own clock; the daemon's may be set wrong.
 #[derive(Clone)]
-struct TestClock {
+pub(crate) struct TestClock {
     cluster: Rc<RefCell<FakeCluster>>,
     wrong: Rc<RefCell<i64>>,
 }
@@ -65,25 +66,34 @@ impl Clock for TestClock {
 }
 
 /// A site: cluster, clock, folder.
-struct Site {
-    cluster: Rc<RefCell<FakeCluster>>,
+pub(crate) struct Site {
+    pub(crate) cluster: Rc<RefCell<FakeCluster>>,
     wrong: Rc<RefCell<i64>>,
     folder: TempDir,
     policy: &'static str,
     mode: Mode,
+    pub(crate) sets: Vec<NodeSet>,
+    pub(crate) board: Arc<Board>,
     daemons: u32,
 }
 
-type TestDaemon = Daemon<Shared, TestClock>;
+pub(crate) type TestDaemon = Daemon<Shared, TestClock>;
 
 impl Site {
-    fn new(cluster: FakeCluster, policy: &'static str, mode: Mode) -> Site {
+    pub(crate) fn new(cluster: FakeCluster, policy: &'static str, mode: Mode) -> Site {
         let folder = tempfile::tempdir().expect("a folder");
         let (cluster, wrong) = (Rc::new(RefCell::new(cluster)), Rc::new(RefCell::new(0)));
-        Site { cluster, wrong, folder, policy, mode, daemons: 0 }
+        let sets = vec![NodeSet::only(vec!["main".into()])];
+        Site { cluster, wrong, folder, policy, mode, sets, board: Arc::default(), daemons: 0 }
     }
 
-    fn home(&self) -> Home {
+    /// Lets daemons only look, and the cluster schedule by itself.
+    pub(crate) fn shadow(&mut self) {
+        self.mode = Mode::Shadow;
+        self.cluster.borrow_mut().set_hook(false);
+    }
+
+    pub(crate) fn home(&self) -> Home {
         Home::new(self.folder.path().join("state"), self.folder.path().join("run"))
     }
 
@@ -93,7 +103,7 @@ impl Site {
             home: self.home(),
             mode: self.mode,
             policy: self.policy.parse().expect("a policy"),
-            partitions: vec!["main".into()],
+            sets: self.sets.clone(),
             adopt_old: true,
             comments: false,
             cluster: "made-up".into(),
@@ -101,10 +111,10 @@ impl Site {
             waker: None,
         };
         let clock = TestClock { cluster: self.cluster.clone(), wrong: self.wrong.clone() };
-        Daemon::begin(config, Shared(self.cluster.clone()), clock, Faults::default(), Arc::default())
+        Daemon::begin(config, Shared(self.cluster.clone()), clock, Faults::default(), self.board.clone())
     }
 
-    fn begin(&mut self) -> TestDaemon {
+    pub(crate) fn begin(&mut self) -> TestDaemon {
         self.try_begin().expect("begins")
     }
 
@@ -113,7 +123,7 @@ impl Site {
     }
 
     /// Lets a daemon work for this many looks.
-    fn work(&self, daemon: &mut TestDaemon, looks: u32) -> Option<End> {
+    pub(crate) fn work(&self, daemon: &mut TestDaemon, looks: u32) -> Option<End> {
         for _ in 0..looks {
             self.cluster.borrow_mut().pass(300);
             if let Some(end) = daemon.turn().expect("works") {
@@ -123,7 +133,7 @@ impl Site {
         None
     }
 
-    fn finish(&self, daemon: &mut TestDaemon) {
+    pub(crate) fn finish(&self, daemon: &mut TestDaemon) {
         for _ in 0..4_000 {
             if self.cluster.borrow().is_done() {
                 return;
@@ -133,13 +143,13 @@ impl Site {
         panic!("jobs wait for ever: {:?}", self.cluster.borrow().truth().jobs);
     }
 
-    fn hand_back(&self, options: &Options) -> Given {
+    pub(crate) fn hand_back(&self, options: &Options) -> Given {
         let mut clock = TestClock { cluster: self.cluster.clone(), wrong: self.wrong.clone() };
         hand_back(&mut Shared(self.cluster.clone()), &self.home(), options, &mut |time| clock.sleep(time))
             .expect("gives back")
     }
 
-    fn starts(&self) -> BTreeMap<Key, usize> {
+    pub(crate) fn starts(&self) -> BTreeMap<Key, usize> {
         let mut starts = BTreeMap::new();
         for (key, _) in &self.cluster.borrow().record().starts {
             *starts.entry(*key).or_insert(0) += 1;

@@ -2,4 +2,5 @@
 
 mod chaos;
 mod daemon;
+mod sets;
 mod world;

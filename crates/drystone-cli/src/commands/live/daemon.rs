@@ -6,10 +6,11 @@ use crate::args::{DaemonArgs, LogForm};
 use crate::exit::{Failure, Outcome, VIOLATION};
 use crate::interrupt;
 use crate::output::message;
+use crate::output::number::plural;
 use drystone_live::board::Board;
-use drystone_live::cluster::Remark;
 use drystone_live::cluster::slurm::{Site, SlurmCli};
-use drystone_live::daemon::{Config, Daemon, End, Faults, MachineClock, wall};
+use drystone_live::cluster::{NodeSet, Remark};
+use drystone_live::daemon::{Config, Daemon, Desk, End, Faults, MachineClock, wall};
 use drystone_live::tracker::Mode;
 use drystone_live::web::{self, Listen};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -45,13 +46,13 @@ pub(super) fn judge(remarks: &[Remark], force: bool) -> Result<(), Failure> {
 }
 
 /// Returns the configuration of a daemon.
-pub(super) fn config(args: &DaemonArgs, site: &Site, partitions: &[String], mode: Mode, adopt_old: bool) -> Config {
+pub(super) fn config(args: &DaemonArgs, site: &Site, sets: Vec<NodeSet>, mode: Mode, adopt_old: bool) -> Config {
     let host = nix::unistd::gethostname().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     Config {
         home: super::home(&args.home),
         mode,
         policy: args.policy.clone(),
-        partitions: partitions.to_vec(),
+        sets,
         adopt_old,
         comments: false,
         cluster: site.cluster().to_string(),
@@ -129,12 +130,48 @@ fn run(daemon: &mut SlurmDaemon, stop: &AtomicBool) -> Outcome {
     }
 }
 
+/// Says which partitions are scheduled together, where there are several sets of nodes.
+pub(super) fn tell_sets(sets: &[NodeSet]) {
+    if sets.len() < 2 {
+        return;
+    }
+    for set in sets {
+        message::note(&format!(
+            "partition {}: {}, scheduled by themselves",
+            set.name(),
+            plural(set.nodes.len() as u64, "node")
+        ));
+    }
+}
+
 /// Says what a daemon has found.
 fn say(daemon: &SlurmDaemon) {
-    let core = daemon.core();
-    let (session, tracker) = (core.session(), core.tracker());
+    for desk in daemon.desks() {
+        let name = if daemon.desks().len() > 1 { format!("{}: ", desk.set().name()) } else { String::new() };
+        say_of(desk, &name);
+    }
+    let tracker = daemon.core().tracker();
+    let devices = if tracker.settings().counts { "devices that are not counted" } else { "GPUs" };
     message::note(&format!(
-        "{} processors on {} nodes; {} jobs run, {} wait, {} are held back, {} are suspended",
+        "left to the cluster whenever they come: jobs that ask for licences, {devices}, node features or a reservation, of several \
+         components or partitions; limits of QOS and accounts are met by trying, holding again and trying later"
+    ));
+    let memory: Option<u64> = daemon.desks().iter().map(|desk| desk.core().tracker().layout().memory()).sum();
+    match (memory, tracker.settings().counts) {
+        (Some(mb), true) => message::note(&format!("the policy counts {mb} MB of memory in all, and devices of nodes")),
+        (Some(_), false) => message::warning(
+            "nodes run out of memory here, and this policy counts processors only: jobs that find no memory are held back and tried \
+             again; `easy` and `conservative` count memory",
+        ),
+        (None, _) => {}
+    }
+}
+
+/// Says what it has found of one set of nodes.
+fn say_of(desk: &Desk, name: &str) {
+    let (session, tracker) = (desk.core().session(), desk.core().tracker());
+    message::note(&format!(
+        "{name}{} processors on {} nodes; {} jobs run, {} wait, {} are held back, {} are suspended",
         tracker.layout().procs(),
         tracker.layout().len(),
         session.running(),
@@ -142,21 +179,8 @@ fn say(daemon: &SlurmDaemon) {
         session.held(),
         session.suspended()
     ));
-    for (why, count) in tracker.left_out() {
-        message::note(&format!("left to the cluster: {count} {why}"));
-    }
-    let devices = if tracker.settings().counts { "devices that are not counted" } else { "GPUs" };
-    message::note(&format!(
-        "left to the cluster whenever they come: jobs that ask for licences, {devices}, node features or a reservation, of several \
-         components or partitions; limits of QOS and accounts are met by trying, holding again and trying later"
-    ));
-    match (tracker.layout().memory(), tracker.settings().counts) {
-        (Some(mb), true) => message::note(&format!("the policy counts {mb} MB of memory in all, and devices of nodes")),
-        (Some(_), false) => message::warning(
-            "nodes run out of memory here, and this policy counts processors only: jobs that find no memory are held back and tried \
-             again; `easy` and `conservative` count memory",
-        ),
-        (None, _) => {}
+    for (why, count) in desk.left_out() {
+        message::note(&format!("{name}left to the cluster: {count} {why}"));
     }
 }
 

@@ -1,6 +1,6 @@
 //! `drystone live drive`.
 
-use super::daemon::{config, guarded, judge, log, work};
+use super::daemon::{config, guarded, judge, log, tell_sets, work};
 use super::{OFF, home, slurm};
 use crate::args::{Adopt, DriveArgs, OnStop};
 use crate::exit::{DONE, Failure, Outcome};
@@ -37,11 +37,12 @@ pub(super) fn drive(args: &DriveArgs) -> Outcome {
     remarks.extend(site.about_wake_file(&home.wake()));
     judge(&remarks, args.force)?;
     check_clock(cluster.clock_ahead().map_err(Failure::usage)?)?;
+    tell_sets(&cluster.sets());
     if args.check {
         message::note("this site allows it");
         return Ok(DONE);
     }
-    let config = config(common, &site, &partitions, Mode::Drive, args.adopt == Adopt::All);
+    let config = config(common, &site, cluster.sets(), Mode::Drive, args.adopt == Adopt::All);
     let config = Config { comments: args.comments, ..config };
     let conf = site.conf();
     let mut daemon = None;
@@ -103,7 +104,11 @@ fn re_arm(home: &Home) -> Result<(), Failure> {
 fn give_back(args: &DriveArgs, home: &Home) {
     let options = Options { patience: Duration::from_secs(10), ..Options::default() };
     let given = slurm(&args.daemon.cluster, false)
-        .and_then(|mut cluster| cluster.site().map_err(|e| e.to_string()).map(|_| cluster))
+        .and_then(|mut cluster| {
+            let site = cluster.site().map_err(|e| e.to_string())?;
+            cluster.look_at_all(&site);
+            Ok(cluster)
+        })
         .and_then(|mut cluster| {
             hand_back(&mut cluster, home, &options, &mut std::thread::sleep).map_err(|e| e.to_string())
         });

@@ -19,6 +19,7 @@ pub(super) fn hand_back(args: &HandBackArgs) -> Outcome {
     let options = Options { if_silent: args.if_silent, requeue: args.requeue, patience: args.patience };
     // Whichever partitions were driven: all are looked at, for nodes and jobs.
     let site = cluster.site().map_err(Failure::usage)?;
+    cluster.look_at_all(&site);
     // The heartbeat that the hook reads is the one that counts.
     let hooked = std::fs::read_to_string(site.hook()).ok().and_then(|hook| heartbeat_of(&hook));
     if let (None, Some(folder)) = (&args.home.run, hooked.as_deref().and_then(Path::parent)) {

@@ -2,7 +2,7 @@
 
 use super::home;
 use crate::args::{JournalCommand, JournalExportArgs, JournalListArgs};
-use crate::exit::{DONE, FINDING, Outcome};
+use crate::exit::{DONE, FINDING, Failure, Outcome};
 use crate::output::document::{Document, Table};
 use crate::output::flat::{Row, Rows};
 use crate::output::format::Target;
@@ -12,8 +12,9 @@ use crate::output::{self, Printable, message};
 use drystone::log::swf::Record as SwfRecord;
 use drystone::policy::Action;
 use drystone_live::core::{Decided, Input};
-use drystone_live::journal::{self, Record, Replayed};
+use drystone_live::journal::{self, JournalError, Record, Replayed};
 use serde::Serialize;
+use std::path::Path;
 
 pub(super) fn journal(command: JournalCommand) -> Outcome {
     match command {
@@ -58,32 +59,60 @@ impl Printable for Lines {
     }
 }
 
-fn list(args: &JournalListArgs) -> Outcome {
+/// Rows of every journal, with a column of the sets of nodes where there are several.
+fn of_sets(
+    args: &JournalListArgs,
+    schema: &'static str,
+    columns: &[&'static str],
+    read: impl Fn(&Path) -> Result<Vec<Vec<String>>, JournalError>,
+) -> Result<(), Failure> {
+    let journals = home(&args.home).journals();
+    let several = journals.len() > 1;
     let mut rows = Vec::new();
-    for (segment, records) in journal::whole(&home(&args.home).journal())? {
-        let inputs = records.iter().filter(|record| matches!(record, Record::In(_))).count();
-        let told = match records.first() {
-            Some(Record::Begin(begin)) => [
-                begin.time.to_string(),
-                format!("{:?}", begin.settings.mode).to_lowercase(),
-                begin.policy.clone(),
-                begin.version.clone(),
-            ],
-            _ => ["torn".to_string(), String::new(), String::new(), String::new()],
-        };
-        let mut row = vec![segment.number.to_string()];
-        row.extend(told);
-        row.extend([inputs.to_string(), segment.bytes.to_string()]);
-        rows.push(row);
+    for (set, folder) in journals {
+        let set = set.unwrap_or_default();
+        let first = |row: Vec<String>| if several { [vec![set.clone()], row].concat() } else { row };
+        rows.extend(read(&folder)?.into_iter().map(first));
     }
-    let columns = vec!["segment", "began", "mode", "policy", "version", "looks", "bytes"];
-    output::print(&Lines { schema: "drystone/live-journal/1", columns, rows }, args.format)?;
+    let columns = if several { [&["partitions"], columns].concat() } else { columns.to_vec() };
+    output::print(&Lines { schema, columns, rows }, args.format)?;
+    Ok(())
+}
+
+fn list(args: &JournalListArgs) -> Outcome {
+    let columns = ["segment", "began", "mode", "policy", "version", "looks", "bytes"];
+    of_sets(args, "drystone/live-journal/1", &columns, |folder| {
+        let mut rows = Vec::new();
+        for (segment, records) in journal::whole(folder)? {
+            let inputs = records.iter().filter(|record| matches!(record, Record::In(_))).count();
+            let told = match records.first() {
+                Some(Record::Begin(begin)) => [
+                    begin.time.to_string(),
+                    format!("{:?}", begin.settings.mode).to_lowercase(),
+                    begin.policy.clone(),
+                    begin.version.clone(),
+                ],
+                _ => ["torn".to_string(), String::new(), String::new(), String::new()],
+            };
+            let mut row = vec![segment.number.to_string()];
+            row.extend(told);
+            row.extend([inputs.to_string(), segment.bytes.to_string()]);
+            rows.push(row);
+        }
+        Ok(rows)
+    })?;
     Ok(DONE)
 }
 
 fn show(args: &JournalListArgs) -> Outcome {
+    of_sets(args, "drystone/live-journal-lines/1", &["time", "what", "text"], lines)?;
+    Ok(DONE)
+}
+
+/// One row for each thing that happened.
+fn lines(folder: &Path) -> Result<Vec<Vec<String>>, JournalError> {
     let mut rows = Vec::new();
-    for (_, records) in journal::whole(&home(&args.home).journal())? {
+    for (_, records) in journal::whole(folder)? {
         let mut now = 0;
         for record in records {
             match record {
@@ -109,11 +138,7 @@ fn show(args: &JournalListArgs) -> Outcome {
             }
         }
     }
-    output::print(
-        &Lines { schema: "drystone/live-journal-lines/1", columns: vec!["time", "what", "text"], rows },
-        args.format,
-    )?;
-    Ok(DONE)
+    Ok(rows)
 }
 
 fn row(now: i64, what: &str, text: String) -> Vec<String> {
@@ -135,21 +160,26 @@ fn told(decided: &Decided) -> String {
 }
 
 fn replay(args: &JournalListArgs) -> Outcome {
-    let found = journal::replay(&home(&args.home).journal())?;
-    let Replayed { segments, inputs, decided, orders, mismatch } = found;
-    let outcome = match &mismatch {
-        None => "the same came out, bit for bit".to_string(),
-        Some(wrong) => format!("after record {} of segment {} something else came out", wrong.record, wrong.segment),
-    };
-    let columns = vec!["segments", "inputs", "decisions", "orders", "replay"];
-    let row = vec![segments.to_string(), inputs.to_string(), decided.to_string(), orders.to_string(), outcome];
-    output::print(&Lines { schema: "drystone/live-replay/1", columns, rows: vec![row] }, args.format)?;
-    Ok(if mismatch.is_none() { DONE } else { FINDING })
+    let differs = std::cell::Cell::new(false);
+    let columns = ["segments", "inputs", "decisions", "orders", "replay"];
+    of_sets(args, "drystone/live-replay/1", &columns, |folder| {
+        let Replayed { segments, inputs, decided, orders, mismatch } = journal::replay(folder)?;
+        differs.set(differs.get() || mismatch.is_some());
+        let outcome = match &mismatch {
+            None => "the same came out, bit for bit".to_string(),
+            Some(wrong) => {
+                format!("after record {} of segment {} something else came out", wrong.record, wrong.segment)
+            }
+        };
+        Ok(vec![vec![segments.to_string(), inputs.to_string(), decided.to_string(), orders.to_string(), outcome]])
+    })?;
+    Ok(if differs.get() { FINDING } else { DONE })
 }
 
 fn export(args: &JournalExportArgs) -> Outcome {
     let target = Target::<Logs>::open(&args.out)?;
-    let (workload, waits) = journal::workload(&home(&args.home).journal())?;
+    let folder = super::one_journal(&home(&args.home), args.set.as_deref())?;
+    let (workload, waits) = journal::workload(&folder)?;
     let mut header = crate::input::synthetic_header(&workload);
     header.set("Computer", &workload.provenance.name);
     header.push("MaxJobs", &workload.len().to_string());

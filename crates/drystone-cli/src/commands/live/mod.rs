@@ -16,6 +16,7 @@ use drystone_live::cluster::slurm::SlurmCli;
 use drystone_live::daemon::{LiveError, wall};
 use drystone_live::journal::JournalError;
 use drystone_live::state::Home;
+use std::path::PathBuf;
 
 /// Everything was given back, or another daemon drives.
 const OFF: u8 = crate::exit::FINDING;
@@ -36,6 +37,26 @@ pub(super) fn live(command: LiveCommand) -> Outcome {
 fn home(args: &HomeArgs) -> Home {
     let noted = || Home::noted_run(&args.state);
     Home::new(&args.state, args.run.clone().or_else(noted).unwrap_or_else(|| args.state.join("run")))
+}
+
+/// Returns the journal of a set of nodes, or the only one.
+fn one_journal(home: &Home, set: Option<&str>) -> Result<PathBuf, Failure> {
+    let mut journals = home.journals();
+    let names = |journals: &[(Option<String>, PathBuf)]| {
+        journals.iter().filter_map(|(name, _)| name.clone()).map(|name| format!("--set {name}")).collect::<Vec<_>>()
+    };
+    let known = names(&journals);
+    journals.retain(|(name, _)| set.is_none() || name.as_deref() == set);
+    match (journals.len(), set) {
+        (1, _) => Ok(journals.remove(0).1),
+        (0, Some(set)) if known.is_empty() => Err(Failure::usage(format_args!(
+            "there is no set of nodes {set}: the daemon had one set, whose journal is meant without --set"
+        ))),
+        (0, Some(set)) => {
+            Err(Failure::usage(format_args!("there is no set of nodes {set}; choose: {}", known.join(" or "))))
+        }
+        _ => Err(Failure::usage(format_args!("there are several sets of nodes; choose: {}", known.join(" or ")))),
+    }
 }
 
 /// Reaches the cluster. `ranks`: the policy reads the site's priorities.

@@ -9,22 +9,37 @@ use crate::output::number::{count, duration, percent};
 use crate::output::{self, Printable, message};
 use drystone::policy::PolicySpec;
 use drystone_live::journal::{self, Record};
-use drystone_live::report::{Compared, Report, Waited, report as make};
+use drystone_live::report::{Compared, Report, ReportError, Waited, report as make};
 use drystone_live::state::Home;
 use std::path::Path;
 
 pub(super) fn report(args: &LiveReportArgs) -> Outcome {
-    let folder = home(&args.home).journal();
-    let policy = match &args.policy {
-        Some(policy) => policy.clone(),
-        None => last_policy(&folder)?,
-    };
+    let home = home(&args.home);
+    let journals = home.journals();
+    let each = args.set.is_none() && journals.len() > 1 && args.format.is_for_people();
+    let chosen = if each { journals } else { vec![(None, super::one_journal(&home, args.set.as_deref())?)] };
     let baseline = match &args.baseline {
         Some(baseline) => baseline.clone(),
         None => own_scheduler(&args.home.state),
     };
-    let report = make(&folder, &policy, &baseline).map_err(Failure::usage)?;
-    output::print(&report, args.format)?;
+    for (set, folder) in chosen {
+        let policy = match &args.policy {
+            Some(policy) => policy.clone(),
+            None => last_policy(&folder)?,
+        };
+        let mut report = match make(&folder, &policy, &baseline) {
+            // One set that is too young does not keep the others back.
+            Err(error @ ReportError::TooFew(_)) if each => {
+                message::warning(&format!("{}: {error}", set.unwrap_or_default()));
+                continue;
+            }
+            other => other.map_err(Failure::usage)?,
+        };
+        if let Some(set) = set {
+            report.cluster = format!("{}, partition {set}", report.cluster);
+        }
+        output::print(&report, args.format)?;
+    }
     Ok(DONE)
 }
 

@@ -1,6 +1,6 @@
 //! `drystone live shadow`.
 
-use super::daemon::{config, judge, log, work};
+use super::daemon::{config, judge, log, tell_sets, work};
 use super::{home, slurm};
 use crate::args::ShadowArgs;
 use crate::exit::{DONE, Failure, Outcome};
@@ -22,21 +22,25 @@ pub(super) fn shadow(args: &ShadowArgs) -> Outcome {
     let partitions = cluster.partitions().to_vec();
     Core::suits(&common.policy, cluster.can()).map_err(Failure::usage)?;
     judge(&site.for_shadow(&partitions), false)?;
-    let config = config(common, &site, &partitions, Mode::Shadow, true);
-    message::note(&format!("the shadow touches nothing; its journal is in {}", home(&common.home).journal().display()));
+    let config = config(common, &site, cluster.sets(), Mode::Shadow, true);
+    tell_sets(&config.sets);
+    message::note(&format!("the shadow touches nothing; its journal is in {}", home(&common.home).state().display()));
     let (_daemon, outcome) = work(common, config, cluster, &site.conf());
     outcome
 }
 
 /// Goes over a recording.
 fn recorded(args: &ShadowArgs, home: &Home) -> Outcome {
-    let found = journal::shadow(&home.journal(), &args.daemon.policy)?;
-    message::note(&format!(
-        "{} looks; {} would have started {} jobs before the cluster did, or when it did, {:.0} s before on average",
-        found.looks,
-        args.daemon.policy.canonical(),
-        found.earlier,
-        found.mean_earlier
-    ));
+    for (set, folder) in home.journals() {
+        let name = set.map_or_else(String::new, |set| format!("{set}: "));
+        let found = journal::shadow(&folder, &args.daemon.policy)?;
+        message::note(&format!(
+            "{name}{} looks; {} would have started {} jobs before the cluster did, or when it did, {:.0} s before on average",
+            found.looks,
+            args.daemon.policy.canonical(),
+            found.earlier,
+            found.mean_earlier
+        ));
+    }
     Ok(DONE)
 }

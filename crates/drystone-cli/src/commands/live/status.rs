@@ -75,6 +75,24 @@ impl Status {
             "processors",
             format!("{} free of {}, {} out", machine["free"], machine["procs"], machine["offline"]),
         ));
+        for set in told["sets"].as_array().into_iter().flatten() {
+            let (jobs, machine) = (&set["jobs"], &set["machine"]);
+            let of = |state: &str| jobs[state].as_u64().unwrap_or(0);
+            let stalled = if set["stalled"] == true { "; released jobs do not start" } else { "" };
+            facts.push((
+                "set",
+                format!(
+                    "{}: {} waiting, {} held, {} running; {} processors free of {}, {} out{stalled}",
+                    text(&set["name"]),
+                    of("waiting"),
+                    of("held"),
+                    of("running"),
+                    machine["free"],
+                    machine["procs"],
+                    machine["offline"]
+                ),
+            ));
+        }
         facts.push(("in flight", health["in_flight"].to_string()));
         facts.push(("books", format!("{} differences at the last look", health["differences"])));
         facts.push((

@@ -18,7 +18,9 @@ mod texts;
 
 pub use site::{Rights, Site};
 
-use super::{Capabilities, Cluster, ClusterError, JobFact, Key, Order, Outcome, RecordId, Snapshot, State, Want};
+use super::{
+    Capabilities, Cluster, ClusterError, JobFact, Key, NodeSet, Order, Outcome, RecordId, Snapshot, State, Want,
+};
 use details::Details;
 use run::Runner;
 use std::collections::{BTreeMap, BTreeSet};
@@ -29,6 +31,15 @@ use std::time::Duration;
 const CLOCK_EVERY: u32 = 100;
 /// slurmctld's own part in answering, beside the client's (measured: 0.2 to 0.5 of it).
 const CONTROLLERS_PART: f64 = 1.4;
+
+/// Portions of processors on a set of nodes.
+#[derive(Clone, Copy, Debug)]
+struct Grain {
+    /// Processors come in multiples of this.
+    unit: u32,
+    /// Processors of a node, where jobs get whole nodes.
+    whole: Option<u32>,
+}
 
 /// A Slurm cluster.
 #[derive(Debug)]
@@ -41,10 +52,8 @@ pub struct SlurmCli {
     /// Lead of the controller's clock over ours, in seconds.
     ahead: i64,
     looks: u32,
-    /// Processors come in multiples of this.
-    unit: u32,
-    /// Processors of a node, where jobs get whole nodes.
-    whole: Option<u32>,
+    /// The driven partitions by their nodes, and how processors come there.
+    sets: Vec<(NodeSet, Grain)>,
     /// True if memory is counted.
     memory: bool,
     /// True if the policy reads the site's priorities.
@@ -66,8 +75,7 @@ impl SlurmCli {
             places: BTreeMap::new(),
             ahead: 0,
             looks: 0,
-            unit: 1,
-            whole: None,
+            sets: Vec::new(),
             memory: false,
             ranks: false,
             priorities: None,
@@ -84,8 +92,9 @@ impl SlurmCli {
         if self.partitions.is_empty() {
             self.partitions = site.default_partition.iter().cloned().collect();
         }
-        self.unit = site.unit(&self.partitions);
-        self.whole = site.whole_nodes(&self.partitions);
+        let grain =
+            |set: &NodeSet| Grain { unit: site.unit(&set.partitions), whole: site.whole_nodes(&set.partitions) };
+        self.sets = site.sets(&self.partitions).into_iter().map(|set| (set.clone(), grain(&set))).collect();
         self.memory = site.counts_memory();
         self.priorities = if self.ranks { priority::Priorities::of(&site) } else { None };
         Ok(site)
@@ -104,6 +113,27 @@ impl SlurmCli {
     #[must_use]
     pub fn partitions(&self) -> &[String] {
         &self.partitions
+    }
+
+    /// The driven partitions by their nodes, once [`SlurmCli::site`] was asked.
+    #[must_use]
+    pub fn sets(&self) -> Vec<NodeSet> {
+        self.sets.iter().map(|(set, _)| set.clone()).collect()
+    }
+
+    /// Looks at the nodes of all partitions, whichever are driven.
+    pub fn look_at_all(&mut self, site: &Site) {
+        self.partitions = site.partitions.iter().map(|partition| partition.name.clone()).collect();
+    }
+
+    /// Gives a pending job as many processors as it will get.
+    fn round_up(&self, fact: &mut JobFact) {
+        let own = self.sets.iter().find(|(set, _)| set.partitions.contains(&fact.partition));
+        let Some((_, grain)) = own.or(self.sets.first()) else { return };
+        fact.procs = fact.procs.div_ceil(grain.unit) * grain.unit;
+        if let Some(procs) = grain.whole {
+            fact.procs = fact.procs.max(fact.nodes.max(1) * procs);
+        }
     }
 
     /// The controller's clock less ours, in seconds.
@@ -196,12 +226,7 @@ impl Cluster for SlurmCli {
         self.looks = self.looks.wrapping_add(1);
         let time = (self.clock)() + self.ahead;
         let mut jobs = jobs::read(&self.run)?;
-        for fact in jobs.iter_mut().filter(|fact| fact.state == State::Pending) {
-            fact.procs = fact.procs.div_ceil(self.unit) * self.unit;
-            if let Some(procs) = self.whole {
-                fact.procs = fact.procs.max(fact.nodes.max(1) * procs);
-            }
-        }
+        jobs.iter_mut().filter(|fact| fact.state == State::Pending).for_each(|fact| self.round_up(fact));
         self.complete(&mut jobs)?;
         self.place(want, &mut jobs)?;
         let mut nodes = nodes::read(&self.run, &self.partitions)?;

@@ -1,7 +1,7 @@
 //! Remarks on a site's configuration, with each line that must change before driving.
 
 use super::run::Runner;
-use crate::cluster::{ClusterError, Remark};
+use crate::cluster::{ClusterError, NodeSet, Remark};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -232,6 +232,22 @@ impl Site {
         lists.filter_map(|list| drystone_slurm::conf::expand_hostlist(list).ok()).flatten().collect()
     }
 
+    /// Returns these partitions by their nodes. These are disjoint unless two partitions have some
+    /// nodes in common and others not, which is refused.
+    #[must_use]
+    pub fn sets(&self, partitions: &[String]) -> Vec<NodeSet> {
+        let mut sets: Vec<NodeSet> = Vec::new();
+        for name in partitions {
+            let nodes = self.nodes_of(std::slice::from_ref(name));
+            match sets.iter_mut().find(|set| set.nodes == nodes) {
+                Some(set) if set.partitions.contains(name) => {}
+                Some(set) => set.partitions.push(name.clone()),
+                None => sets.push(NodeSet { partitions: vec![name.clone()], nodes }),
+            }
+        }
+        sets
+    }
+
     /// Returns remarks on shadow mode, and obstacles even to that.
     #[must_use]
     pub fn for_shadow(&self, partitions: &[String]) -> Vec<Remark> {
@@ -290,27 +306,26 @@ impl Site {
         if partitions.is_empty() {
             remarks.push(forbids("no partition is the default one", "name those to drive: --partition NAME"));
         }
-        let mut nodes = BTreeSet::new();
+        let mut known = Vec::new();
         for name in partitions {
-            let Some(partition) = self.partitions.iter().find(|partition| partition.name == *name) else {
-                let all: Vec<&str> = self.partitions.iter().map(|partition| partition.name.as_str()).collect();
-                remarks
-                    .push(forbids(format!("there is no partition {name}"), format!("there are: {}", all.join(", "))));
+            if self.partitions.iter().any(|partition| partition.name == *name) {
+                known.push(name.clone());
                 continue;
-            };
-            nodes.insert(self.nodes_of(std::slice::from_ref(&partition.name)));
+            }
+            let all: Vec<&str> = self.partitions.iter().map(|partition| partition.name.as_str()).collect();
+            remarks.push(forbids(format!("there is no partition {name}"), format!("there are: {}", all.join(", "))));
         }
-        if nodes.len() > 1 {
-            let all: usize = nodes.iter().map(BTreeSet::len).sum();
-            let overlap = nodes.iter().flatten().collect::<BTreeSet<_>>().len() < all;
-            let why = if overlap {
-                "some in common: jobs of both would compete for these, and neither plan would hold"
-            } else {
-                "none in common: these are several machines, and a daemon drives one"
-            };
+        let sets = self.sets(&known);
+        for (at, set) in sets.iter().enumerate() {
+            let Some(other) = sets[..at].iter().find(|other| !other.nodes.is_disjoint(&set.nodes)) else { continue };
             remarks.push(forbids(
-                format!("partitions {} have different nodes, {why}", partitions.join(", ")),
-                "name partitions with the same nodes only",
+                format!(
+                    "partitions {} and {} have some nodes in common and others not: jobs of both would compete for these, and \
+                     neither plan would hold",
+                    other.name(),
+                    set.name()
+                ),
+                "name partitions with the same nodes, or with none in common",
             ));
         }
         remarks
@@ -597,6 +612,16 @@ mod tests {
     }
 
     #[test]
+    fn partitions_with_the_same_nodes_are_one_set() {
+        let names = |partitions: &[&str]| {
+            let partitions: Vec<String> = partitions.iter().map(ToString::to_string).collect();
+            site(&[]).sets(&partitions).iter().map(NodeSet::name).collect::<Vec<_>>()
+        };
+        assert_eq!(names(&["main", "gpu", "long", "main"]), ["main,long", "gpu"]);
+        assert_eq!(names(&["gpu"]), ["gpu"]);
+    }
+
+    #[test]
     fn each_refusal_names_the_line_to_change() {
         let hook = hook();
         for (name, value, line) in [
@@ -617,12 +642,11 @@ mod tests {
         assert!(found[0].contains("/etc/slurm/job_submit.lua is not there"), "{found:?}");
         let found = refused(&site(&[]), &["main"], Some("return 0\n"), false);
         assert!(found[0].contains("not Drystone's hook"), "{found:?}");
-        let found = refused(&site(&[]), &["main", "gpu"], Some(&hook), false);
-        assert!(found[0].contains("different nodes, none in common"), "{found:?}");
+        assert_eq!(refused(&site(&[]), &["main", "gpu"], Some(&hook), false), [] as [String; 0], "two sets");
         let mut wide = site(&[]);
         wide.partitions[1].nodes = "n[1-3]".into();
         let found = refused(&wide, &["main", "long"], Some(&hook), false);
-        assert!(found[0].contains("different nodes, some in common"), "{found:?}");
+        assert!(found.len() == 1 && found[0].contains("main and long have some nodes in common"), "{found:?}");
         let found = refused(&site(&[]), &["mian"], Some(&hook), false);
         assert!(found[0].contains("there are: main, long, gpu"), "{found:?}");
     }

@@ -1,0 +1,116 @@
+//! Sets of nodes: partitions that share their nodes, and nothing with others. Each is scheduled by
+//! itself.
+
+use super::{After, Depends, JobFact, Mark, Snapshot};
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+/// Driven partitions with the same nodes, none of which a partition of another set has.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct NodeSet {
+    /// The partitions.
+    pub partitions: Vec<String>,
+    /// Names of the nodes. They matter only where there are several sets.
+    pub nodes: BTreeSet<String>,
+}
+
+impl NodeSet {
+    /// The only set of a daemon: it has all nodes that are looked at.
+    #[must_use]
+    pub fn only(partitions: Vec<String>) -> NodeSet {
+        NodeSet { partitions, nodes: BTreeSet::new() }
+    }
+
+    /// Returns the name of the set: those of its partitions.
+    #[must_use]
+    pub fn name(&self) -> String {
+        self.partitions.join(",")
+    }
+
+    fn has(&self, fact: &JobFact) -> bool {
+        self.partitions.contains(&fact.partition)
+    }
+
+    fn touches(&self, fact: &JobFact) -> bool {
+        fact.places.iter().any(|place| self.nodes.contains(&place.node))
+    }
+}
+
+/// Returns what concerns one of several sets: its nodes, the jobs of its partitions and on its
+/// nodes, and jobs of other sets that its own wait for. The first one has what concerns no set.
+#[must_use]
+pub fn seen_by<'a>(sets: &[NodeSet], at: usize, seen: &'a Snapshot) -> Cow<'a, Snapshot> {
+    if sets.len() < 2 {
+        return Cow::Borrowed(seen);
+    }
+    let own = &sets[at];
+    let mut numbers: BTreeSet<u64> = BTreeSet::new();
+    let mut users: BTreeSet<&str> = BTreeSet::new();
+    for fact in seen.jobs.iter().filter(|fact| own.has(fact)) {
+        let (Depends::On(all) | Depends::Any(all)) = &fact.depends else { continue };
+        for one in all {
+            if one.after == After::Alone {
+                users.insert(&fact.user);
+            } else {
+                numbers.insert(one.id);
+            }
+        }
+    }
+    let of_others = |fact: &JobFact| sets.iter().any(|set| set.has(fact));
+    let job = |fact: &JobFact| {
+        if own.has(fact) {
+            return Some(fact.clone());
+        }
+        let others = of_others(fact);
+        let awaited = numbers.contains(&fact.id) || users.contains(fact.user.as_str());
+        let shown = own.touches(fact) || (others && awaited) || (!others && at == 0);
+        // A job that another set holds is not this one's to let go.
+        let mark = if others { Mark::None } else { fact.mark };
+        shown.then(|| JobFact { mark, ..fact.clone() })
+    };
+    Cow::Owned(Snapshot {
+        time: seen.time,
+        jobs: seen.jobs.iter().filter_map(job).collect(),
+        nodes: seen.nodes.iter().filter(|node| own.nodes.contains(&node.name)).cloned().collect(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cluster::Condition;
+    use crate::cluster::fake::{Asked, FakeCluster};
+
+    fn set(partition: &str, nodes: &[&str]) -> NodeSet {
+        let nodes = nodes.iter().map(ToString::to_string).collect();
+        NodeSet { partitions: vec![partition.to_string()], nodes }
+    }
+
+    fn numbers(seen: &Snapshot) -> Vec<u64> {
+        seen.jobs.iter().map(|fact| fact.id).collect()
+    }
+
+    #[test]
+    fn each_set_sees_its_own_and_what_that_waits_for() {
+        let mut cluster = FakeCluster::new(3, 4);
+        for partition in ["main", "gpu", "gpu", "other", "main,gpu"] {
+            cluster.submit(Asked { partition: partition.into(), ..Asked::new(1, 5, 9) });
+        }
+        let mut seen = cluster.truth();
+        let sets = [set("main", &["n1", "n2"]), set("gpu", &["n3"])];
+        let views = |seen: &Snapshot| [0, 1].map(|at| seen_by(&sets, at, seen).into_owned());
+        let [main, gpu] = views(&seen);
+        assert_eq!((numbers(&main), numbers(&gpu)), (vec![1, 4, 5], vec![2, 3]));
+        assert_eq!((main.nodes.len(), gpu.nodes.len()), (2, 1));
+        // A job of one set waits for one of the other, which is not let go here.
+        seen.jobs[0].depends = Depends::On(vec![Condition::new(3, None, After::End)]);
+        let [main, _] = views(&seen);
+        assert_eq!(numbers(&main), [1, 3, 4, 5]);
+        assert_eq!(main.jobs.iter().map(|fact| fact.mark).collect::<Vec<_>>()[..2], [Mark::Held, Mark::None]);
+        // One of no set runs on a node of the second.
+        seen.jobs[3].places = vec![crate::cluster::Place { node: "n3".into(), procs: Some(2) }];
+        let [_, gpu] = views(&seen);
+        assert_eq!(numbers(&gpu), [2, 3, 4]);
+        assert_eq!(seen_by(&sets[..1], 0, &seen).jobs.len(), 5, "one set sees all");
+    }
+}

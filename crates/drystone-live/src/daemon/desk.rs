@@ -1,0 +1,142 @@
+//! Parts of a daemon that each set of nodes has for itself: session, journal, saved state,
+//! forecasts, alarms. The connection, the heartbeat, the wake file and the ledger are there once.
+
+use super::resume::{History, resume};
+use super::{Config, LiveError, remarks};
+use crate::cluster::{Key, NodeSet, Snapshot, seen_by};
+use crate::core::{Core, Input};
+use crate::foretell::Foretell;
+use crate::journal::{Begin, Writer};
+use crate::state::Home;
+use crate::tracker::{Layout, Settings};
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+/// One set of nodes at work.
+pub struct Desk {
+    pub(super) set: NodeSet,
+    /// Partitions of other sets.
+    others: Vec<String>,
+    /// Paths of its journal and its saved state.
+    pub(super) home: Home,
+    pub(super) core: Core,
+    pub(super) journal: Writer,
+    pub(super) foretell: Foretell,
+    pub(super) remarks: remarks::Remarks,
+    /// The session's time when the daemon began, and its own then.
+    pub(super) base: (i64, Duration),
+    /// Time in which the cluster answered before that, in milliseconds.
+    pub(super) steady: u64,
+    /// Time of the last save, and the number of records by then.
+    pub(super) saved: (Duration, u64),
+    /// Jobs whose start a shadow has proposed.
+    pub(super) proposed: BTreeSet<Key>,
+    /// Jobs of which a note says that they cannot start.
+    pub(super) hopeless: BTreeSet<Key>,
+    /// True if released jobs do not start although there is room.
+    pub(super) stalled: bool,
+    /// Number of differences between the books and the last look.
+    pub(super) differences: u64,
+}
+
+/// Beginnings of a desk: itself, what it takes in first, notes, and how far the wake file was read.
+pub(super) struct Begun {
+    pub(super) desk: Desk,
+    pub(super) inputs: Vec<Input>,
+    pub(super) notes: Vec<String>,
+    pub(super) wake: u64,
+}
+
+impl Desk {
+    /// Continues one set from its journal or starts without one.
+    pub(super) fn begin(
+        config: &Config,
+        at: usize,
+        seen: &Snapshot,
+        wall: i64,
+        steady: Duration,
+    ) -> Result<Begun, LiveError> {
+        let set = config.sets[at].clone();
+        let home = config.home.of_set(&config.sets, at);
+        home.make().map_err(LiveError::io(home.state().display()))?;
+        let settings = Settings::of(config.mode, set.partitions.clone(), config.adopt_old, &config.policy);
+        let layout = Layout::new(&seen_by(&config.sets, at, seen).nodes);
+        if layout.is_empty() {
+            let text = format!("no node of partition {} is listed", set.name());
+            return Err(crate::cluster::ClusterError::Garbled(text).into());
+        }
+        let older = config.home.journals();
+        let History { core, inputs, state, wake, now, notes } =
+            resume(&home, &older, settings.clone(), layout.clone(), &config.policy, wall)?;
+        let begin = Begin {
+            version: env!("CARGO_PKG_VERSION").into(),
+            policy: config.policy.canonical(),
+            settings,
+            layout,
+            cluster: config.cluster.clone(),
+            instance: config.instance.clone(),
+            time: wall,
+            offset: now - wall,
+            state,
+        };
+        let sets = config.sets.iter().enumerate().filter(|&(other, _)| other != at);
+        let desk = Desk {
+            journal: Writer::begin(&home.journal(), begin)?,
+            foretell: Foretell::new(&config.policy, now - wall).among(config.sets.len()),
+            remarks: remarks::Remarks::default(),
+            base: (now, steady),
+            steady: core.tracker().steady(),
+            saved: (steady, 0),
+            proposed: BTreeSet::new(),
+            hopeless: BTreeSet::new(),
+            stalled: false,
+            differences: 0,
+            others: sets.flat_map(|(_, set)| set.partitions.clone()).collect(),
+            set,
+            home,
+            core,
+        };
+        Ok(Begun { desk, inputs, notes, wake })
+    }
+
+    /// The core, to look at.
+    #[must_use]
+    pub fn core(&self) -> &Core {
+        &self.core
+    }
+
+    /// The partitions and nodes.
+    #[must_use]
+    pub fn set(&self) -> &NodeSet {
+        &self.set
+    }
+
+    /// Forecasts of starts.
+    #[must_use]
+    pub fn foretell(&self) -> &Foretell {
+        &self.foretell
+    }
+
+    /// Pending jobs that are the cluster's to start, by why. Jobs of other sets are not among them:
+    /// they are seen where one of this set waits for them.
+    #[must_use]
+    pub fn left_out(&self) -> BTreeMap<String, usize> {
+        let mut left = self.core.tracker().left_out();
+        for partition in &self.others {
+            left.remove(&format!("jobs of partition {partition}"));
+        }
+        left
+    }
+
+    /// Returns whether released jobs do not start although there is room.
+    #[must_use]
+    pub fn is_stalled(&self) -> bool {
+        self.stalled
+    }
+
+    /// Returns the number of differences between the books and the last look.
+    #[must_use]
+    pub fn differences(&self) -> u64 {
+        self.differences
+    }
+}
