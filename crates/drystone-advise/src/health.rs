@@ -126,18 +126,28 @@ fn window(case: &HealthCase<'_>) -> HealthRemark {
         change,
         text: match change {
             true => format!(
-                "plans reach {window} min ahead, and limits of up to {} min are in use: a job behind them can be delayed again and again",
-                (used + 59) / 60
+                "plans reach {} ahead, but limits of up to {} are in use: jobs behind those can be delayed again and again",
+                length(window),
+                length((used + 59) / 60)
             ),
-            false => format!("plans reach {window} min ahead, as far as the limits that are in use"),
+            false => format!("plans reach {} ahead, as far as the limits that are in use", length(window)),
         },
         evidence: vec![
             evidence("jobs with longer limits", count / jobs, "share of jobs"),
             evidence("their work", if all > 0.0 { lost / all } else { 0.0 }, "share of processor-hours"),
-            evidence("longest limit in use", used as f64 / 60.0, "minutes, of 99.9 % of the jobs"),
-            evidence("longest limit of any job", longest as f64 / 60.0, "minutes"),
+            evidence("longest limit in use", used as f64 / 3_600.0, "hours, of 99.9% of the jobs"),
+            evidence("longest limit of any job", longest as f64 / 3_600.0, "hours"),
         ],
         set: change.then(|| format!("bf_window={wanted}")),
+    }
+}
+
+/// Minutes, in the unit that people use.
+fn length(minutes: i64) -> String {
+    match minutes {
+        m if m >= 2 * DAY && m % DAY == 0 => format!("{} days", m / DAY),
+        m if m >= 120 && m % 60 == 0 => format!("{} h", m / 60),
+        m => format!("{m} min"),
     }
 }
 
@@ -152,10 +162,10 @@ fn depth(case: &HealthCase<'_>, over_time: &OverTime) -> HealthRemark {
         change,
         text: match change {
             true => format!(
-                "a pass tests {depth} jobs, and more wait {:.0} % of the time: the last are never looked at then",
+                "a pass tests {depth} jobs, but more wait {:.0}% of the time: the last ones are not tested then",
                 share * 100.0
             ),
-            false => format!("a pass tests {depth} jobs, and more wait {:.1} % of the time", share * 100.0),
+            false => format!("a pass tests {depth} jobs; more wait {:.1}% of the time", share * 100.0),
         },
         evidence: vec![
             evidence("time with more jobs waiting", share, "share of the time"),
@@ -186,14 +196,14 @@ fn goes_on(case: &HealthCase<'_>, over_time: &OverTime) -> HealthRemark {
         setting: "bf_continue",
         change,
         text: match (on, change) {
-            (true, _) => "a pass goes on where it was after it let go of the locks".to_string(),
+            (true, _) => "a pass continues where it was after it has released the locks".to_string(),
             (_, true) => format!(
-                "a pass over the queue that is common takes {:.1} s, lets go of the locks after {:.1} s, and begins again where jobs changed \
-                 meanwhile: the last jobs are seldom reached",
+                "a pass over the usual queue takes {:.1} s, releases the locks after {:.1} s, and ends there where jobs have changed \
+                 meanwhile: the last jobs are seldom tested",
                 micros as f64 / 1e6,
                 sched.bf_yield_interval as f64 / 1e6
             ),
-            (_, false) => "it is not set, and passes are shorter than what they keep the locks for".to_string(),
+            (_, false) => "it is not set; passes end before they would release the locks".to_string(),
         },
         evidence: vec![
             evidence("pass over the common queue", micros as f64 / 1e6, "seconds"),
@@ -215,8 +225,10 @@ fn interval(case: &HealthCase<'_>, over_time: &OverTime) -> HealthRemark {
         setting: "bf_interval",
         change,
         text: match change {
-            true => format!("a pass takes {seconds:.1} s and is cut off after {most} s: jobs behind are not tested"),
-            false => format!("a pass takes {seconds:.1} s of the {most} s that it may"),
+            true => {
+                format!("a pass takes {seconds:.1} s and is cut off after {most} s: the jobs behind are not tested")
+            }
+            false => format!("a pass takes {seconds:.1} s; it may take {most} s"),
         },
         evidence: vec![
             evidence("duration of a pass", seconds, "seconds"),
@@ -237,11 +249,11 @@ fn resolution(case: &HealthCase<'_>) -> HealthRemark {
         change,
         text: match change {
             true => format!(
-                "plans have a grid of {grid} s, and {:.0} % of the jobs ask for less than two of its steps: gaps for them are missed",
+                "plans have steps of {grid} s, and {:.0}% of the jobs ask for less than two of them: gaps for these jobs are missed",
                 share * 100.0
             ),
             false => {
-                format!("plans have a grid of {grid} s; {:.1} % of the jobs ask for less than two steps", share * 100.0)
+                format!("plans have steps of {grid} s; {:.1}% of the jobs ask for less than two", share * 100.0)
             }
         },
         evidence: vec![evidence("jobs with limits below two steps", share, "share of jobs")],
@@ -269,13 +281,12 @@ fn held(case: &HealthCase<'_>, over_time: &OverTime) -> HealthRemark {
         setting: "limits of QOS and accounts",
         change,
         text: match (known, change) {
-            (0, _) => "no reason for waiting is recorded, so nothing is known of what limits cost".to_string(),
-            (_, true) => format!(
-                "limits hold jobs back while as many processors are idle as they ask for: {:.0} % of all waiting",
-                share * 100.0
-            ),
+            (0, _) => "no reasons for waiting are recorded, so the cost of limits is unknown".to_string(),
+            (_, true) => {
+                format!("limits hold jobs back while enough processors are idle: {:.0}% of all waiting", share * 100.0)
+            }
             (_, false) => format!(
-                "limits that hold jobs back while processors are idle make {:.1} % of all waiting",
+                "limits that hold jobs back while enough processors are idle cause {:.1}% of all waiting",
                 share * 100.0
             ),
         },
@@ -302,12 +313,7 @@ fn weights(case: &HealthCase<'_>) -> Vec<HealthRemark> {
     };
     let mut all = Vec::new();
     if any && !own.multifactor {
-        all.push(remark(
-            "PriorityType",
-            "weights are set, and priority/basic heeds none of them",
-            "weights that count",
-            0.0,
-        ));
+        all.push(remark("PriorityType", "weights are set, but priority/basic ignores them", "weights that count", 0.0));
         return all;
     }
     let factors: BTreeSet<u32> = case.conf.partitions.iter().map(|partition| partition.job_factor).collect();
@@ -434,7 +440,7 @@ mod tests {
         let found = of(&all, "bf_window");
         assert!(found.change && found.set.as_deref() == Some("bf_window=4320"), "{found:?}");
         // One job of ten, and 900 of 1,800 processor-seconds.
-        assert_eq!((found.evidence[0].value, found.evidence[1].value, found.evidence[2].value), (0.1, 0.5, 4_320.0));
+        assert_eq!((found.evidence[0].value, found.evidence[1].value, found.evidence[2].value), (0.1, 0.5, 72.0));
         assert!(!of(&remarks("SchedulerParameters=bf_window=4320", &jobs), "bf_window").change);
     }
 
