@@ -1,4 +1,4 @@
-//! Scores of start-time answers on a log: `scores LOG POLICY [STUDY] [EVERY]`.
+//! Scores of start-time answers on a log: `scores LOG POLICY [STUDY] [EVERY] [PROCESSORS] [METHODS]`.
 
 use drystone::log::clean::Options as Cleaning;
 use drystone::log::load;
@@ -18,7 +18,9 @@ fn main() -> ExitCode {
 
 fn scores() -> Result<(), Box<dyn std::error::Error>> {
     let args: Vec<String> = std::env::args().skip(1).collect();
-    let [log, policy, rest @ ..] = &args[..] else { return Err("scores LOG POLICY [STUDY] [EVERY]".into()) };
+    let [log, policy, rest @ ..] = &args[..] else {
+        return Err("scores LOG POLICY [STUDY] [EVERY] [PROCESSORS] [METHODS]".into());
+    };
     let mut cleaning = match rest.first().filter(|study| *study != "-") {
         Some(study) => drystone::log::clean::Study::options(study.parse()?),
         None => Cleaning::default(),
@@ -30,7 +32,10 @@ fn scores() -> Result<(), Box<dyn std::error::Error>> {
     let spec: PolicySpec = policy.parse()?;
     let settings = Settings { monday: monday(&workload), ..Settings::default() };
     let every = rest.get(1).map_or(Ok(1), |every| every.parse())?;
-    let options = Options { settings, every, ..Options::default() };
+    let mut options = Options { settings, every, ..Options::default() };
+    if let Some(names) = rest.get(3) {
+        options.methods.retain(|method| names.split(',').any(|name| name == method.name()));
+    }
     let fresh = spec.clone();
     let Some(found) = foresee(&workload, &spec, move || fresh.scheduler(), &options, &|_| {})? else { return Ok(()) };
     println!("{} jobs, {} asked, {} unsettled, wait {:.0?} min", found.jobs, found.asked, found.unsettled, found.wait);

@@ -4,14 +4,15 @@ use crate::draws::{Draws, Purpose};
 use crate::sample::Sample;
 use crate::settings::Settings;
 use crate::survival::{Curve, Seen};
-use drystone_core::model::{JobId, Time};
+use drystone_core::model::{JobId, Span, Time};
 use serde::{Deserialize, Serialize};
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 /// Record of past answers: levels at which starts fell, in the order of the questions.
 ///
 /// A job that still waits, and one that was withdrawn, say that the level is at least what they
-/// have reached: without them answers would be optimistic just when load rises.
+/// have reached: without them answers would be optimistic just when load rises. Answers to a burst
+/// of jobs of one user are right or wrong together: many of them count as a few.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Calibration {
     answers: VecDeque<Answered>,
@@ -23,8 +24,16 @@ pub struct Calibration {
 struct Answered {
     job: JobId,
     at: Time,
+    user: i32,
+    /// Number of the burst of jobs of one user that it belongs to.
+    burst: u64,
     fate: Fate,
 }
+
+/// A burst goes on until no answer was given to its user for so long.
+const BURST: Span = Span(3600);
+/// A burst counts as at most so many answers.
+const MOST_OF_BURST: f64 = 8.0;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 enum Fate {
@@ -43,10 +52,12 @@ pub struct Correction {
 }
 
 impl Calibration {
-    /// An answer was given at `now`.
-    pub fn asked(&mut self, job: JobId, now: Time, sample: &Sample, settings: &Settings) {
+    /// An answer was given at `now` for a job of this user.
+    pub fn asked(&mut self, job: JobId, user: i32, now: Time, sample: &Sample, settings: &Settings) {
         self.asked += 1;
-        self.answers.push_back(Answered { job, at: now, fate: Fate::Waits(sample.clone()) });
+        let before = self.answers.iter().rev().find(|answer| answer.user == user);
+        let burst = before.filter(|answer| now - answer.at <= BURST).map_or(self.asked, |answer| answer.burst);
+        self.answers.push_back(Answered { job, at: now, user, burst, fate: Fate::Waits(sample.clone()) });
         while self.answers.len() > settings.window {
             self.answers.pop_front();
         }
@@ -79,17 +90,23 @@ impl Calibration {
     /// The correction as of now.
     #[must_use]
     pub fn correction(&self, now: Time, settings: &Settings) -> Correction {
-        let mut seen: Vec<Seen> = Vec::with_capacity(self.answers.len() + settings.pseudo);
+        let mut bursts: BTreeMap<u64, f64> = BTreeMap::new();
         for answer in &self.answers {
-            seen.push(match &answer.fate {
+            *bursts.entry(answer.burst).or_default() += 1.0;
+        }
+        let mut seen: Vec<(Seen, f64)> = Vec::with_capacity(self.answers.len() + settings.pseudo);
+        for answer in &self.answers {
+            let weight = bursts.get(&answer.burst).map_or(1.0, |size| (MOST_OF_BURST / size).min(1.0));
+            let one = match &answer.fate {
                 Fate::Known(seen) => *seen,
                 Fate::Waits(sample) => Seen { value: sample.level((now - answer.at).0 as f64, 0.5), known: false },
-            });
+            };
+            seen.push((one, weight));
         }
-        let censored = seen.iter().filter(|seen| !seen.known).count();
+        let censored = seen.iter().filter(|seen| !seen.0.known).count();
         let pseudo = settings.pseudo as f64;
-        seen.extend((0..settings.pseudo).map(|k| Seen { value: (k as f64 + 0.5) / pseudo, known: true }));
-        Correction { curve: Curve::of(&mut seen), answers: self.answers.len(), censored }
+        seen.extend((0..settings.pseudo).map(|k| (Seen { value: (k as f64 + 0.5) / pseudo, known: true }, 1.0)));
+        Correction { curve: Curve::weighted(&mut seen), answers: self.answers.len(), censored }
     }
 
     /// Returns the share of the known starts that fell into the central interval of this
@@ -147,7 +164,7 @@ mod tests {
         // Every start fell at 0.5 or above.
         for i in 0..100u32 {
             let at = Time(i64::from(i) * 100_000);
-            calibration.asked(JobId(i), at, &sample, &settings);
+            calibration.asked(JobId(i), i as i32, at, &sample, &settings);
             calibration.started(JobId(i), Time(at.0 + 5000 + i64::from(i) * 50), &settings);
         }
         let correction = calibration.correction(Time(10_000_000), &settings);
@@ -157,14 +174,32 @@ mod tests {
         assert_eq!(calibration.raw_coverage(0.5), Some(0.51));
     }
 
+    /// 500 jobs of one user, all asked about at once and all far later than said, are one surprise
+    /// and not 500: they weigh as eight do.
+    #[test]
+    fn a_burst_is_one_surprise() {
+        let settings = Settings::default();
+        let sample = Sample::new((1..=99).map(|i| Some(i * 100)), i64::MAX);
+        let late = |jobs: u32, users: u32| {
+            let mut calibration = Calibration::default();
+            for i in 0..jobs {
+                calibration.asked(JobId(i), (i % users) as i32, Time(0), &sample, &settings);
+                calibration.started(JobId(i), Time(9_850), &settings);
+            }
+            calibration.correction(Time(10_000), &settings).quantile(&sample, 0.5)
+        };
+        assert!((late(500, 1) - late(8, 1)).abs() < 1.0, "{} {}", late(500, 1), late(8, 1));
+        assert!(late(500, 500) > late(500, 1) && late(500, 1) > 5_000.0);
+    }
+
     #[test]
     fn a_start_at_the_instant_of_the_question_is_no_answer() {
         let (settings, sample) = (Settings::default(), Sample::new([Some(5)], 100));
         let mut calibration = Calibration::default();
-        calibration.asked(JobId(1), Time(7), &sample, &settings);
+        calibration.asked(JobId(1), 1, Time(7), &sample, &settings);
         calibration.started(JobId(1), Time(7), &settings);
         assert_eq!(calibration.correction(Time(9), &settings).answers, 0);
-        calibration.asked(JobId(2), Time(7), &sample, &settings);
+        calibration.asked(JobId(2), 1, Time(7), &sample, &settings);
         calibration.withdrawn(JobId(2), Time(8));
         let correction = calibration.correction(Time(9), &settings);
         assert_eq!((correction.answers, correction.censored), (1, 1));

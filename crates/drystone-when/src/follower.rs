@@ -103,7 +103,7 @@ impl Follower {
         for answer in &answers {
             if let Some(known) = self.known.get_mut(&answer.job).filter(|known| !known.asked) {
                 known.asked = true;
-                self.forecaster.note_answer(answer.job, answer.asked, &answer.sample);
+                self.forecaster.note_answer(answer.job, known.job.user, answer.asked, &answer.sample);
             }
         }
         Ok(answers)

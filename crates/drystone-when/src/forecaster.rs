@@ -14,6 +14,7 @@ use drystone_core::model::{Job, JobId, Span, Time};
 use drystone_core::policy::PolicySpec;
 use drystone_core::snapshot::{Snapshot, SnapshotError};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// Foretells starts of waiting jobs under one policy on one machine, and learns from what happens.
 ///
@@ -50,11 +51,16 @@ pub struct Forecaster {
     spare: Option<Session>,
 }
 
+/// Starts of jobs that have not ended, as are kept before the older half is dropped.
+const MOST_BEGUN: usize = 200_000;
+
 /// All that a forecaster has learned.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Memory {
     runs: Runs,
     days: Days,
+    /// Starts of jobs that run, by name.
+    begun: BTreeMap<u64, Time>,
     calibration: Calibration,
     /// Jobs that are known from elsewhere.
     offset: u64,
@@ -159,15 +165,21 @@ impl Forecaster {
 
     pub(crate) fn note_end(&mut self, name: u64, job: &Job, ran: Span) {
         self.memory.days.ended(name, ran.0);
-        self.memory.runs.learn(kin(job), ran.0, &self.settings);
+        self.learn_run(name, job, ran);
+    }
+
+    /// A job has ended; where its start is unknown, its submission stands for it.
+    fn learn_run(&mut self, name: u64, job: &Job, ran: Span) {
+        let start = self.memory.begun.remove(&name).unwrap_or(job.submit);
+        self.memory.runs.learn(kin(job), start.0, ran.0, &self.settings);
     }
 
     pub(crate) fn note_withdrawal(&mut self, name: u64) {
         self.memory.days.withdrawn(name);
     }
 
-    pub(crate) fn note_answer(&mut self, job: JobId, now: Time, sample: &Sample) {
-        self.memory.calibration.asked(job, now, sample, &self.settings);
+    pub(crate) fn note_answer(&mut self, job: JobId, user: i32, now: Time, sample: &Sample) {
+        self.memory.calibration.asked(job, user, now, sample, &self.settings);
     }
 
     pub(crate) fn calibration_mut(&mut self) -> &mut Calibration {
@@ -190,13 +202,19 @@ impl Forecaster {
 
     /// A job has started.
     pub fn started(&mut self, id: JobId, now: Time) {
+        // Ends that are never told of, those of killed jobs, are forgotten in the end.
+        if self.memory.begun.len() >= MOST_BEGUN {
+            let middle = median(self.memory.begun.values().copied().collect());
+            self.memory.begun.retain(|_, &mut start| start > middle);
+        }
+        self.memory.begun.insert(self.name(id), now);
         self.memory.calibration.started(id, now, &self.settings);
     }
 
     /// A job has ended after it ran so long.
     pub fn ended(&mut self, id: JobId, job: &Job, ran: Span) {
         self.memory.days.ended(self.name(id), ran.0);
-        self.memory.runs.learn(kin(job), ran.0, &self.settings);
+        self.learn_run(self.name(id), job, ran);
     }
 
     /// A waiting job was withdrawn.
@@ -235,7 +253,8 @@ impl Forecaster {
         let now = session.view().now();
         let sample = self.futures(session, &[job], u64::from(job.0), true)?.swap_remove(0);
         let correction = self.memory.calibration.correction(now, &self.settings);
-        self.memory.calibration.asked(job, now, &sample, &self.settings);
+        let user = session.view().job(job).user;
+        self.memory.calibration.asked(job, user, now, &sample, &self.settings);
         Ok(Answer { job, asked: now, sample, correction })
     }
 
@@ -335,7 +354,7 @@ impl Forecaster {
     /// runs for longer than `limit`.
     pub fn runs_beyond(&mut self, job: &Job, limit: Span) -> f64 {
         let mut time = RunTime::default();
-        self.memory.runs.of(kin(job), -1, &self.settings, &mut time);
+        self.memory.runs.of(kin(job), -1, &[], &self.settings, &mut time);
         time.beyond(limit.0)
     }
 
@@ -416,4 +435,9 @@ impl Forecaster {
         }
         Ok(found)
     }
+}
+
+fn median(mut times: Vec<Time>) -> Time {
+    let middle = times.len() / 2;
+    if times.is_empty() { Time::MIN } else { *times.select_nth_unstable(middle).1 }
 }

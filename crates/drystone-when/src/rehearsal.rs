@@ -154,7 +154,8 @@ enum What {
 
 impl Forecaster {
     /// Learns from recorded jobs what happened until `now`: run times, arrivals, and what answers
-    /// to the last `questions` jobs that waited would have been worth.
+    /// to the last `questions` jobs that waited would have been worth. `progress` is called after each
+    /// of these questions.
     ///
     /// # Errors
     /// A policy that cannot take the present jobs, or cannot be simulated forward.
@@ -165,6 +166,7 @@ impl Forecaster {
         now: Time,
         questions: usize,
         patience: Span,
+        progress: &dyn Fn(),
     ) -> Result<Rehearsal, FutureError> {
         let mut events: Vec<(Time, What, usize)> = Vec::with_capacity(3 * jobs.len());
         for (at, one) in jobs.iter().enumerate() {
@@ -197,10 +199,11 @@ impl Forecaster {
                         continue;
                     }
                     let (sample, promised) = self.sample_then(machine, jobs, &here, at, time)?;
+                    progress();
                     let correction = self.calibration().correction(time, self.settings());
                     let bounds = [0.05, 0.25, 0.75, 0.95].map(|level| correction.quantile(&sample, level));
                     open.push(Said { job: at, asked: time, bounds, promised });
-                    self.note_answer(id, time, &sample);
+                    self.note_answer(id, one.job.user, time, &sample);
                 }
                 What::Start => {
                     self.started(id, time);

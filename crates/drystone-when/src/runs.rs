@@ -1,15 +1,24 @@
-//! Run times learned from ended jobs: four nested histories, and their remainder for a job that has
-//! run for some time.
+//! Run times learned from jobs: four nested histories, and their remainder for a job that has run
+//! for some time. Jobs of the user that still run count as well: they are at least as long.
 
 use crate::settings::Settings;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
 
-/// An ended job: its limit and its run time, in seconds.
+/// An ended job: its limit, its run time and its start, in seconds.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Ended {
     limit: i64,
     run: i64,
+    start: i64,
+}
+
+/// A job that runs: it says that jobs like it may take at least as long.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Sibling {
+    pub(crate) kin: Kin,
+    pub(crate) start: i64,
+    pub(crate) ran: i64,
 }
 
 /// Ended jobs, newest first.
@@ -30,6 +39,8 @@ const TAKEN_OF_CLASS: usize = 64;
 const FEW: usize = 20;
 /// Equal parts of the levels, each with its first value.
 const PARTS: usize = 32;
+/// Values that stand for what is longer than all that has ended.
+const PARTS_BEYOND: u32 = 8;
 /// Users' histories that are kept before the oldest half is dropped.
 const MOST_HISTORIES: usize = 200_000;
 
@@ -67,6 +78,8 @@ struct Value {
     run: i64,
     level: u8,
     weight: f64,
+    /// Start of the job.
+    start: i64,
 }
 
 /// The distribution of one job's run time, given what it has run.
@@ -134,9 +147,9 @@ impl RunTime {
 
 impl Runs {
     /// A job has ended.
-    pub(crate) fn learn(&mut self, kin: Kin, run: i64, settings: &Settings) {
+    pub(crate) fn learn(&mut self, kin: Kin, start: i64, run: i64, settings: &Settings) {
         self.ends += 1;
-        let (ended, stamp) = (Ended { limit: kin.limit, run }, self.ends);
+        let (ended, stamp) = (Ended { limit: kin.limit, run, start }, self.ends);
         add(self.same.entry(kin).or_default(), ended, stamp, settings.kept);
         add(self.of_limit.entry((kin.user, kin.limit)).or_default(), ended, stamp, settings.kept);
         add(self.of_user.entry(kin.user).or_default(), ended, stamp, settings.kept);
@@ -158,8 +171,9 @@ impl Runs {
         self.tables.clear();
     }
 
-    /// The distribution of a job's run time; `ran` is what it has run, −1 for a job that waits.
-    pub(crate) fn of(&mut self, kin: Kin, ran: i64, settings: &Settings, into: &mut RunTime) {
+    /// The distribution of a job's run time; `ran` is what it has run, −1 for a job that waits, and
+    /// `siblings` are the jobs of its user that run, the newest start first.
+    pub(crate) fn of(&mut self, kin: Kin, ran: i64, siblings: &[Sibling], settings: &Settings, into: &mut RunTime) {
         let class = self.of_class.get(&class(kin.limit)).filter(|history| history.newest.len() >= FEW);
         let class = class.unwrap_or(&self.all);
         let stamps = (self.of_user.get(&kin.user).map_or(0, |history| history.stamp), class.stamp);
@@ -174,7 +188,7 @@ impl Runs {
         into.values.clear();
         into.range = if ran < kin.limit { (ran.max(0), kin.limit.max(1)) } else { (ran, ran + ran / 2 + 60) };
         if let Some(table) = self.tables.get(&kin) {
-            survivors(&table.values, ran, settings, &mut into.values);
+            survivors(&table.values, kin, ran, siblings, settings, &mut into.values);
         }
         into.guide();
     }
@@ -186,7 +200,7 @@ impl Runs {
         for (level, history) in (0u8..).zip(levels) {
             let mut weight = 1.0;
             for ended in history.iter().flat_map(|history| &history.newest) {
-                values.push(Value { run: scaled(*ended, kin.limit), level, weight });
+                values.push(Value { run: scaled(*ended, kin.limit), level, weight, start: ended.start });
                 weight *= settings.decay;
             }
         }
@@ -195,7 +209,7 @@ impl Runs {
         let taken = class.len().min(TAKEN_OF_CLASS);
         values.extend((0..taken).map(|at| {
             let ended = class[at * class.len() / taken];
-            Value { run: scaled(ended, kin.limit), level: 3, weight: 1.0 }
+            Value { run: scaled(ended, kin.limit), level: 3, weight: 1.0, start: ended.start }
         }));
         values.sort_by_key(|value| value.run);
         values
@@ -245,9 +259,26 @@ fn scaled(ended: Ended, limit: i64) -> i64 {
 
 /// Collects the values that remain for a job that has run this long, as ascending values with sums
 /// of probabilities.
-fn survivors(values: &[Value], ran: i64, settings: &Settings, into: &mut Vec<(i64, f64)>) {
+fn survivors(
+    values: &[Value],
+    kin: Kin,
+    ran: i64,
+    siblings: &[Sibling],
+    settings: &Settings,
+    into: &mut Vec<(i64, f64)>,
+) {
     let from = values.partition_point(|value| value.run <= ran);
     let values = &values[from..];
+    if siblings.iter().any(|sibling| sibling.ran > ran)
+        && let Some(masses) = with_siblings(values, kin, ran, siblings, settings)
+    {
+        let mut sum = 0.0;
+        into.extend(masses.into_iter().filter(|mass| mass.1 > 0.0).map(|(run, mass)| {
+            sum += mass;
+            (run, sum)
+        }));
+        return;
+    }
     let mut weights = [0.0; 4];
     for value in values {
         weights[usize::from(value.level)] += value.weight;
@@ -266,6 +297,156 @@ fn survivors(values: &[Value], ran: i64, settings: &Settings, into: &mut Vec<(i6
     }));
 }
 
+/// A mass beyond a time that a sibling has run already.
+#[derive(Clone, Copy, Debug)]
+struct Escape {
+    ran: i64,
+    mass: f64,
+}
+
+/// The same with jobs that still run: each level is a Kaplan-Meier estimate over the jobs that have
+/// started, the newest start first, of which some are known to be longer only. What is longer than
+/// all that has ended finds longer values in the user's wider levels, or has a tail of its own.
+/// `None` where no job that runs tells anything.
+fn with_siblings(
+    values: &[Value],
+    kin: Kin,
+    ran: i64,
+    siblings: &[Sibling],
+    settings: &Settings,
+) -> Option<Vec<(i64, f64)>> {
+    let mut masses: Vec<(i64, f64)> = values.iter().map(|value| (value.run, 0.0)).collect();
+    let mut escapes: Vec<Escape> = Vec::new();
+    let (mut left, mut tells, mut user_is_known) = (1.0, false, false);
+    let (mut running, mut items) = (Vec::with_capacity(siblings.len()), Vec::new());
+    for level in 0..4u8 {
+        let of_level = values.iter().find(|value| value.level == level);
+        // A level without jobs that have ended is none, but for the widest of the user.
+        if of_level.is_none() && level != 2 {
+            continue;
+        }
+        let shortest = of_level.map_or(ran, |value| value.run.max(ran));
+        user_is_known |= level < 3 && of_level.is_some();
+        running.clear();
+        if level < 3 {
+            let like = |other: &Kin| level == 2 || other.limit == kin.limit && (level == 1 || other.procs == kin.procs);
+            let like = siblings.iter().filter(|sibling| like(&sibling.kin));
+            let long = like.map(|sibling| (sibling.start, sibling.as_if(kin.limit)));
+            // One that has run for less than any that has ended tells nothing.
+            running.extend(long.filter(|&(_, ran)| ran > shortest));
+        }
+        tells |= !running.is_empty();
+        level_of(values, level, &running, settings, &mut items);
+        let whole: f64 = items.iter().map(|item| item.weight).sum();
+        if whole <= 0.0 {
+            continue;
+        }
+        let trust = settings.trust.get(usize::from(level)).copied();
+        let share = left * whole / (whole + trust.unwrap_or(0.0));
+        left -= share;
+        estimate(&items, share, &mut masses, &mut escapes);
+        // Where the user's own habits were outlived, those of all others tell little.
+        if trust.is_some() || !user_is_known {
+            spread(&items, trust.unwrap_or(0.0), &mut masses, &mut escapes);
+        }
+    }
+    if !tells {
+        return None;
+    }
+    escapes.iter().for_each(|escape| escape.beyond(kin.limit, &mut masses));
+    masses.sort_by_key(|mass| mass.0);
+    Some(masses)
+}
+
+impl Escape {
+    /// Nothing that has ended took so long. As service times with a heavy tail have it, half of what
+    /// has run so long runs for twice as long, a third for three times; up to the limit.
+    fn beyond(&self, limit: i64, masses: &mut Vec<(i64, f64)>) {
+        let to = if self.ran < limit { limit } else { self.ran + self.ran / 2 + 60 };
+        let from = (self.ran + 60) as f64;
+        let all = 1.0 - from / ((to + 60) as f64).max(from + 1.0);
+        for part in 0..PARTS_BEYOND {
+            let level = (f64::from(part) + 0.5) / f64::from(PARTS_BEYOND) * all;
+            let run = ((from / (1.0 - level)) as i64 - 60).clamp(self.ran + 1, to.max(self.ran + 1));
+            masses.push((run, self.mass / f64::from(PARTS_BEYOND)));
+        }
+    }
+}
+
+/// The jobs of a level, those that have ended and those that run, in the order of their times. Each
+/// weighs by its place in the order of the starts.
+fn level_of(values: &[Value], level: u8, running: &[(i64, i64)], settings: &Settings, items: &mut Vec<Item>) {
+    items.clear();
+    let of_level = || values.iter().enumerate().filter(|(_, value)| value.level == level);
+    items.extend(of_level().map(|(at, value)| {
+        let newer = running.iter().filter(|running| running.0 > value.start).count();
+        let weight = if newer == 0 { value.weight } else { value.weight * libm::pow(settings.decay, newer as f64) };
+        Item { value: value.run, at: Some(at), weight }
+    }));
+    for (place, &(start, ran)) in running.iter().enumerate() {
+        let newer = of_level().filter(|(_, value)| value.start > start).count() + place;
+        items.push(Item { value: ran, at: None, weight: libm::pow(settings.decay, newer as f64) });
+    }
+    items.sort_by_key(|item| (item.value, item.at.is_none()));
+}
+
+/// A job of a level: what it took and its place among the values, or how long it has run.
+#[derive(Clone, Copy, Debug)]
+struct Item {
+    value: i64,
+    at: Option<usize>,
+    weight: f64,
+}
+
+/// Shares a mass among the values of a level by Kaplan-Meier; the rest escapes.
+fn estimate(items: &[Item], share: f64, masses: &mut [(i64, f64)], escapes: &mut Vec<Escape>) {
+    // Weights of the rest, from the end on: differences of sums would lose the small ones.
+    let mut at_risk: Vec<f64> = items.iter().map(|item| item.weight).collect();
+    for at in (0..at_risk.len().saturating_sub(1)).rev() {
+        at_risk[at] += at_risk[at + 1];
+    }
+    let mut left = share;
+    let mut last = 0;
+    for (place, item) in items.iter().enumerate() {
+        if let Some(at) = item.at {
+            let mass = left * (item.weight / at_risk[place]).min(1.0);
+            masses[at].1 += mass;
+            left -= mass;
+            last = place + 1;
+        }
+    }
+    let rest = items.get(last..).unwrap_or_default();
+    if let Some(&all) = at_risk.get(last).filter(|_| left > 0.0) {
+        escapes.extend(rest.iter().map(|item| Escape { ran: item.value, mass: left * item.weight / all }));
+    }
+}
+
+/// Gives what has escaped from narrower levels to longer values of this one, by their weights.
+fn spread(items: &[Item], trust: f64, masses: &mut [(i64, f64)], escapes: &mut Vec<Escape>) {
+    for escape in escapes.iter_mut() {
+        let longer = || items.iter().filter(|item| item.at.is_some() && item.value > escape.ran);
+        let weight: f64 = longer().map(|item| item.weight).sum();
+        if weight <= 0.0 {
+            continue;
+        }
+        let share = escape.mass * weight / (weight + trust);
+        for item in longer() {
+            if let Some(at) = item.at {
+                masses[at].1 += share * item.weight / weight;
+            }
+        }
+        escape.mass -= share;
+    }
+    escapes.retain(|escape| escape.mass > 1e-9);
+}
+
+impl Sibling {
+    /// What it has run, as if its limit had been this one.
+    fn as_if(&self, limit: i64) -> i64 {
+        scaled(Ended { limit: self.kin.limit, run: self.ran, start: self.start }, limit)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -274,7 +455,7 @@ mod tests {
 
     fn of(runs: &mut Runs, kin: Kin, ran: i64) -> RunTime {
         let mut run = RunTime::default();
-        runs.of(kin, ran, &Settings::default(), &mut run);
+        runs.of(kin, ran, &[], &Settings::default(), &mut run);
         run
     }
 
@@ -296,7 +477,7 @@ mod tests {
         let (mut runs, settings) = (Runs::default(), Settings::default());
         for at in 0..90 {
             let kin = Kin { user: at % 3, limit: [100, 1000, 5000][at as usize % 3], procs: 4 };
-            runs.learn(kin, i64::from(at * at % 97 * 10), &settings);
+            runs.learn(kin, 0, i64::from(at * at % 97 * 10), &settings);
         }
         for ran in [-1, 0, 50, 400, 900] {
             let run = of(&mut runs, KIN, ran);
@@ -313,10 +494,10 @@ mod tests {
     fn levels_share_as_their_surviving_weights_say() {
         let (mut runs, settings) = (Runs::default(), Settings::default());
         // The same job twice, newest 20; another limit of the same user; another user.
-        runs.learn(KIN, 10, &settings);
-        runs.learn(KIN, 20, &settings);
-        runs.learn(Kin { limit: 200, ..KIN }, 80, &settings);
-        runs.learn(Kin { user: 2, ..KIN }, 90, &settings);
+        runs.learn(KIN, 0, 10, &settings);
+        runs.learn(KIN, 0, 20, &settings);
+        runs.learn(Kin { limit: 200, ..KIN }, 0, 80, &settings);
+        runs.learn(Kin { user: 2, ..KIN }, 0, 90, &settings);
         // Level 1 holds 20 and 10 with weights 1 and 0.85; so does level 2; level 3 holds 40 (80 of
         // 200), 20, 10 with 1, 0.85, 0.7225; level 4 all four: 90, 40, 20, 10.
         let first = 1.85 / 4.85;
@@ -333,17 +514,60 @@ mod tests {
         assert!((run.beyond(40) - (1.0 - third) / 2.0).abs() < 1e-12);
         assert_eq!((run.at(0.001), run.at(0.999)), (40, 90));
         // What is learned is seen at once.
-        runs.learn(KIN, 99, &settings);
+        runs.learn(KIN, 0, 99, &settings);
         assert_eq!(of(&mut runs, KIN, 90).at(0.5), 99);
+    }
+
+    /// Twenty short jobs of the past say 10; of ten that have started since, all run for 50 by now.
+    /// Those that wait will not take 10 either.
+    #[test]
+    fn jobs_that_run_tell_of_those_that_wait() {
+        let (mut runs, settings) = (Runs::default(), Settings::default());
+        let kin = Kin { limit: 1_000, ..KIN };
+        (0..20).for_each(|start| runs.learn(kin, start, 10, &settings));
+        let siblings: Vec<Sibling> = (0..10).map(|_| Sibling { kin, start: 100, ran: 50 }).collect();
+        let mut run = RunTime::default();
+        // Those that have run for as long as the shortest, or less, tell nothing.
+        let fresh: Vec<Sibling> = siblings.iter().map(|sibling| Sibling { ran: 10, ..*sibling }).collect();
+        runs.of(kin, -1, &fresh, &settings, &mut run);
+        assert_eq!(run.values, of(&mut runs, kin, -1).values);
+        runs.of(kin, -1, &siblings, &settings, &mut run);
+        // By hand: level 1 has ten that run, newest first, and behind them twenty that ended.
+        let [newer, all] = [10, 30].map(|n| (1.0 - 0.85f64.powi(n)) / 0.15);
+        let escapes = newer / all;
+        let trusted = all / (all + 3.0);
+        assert!(run.beyond(50) > trusted * escapes && run.beyond(50) < escapes, "{}", run.beyond(50));
+        // A tail of its own: from 110 on at half of the level, were it not for the limit.
+        assert!(run.at(0.6) > 50 && run.at(0.6) < 130 && run.at(0.999) <= 1_000, "{}", run.at(0.6));
+        // As soon as the first of them ends, the others take as long.
+        runs.learn(kin, 100, 60, &settings);
+        runs.of(kin, -1, &siblings[1..], &settings, &mut run);
+        assert_eq!([0.2, 0.5, 0.9].map(|level| run.at(level)), [60; 3]);
+    }
+
+    #[test]
+    fn jobs_of_others_and_of_other_kinds_tell_their_levels_alone() {
+        let (mut runs, settings) = (Runs::default(), Settings::default());
+        (0..20).for_each(|start| runs.learn(KIN, start, 10, &settings));
+        let before = of(&mut runs, KIN, -1).beyond(30);
+        // Another limit of the same user: level 3 only, as if its limit had been 100.
+        let other = Kin { limit: 200, ..KIN };
+        let siblings: Vec<Sibling> = (0..10).map(|_| Sibling { kin: other, start: 100, ran: 100 }).collect();
+        let mut run = RunTime::default();
+        runs.of(KIN, -1, &siblings, &settings, &mut run);
+        let weight = (1.0 - 0.85f64.powi(20)) / 0.15;
+        let narrower = 1.0 - (3.0 / (weight + 3.0)).powi(2);
+        assert_eq!(before, 0.0);
+        assert!(run.beyond(30) > 0.0 && run.beyond(30) < 1.0 - narrower, "{} {narrower}", run.beyond(30));
     }
 
     #[test]
     fn the_last_two_plan_and_the_limit_stands_in() {
         let (mut runs, settings) = (Runs::default(), Settings::default());
         assert_eq!(runs.last_two(KIN, -1), 100);
-        runs.learn(KIN, 10, &settings);
+        runs.learn(KIN, 0, 10, &settings);
         assert_eq!(runs.last_two(KIN, -1), 10);
-        runs.learn(KIN, 30, &settings);
+        runs.learn(KIN, 0, 30, &settings);
         assert_eq!([-1, 19, 20, 100].map(|ran| runs.last_two(KIN, ran)), [20, 20, 100, 101]);
     }
 }

@@ -20,13 +20,21 @@ impl Curve {
     /// The estimate from these values. Those that are only bounded count as larger than known ones
     /// of the same value.
     pub(crate) fn of(seen: &mut [Seen]) -> Curve {
-        seen.sort_by(|a, b| a.value.total_cmp(&b.value).then(b.known.cmp(&a.known)));
-        let n = seen.len();
-        let (mut left, mut points) = (1.0, Vec::with_capacity(n));
-        for (at, one) in seen.iter().enumerate() {
+        Curve::weighted(&mut seen.iter().map(|&seen| (seen, 1.0)).collect::<Vec<_>>())
+    }
+
+    /// The same where some values count for less than one.
+    pub(crate) fn weighted(seen: &mut [(Seen, f64)]) -> Curve {
+        seen.sort_by(|(a, _), (b, _)| a.value.total_cmp(&b.value).then(b.known.cmp(&a.known)));
+        // Weights from here on, added from the end: differences of sums would lose the small ones.
+        let mut at_risk: Vec<f64> = seen.iter().map(|one| one.1).collect();
+        for at in (0..at_risk.len().saturating_sub(1)).rev() {
+            at_risk[at] += at_risk[at + 1];
+        }
+        let (mut left, mut points) = (1.0, Vec::with_capacity(seen.len()));
+        for ((one, weight), at_risk) in seen.iter().zip(at_risk) {
             if one.known {
-                let risk = (n - at) as f64;
-                left *= 1.0 - 1.0 / risk;
+                left *= 1.0 - weight / at_risk;
                 points.push((one.value, 1.0 - left));
             }
         }

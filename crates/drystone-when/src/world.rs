@@ -3,11 +3,12 @@
 
 use crate::days::Past;
 use crate::draws::{Draws, Purpose};
-use crate::runs::{Kin, RunTime, Runs};
+use crate::runs::{Kin, RunTime, Runs, Sibling};
 use crate::settings::Settings;
 use drystone_core::engine::Session;
 use drystone_core::model::{Job, JobId, Procs, Time};
 use drystone_core::policy::Phase;
+use std::cmp::Reverse;
 
 /// A job that is here.
 #[derive(Clone, Debug)]
@@ -44,6 +45,8 @@ pub(crate) struct World {
     /// True if anything is here that the fast futures do not know: processors that are out, jobs
     /// that are held back or suspended.
     pub(crate) special: bool,
+    /// Jobs that have run, by user and then the newest start first.
+    siblings: Vec<Sibling>,
 }
 
 impl World {
@@ -56,6 +59,7 @@ impl World {
             free: session.free(),
             here: Vec::new(),
             special: view.outlook().is_some() || session.held() > 0 || session.suspended() > 0,
+            siblings: Vec::new(),
         };
         let here = |id: JobId| {
             let (phase, job) = (view.phase(id), view.job(id));
@@ -77,7 +81,18 @@ impl World {
             world.here.extend(view.suspended().map(here));
         }
         world.here.sort_unstable_by_key(|here| here.id);
+        let ran = world.here.iter().filter(|here| here.ran >= 0);
+        world.siblings =
+            ran.map(|here| Sibling { kin: here.kin, start: world.now.0 - here.ran, ran: here.ran }).collect();
+        world.siblings.sort_unstable_by_key(|sibling| (sibling.kin.user, Reverse(sibling.start), sibling.kin));
         world
+    }
+
+    /// The jobs of a user that have run, the newest start first.
+    fn siblings(&self, user: i32) -> &[Sibling] {
+        let from = self.siblings.partition_point(|sibling| sibling.kin.user < user);
+        let until = self.siblings.partition_point(|sibling| sibling.kin.user <= user);
+        &self.siblings[from..until]
     }
 
     /// Returns the name under which a job is remembered.
@@ -131,10 +146,10 @@ impl<'a> Fates<'a> {
     /// The distribution of its run time.
     pub(crate) fn time(&mut self, at: usize) -> &RunTime {
         let here = &self.world.here[at];
-        let (runs, settings) = (&mut *self.runs, self.settings);
+        let (runs, settings, siblings) = (&mut *self.runs, self.settings, self.world.siblings(here.kin.user));
         self.times[at].get_or_insert_with(|| {
             let mut time = RunTime::default();
-            runs.of(here.kin, here.ran, settings, &mut time);
+            runs.of(here.kin, here.ran, siblings, settings, &mut time);
             time
         })
     }
@@ -150,7 +165,7 @@ impl<'a> Fates<'a> {
             // It is here under another name: drawn as one that begins.
             None => {
                 let (kin, mut time) = (kin(&past.job), RunTime::default());
-                self.runs.of(kin, -1, self.settings, &mut time);
+                self.runs.of(kin, -1, self.world.siblings(kin.user), self.settings, &mut time);
                 time.at(luck(past.name, kin, draws, self.settings.coupling))
             }
         }

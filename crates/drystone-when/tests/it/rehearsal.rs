@@ -57,7 +57,7 @@ fn what_is_rehearsed_on_the_policy_itself_holds() {
         .collect();
     let now = schedule.spans.iter().flatten().map(|span| span.1).max().expect("some");
     let mut forecaster = Forecaster::new(&spec, Settings { samples: 60, ..Settings::default() }).expect("sound");
-    let found = forecaster.rehearse(workload.machine(), &recorded, now, 400, Span(60)).expect("sound");
+    let found = forecaster.rehearse(workload.machine(), &recorded, now, 400, Span(60), &|| {}).expect("sound");
     assert!(found.answers >= 200, "{found:?}");
     let share = |inside: u64| inside as f64 / found.answers as f64;
     // Neighbours depend on each other, so that a few hundred answers are worth far fewer.
@@ -75,7 +75,7 @@ fn what_was_learned_is_saved() {
     let jobs = [observed(4, 20_000, Some(20_000), None, 0), observed(4, 20_010, None, None, 0)];
     let fresh = || Forecaster::new(&spec, Settings::default()).expect("sound");
     let (mut first, mut second) = (fresh(), fresh());
-    first.rehearse(Machine::new(400), &past, Time(20_000), 100, Span(60)).expect("sound");
+    first.rehearse(Machine::new(400), &past, Time(20_000), 100, Span(60), &|| {}).expect("sound");
     let saved = first.save().expect("saves");
     second.load(&saved).expect("loads");
     assert_eq!(second.save().expect("saves"), saved);

@@ -4,6 +4,7 @@ use super::state::{self, Queued, State};
 use crate::args::WhenArgs;
 use crate::exit::Failure;
 use crate::output::message;
+use crate::progress::Progress;
 use drystone::model::{Job, Machine, ProcSet, Span, Time};
 use drystone::policy::Loss;
 use drystone_site::{Options, Site, Watch, import};
@@ -168,7 +169,8 @@ impl Scene {
     /// Learns from the past, and from the jobs of the queue as they came.
     pub(super) fn rehearse(&self, forecaster: &mut Forecaster, questions: usize) -> Result<Rehearsal, FutureError> {
         // The job that is not submitted yet comes on top later.
-        forecaster.rehearse(self.machine, &self.observed, Time(self.now), questions, PATIENCE)
+        let progress = Progress::new("rehearsing", "answers", Some(questions as u64));
+        forecaster.rehearse(self.machine, &self.observed, Time(self.now), questions, PATIENCE, &|| progress.add(1))
     }
 
     /// The job that was asked about, if one was. One that is not submitted yet is added.
