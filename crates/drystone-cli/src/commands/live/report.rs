@@ -11,17 +11,19 @@ use drystone::policy::PolicySpec;
 use drystone_live::journal::{self, Record};
 use drystone_live::report::{Compared, Report, ReportError, Waited, report as make};
 use drystone_live::state::Home;
+use serde::Serialize;
 use std::path::Path;
 
 pub(super) fn report(args: &LiveReportArgs) -> Outcome {
     let home = home(&args.home);
     let journals = home.journals();
-    let each = args.set.is_none() && journals.len() > 1 && args.format.is_for_people();
+    let each = args.set.is_none() && journals.len() > 1 && args.format.for_people();
     let chosen = if each { journals } else { vec![(None, super::one_journal(&home, args.set.as_deref())?)] };
     let baseline = match &args.baseline {
         Some(baseline) => baseline.clone(),
         None => own_scheduler(&args.home.state),
     };
+    let mut reports = Vec::new();
     for (set, folder) in chosen {
         let policy = match &args.policy {
             Some(policy) => policy.clone(),
@@ -38,7 +40,11 @@ pub(super) fn report(args: &LiveReportArgs) -> Outcome {
         if let Some(set) = set {
             report.cluster = format!("{}, partition {set}", report.cluster);
         }
-        output::print(&report, args.format)?;
+        reports.push(report);
+    }
+    match &reports[..] {
+        [report] => output::print(report, args.format)?,
+        _ => output::print(&Each(reports), args.format)?,
     }
     Ok(DONE)
 }
@@ -112,64 +118,14 @@ fn waits(heading: &str, rows: &[Waited], document: &mut Document) {
     document.table(table);
 }
 
-impl Printable for Report {
+/// Reports on several sets of nodes, as tables one below the other.
+#[derive(Serialize)]
+struct Each(Vec<Report>);
+
+impl Printable for Each {
     fn document(&self) -> Document {
         let mut document = Document::default();
-        let wait = |value| duration(value);
-        let plain = |value: f64| format!("{value:.2}");
-        let fact = |name: &str, value: String| (name.to_string(), value);
-        document.heading(format!("{}: the same jobs under {}", self.cluster, self.policy));
-        let (earlier, later, same) = self.moved;
-        let mut facts = vec![
-            fact(
-                "jobs",
-                format!("{} that ran and are over, in {}", count(self.jobs as u64), duration(self.span as f64)),
-            ),
-            fact("offered load", self.load.map_or_else(|| "none".into(), |load| format!("{load:.2}"))),
-            fact("mean wait on the cluster", duration(self.cluster_wait)),
-            fact(
-                "mean wait, baseline",
-                format!("{} under {}", spread(self.wait.baseline.0, self.wait.baseline.1, wait), self.baseline),
-            ),
-            fact("mean wait, policy", spread(self.wait.policy.0, self.wait.policy.1, wait)),
-            fact("change of the mean wait", change(&self.wait)),
-            fact("mean bounded slowdown, baseline", spread(self.slowdown.baseline.0, self.slowdown.baseline.1, plain)),
-            fact("mean bounded slowdown, policy", spread(self.slowdown.policy.0, self.slowdown.policy.1, plain)),
-            fact("change of the slowdown", change(&self.slowdown)),
-            fact("starts that move", format!("{earlier} earlier, {later} later, {same} the same within a minute")),
-        ];
-        if let Some(predicted) = &self.predictions {
-            facts.push(fact(
-                "predictions of run times",
-                format!(
-                    "{} learned; median {:.2} of the run time; off by {} on average (time limits: {}); {} too short",
-                    predicted.learned,
-                    predicted.median_ratio,
-                    duration(predicted.mean_error.0),
-                    duration(predicted.mean_error.1),
-                    percent(Some(predicted.too_short), 1)
-                ),
-            ));
-        }
-        if let Some(announced) = &self.announced {
-            facts.push(fact(
-                "announced starts",
-                format!(
-                    "{} jobs; off by {} on average; {} no later than announced",
-                    announced.jobs,
-                    duration(announced.mean_error),
-                    percent(Some(announced.in_time), 1)
-                ),
-            ));
-        }
-        document.facts(facts);
-        document.text(format!(
-            "Both schedulers are simulated on the jobs that the journal saw. Intervals: 95 %, from {} blocks of 50 jobs that follow \
-             each other. Where the baseline's wait is far from the cluster's own, the baseline is no good model of it.",
-            self.blocks
-        ));
-        waits("Jobs that would have gained most", &self.gains, &mut document);
-        waits("Jobs that would have lost most", &self.losses, &mut document);
+        self.0.iter().for_each(|report| tell(report, &mut document));
         document
     }
 
@@ -180,18 +136,101 @@ impl Printable for Report {
 
     fn rows(&self) -> Rows {
         let mut rows = Rows::default();
-        for (name, compared) in [("wait", &self.wait), ("bounded slowdown", &self.slowdown)] {
-            let mut row = Row::default();
-            row.text("measure", name);
-            row.text("policy", &self.policy);
-            row.text("baseline", &self.baseline);
-            row.number("baseline_mean", Some(compared.baseline.0));
-            row.number("policy_mean", Some(compared.policy.0));
-            row.number("change", compared.change.0);
-            row.number("low", compared.change.1.map(|interval| interval.0));
-            row.number("high", compared.change.1.map(|interval| interval.1));
-            rows.push(row);
-        }
+        self.0.iter().for_each(|report| add_rows(report, &mut rows));
+        rows
+    }
+}
+
+/// Adds a report to a document.
+fn tell(report: &Report, document: &mut Document) {
+    let wait = |value| duration(value);
+    let plain = |value: f64| format!("{value:.2}");
+    let fact = |name: &str, value: String| (name.to_string(), value);
+    document.heading(format!("{}: the same jobs under {}", report.cluster, report.policy));
+    let (earlier, later, same) = report.moved;
+    let mut facts = vec![
+        fact(
+            "jobs",
+            format!("{} that ran and are over, in {}", count(report.jobs as u64), duration(report.span as f64)),
+        ),
+        fact("offered load", report.load.map_or_else(|| "none".into(), |load| format!("{load:.2}"))),
+        fact("mean wait on the cluster", duration(report.cluster_wait)),
+        fact(
+            "mean wait, baseline",
+            format!("{} under {}", spread(report.wait.baseline.0, report.wait.baseline.1, wait), report.baseline),
+        ),
+        fact("mean wait, policy", spread(report.wait.policy.0, report.wait.policy.1, wait)),
+        fact("change of the mean wait", change(&report.wait)),
+        fact("mean bounded slowdown, baseline", spread(report.slowdown.baseline.0, report.slowdown.baseline.1, plain)),
+        fact("mean bounded slowdown, policy", spread(report.slowdown.policy.0, report.slowdown.policy.1, plain)),
+        fact("change of the slowdown", change(&report.slowdown)),
+        fact("starts that move", format!("{earlier} earlier, {later} later, {same} the same within a minute")),
+    ];
+    if let Some(predicted) = &report.predictions {
+        facts.push(fact(
+            "predictions of run times",
+            format!(
+                "{} learned; median {:.2} of the run time; off by {} on average (time limits: {}); {} too short",
+                predicted.learned,
+                predicted.median_ratio,
+                duration(predicted.mean_error.0),
+                duration(predicted.mean_error.1),
+                percent(Some(predicted.too_short), 1)
+            ),
+        ));
+    }
+    if let Some(announced) = &report.announced {
+        facts.push(fact(
+            "announced starts",
+            format!(
+                "{} jobs; off by {} on average; {} no later than announced",
+                announced.jobs,
+                duration(announced.mean_error),
+                percent(Some(announced.in_time), 1)
+            ),
+        ));
+    }
+    document.facts(facts);
+    document.text(format!(
+            "Both schedulers are simulated on the jobs that the journal saw. Intervals: 95 %, from {} blocks of 50 jobs that follow \
+             each other. Where the baseline's wait is far from the cluster's own, the baseline is no good model of it.",
+            report.blocks
+        ));
+    waits("Jobs that would have gained most", &report.gains, document);
+    waits("Jobs that would have lost most", &report.losses, document);
+}
+
+/// Adds one row for each measure.
+fn add_rows(report: &Report, rows: &mut Rows) {
+    for (name, compared) in [("wait", &report.wait), ("bounded slowdown", &report.slowdown)] {
+        let mut row = Row::default();
+        row.text("measure", name);
+        row.text("policy", &report.policy);
+        row.text("baseline", &report.baseline);
+        row.number("baseline_mean", Some(compared.baseline.0));
+        row.number("policy_mean", Some(compared.policy.0));
+        row.number("change", compared.change.0);
+        row.number("low", compared.change.1.map(|interval| interval.0));
+        row.number("high", compared.change.1.map(|interval| interval.1));
+        rows.push(row);
+    }
+}
+
+impl Printable for Report {
+    fn document(&self) -> Document {
+        let mut document = Document::default();
+        tell(self, &mut document);
+        document
+    }
+
+    /// Scripts search these lines.
+    fn overview(&self) -> Option<Document> {
+        None
+    }
+
+    fn rows(&self) -> Rows {
+        let mut rows = Rows::default();
+        add_rows(self, &mut rows);
         rows
     }
 }

@@ -89,11 +89,6 @@ impl ReportFormat {
         Reports::formats().iter().filter_map(|format| format.option())
     }
 
-    /// Returns whether it is the table on the terminal, which may be one of several.
-    pub(crate) fn is_for_people(self) -> bool {
-        self.0.option().is_some_and(|(name, _)| name == "table")
-    }
-
     /// The format with this word.
     pub(crate) fn named(word: &str) -> Option<ReportFormat> {
         let named = |format: &&&'static dyn Format<Reports>| format.option().is_some_and(|(name, _)| name == word);
