@@ -372,7 +372,7 @@ impl Forecaster {
         self.memory.runs.longest_of(user, last).map(|(run, jobs)| (Span(run), jobs))
     }
 
-    fn simulate(
+    pub(crate) fn simulate(
         &mut self,
         session: &Session,
         jobs: &[JobId],

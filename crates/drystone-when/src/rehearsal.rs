@@ -4,6 +4,7 @@
 use crate::forecaster::Forecaster;
 use crate::general::FutureError;
 use crate::sample::Sample;
+use crate::world::Assume;
 use drystone_core::engine::{Adopted, NewsError, Scheduler, Session};
 use drystone_core::model::{Job, JobId, Machine, Span, Time};
 use drystone_core::policy::{Action, Loss};
@@ -246,7 +247,9 @@ impl Forecaster {
         let waits = adoption.id(job).filter(|&id| adoption.session.view().waiting().any(|other| other == id));
         match waits {
             Some(id) => {
-                let sample = self.futures(&adoption.session, &[id], job as u64, true)?.swap_remove(0);
+                let how = (Assume::Drawn, self.settings().rehearsed);
+                let times = self.simulate(&adoption.session, &[id], job as u64, true, how, None)?;
+                let sample = Sample::new(times.iter().map(|starts| starts[0]), self.settings().horizon.0);
                 Ok((sample, adoption.promise(id).map(|promise| promise.1)))
             }
             // The policy would start it at once.

@@ -9,6 +9,8 @@ use serde::{Deserialize, Serialize};
 pub struct Settings {
     /// Futures per question.
     pub samples: u32,
+    /// Futures per rehearsed answer, of which only the level of the start is kept.
+    pub rehearsed: u32,
     /// Ended jobs kept of each kind of history.
     pub kept: usize,
     /// Weight of an ended job relative to the one that ended after it.
@@ -36,6 +38,7 @@ impl Default for Settings {
     fn default() -> Settings {
         Settings {
             samples: 100,
+            rehearsed: 100,
             kept: 30,
             decay: 0.85,
             trust: [3.0, 3.0, 2.0],

@@ -62,8 +62,8 @@ pub(crate) struct WhenArgs {
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(2..=10_000))]
     pub(crate) samples: u32,
 
-    /// Past answers that are rehearsed; 0 for answers without calibration [default: 1,000, and 100
-    /// under slurm, whose passes take long to simulate].
+    /// Past answers that are rehearsed; 0 for answers without calibration [default: 1,000, and 40
+    /// of 20 futures under slurm, whose passes take long to simulate].
     #[arg(long, value_name = "N")]
     pub(crate) rehearse: Option<usize>,
 

@@ -55,13 +55,18 @@ fn failure(args: &WhenArgs, error: &FutureError) -> Failure {
     Failure::usage(format_args!("policy {}: {error}", args.policy))
 }
 
+/// Returns whether the policy has passes of its own clocks: each future of a long wait has thousands.
+fn has_clocks(args: &WhenArgs) -> bool {
+    args.policy.kind().name == "slurm"
+}
+
 /// Returns the number of past answers to rehearse. Says so where that takes a while.
 fn questions(args: &WhenArgs) -> usize {
-    let clocks = args.policy.kind().name == "slurm";
-    let questions = args.rehearse.unwrap_or(if clocks { 100 } else { 1_000 });
+    let clocks = has_clocks(args);
+    let questions = args.rehearse.unwrap_or(if clocks { 40 } else { 1_000 });
     if clocks && questions > 0 {
         message::note(&format!(
-            "rehearsing {questions} past answers under Slurm's own scheduler, which may take a minute or more; --rehearse 0 leaves that out"
+            "rehearsing {questions} past answers under Slurm's own scheduler, which takes minutes where hundreds of jobs wait; --rehearse 0 leaves that out"
         ));
     }
     questions

@@ -21,6 +21,9 @@ const NO_LIMIT: i64 = 365 * 86_400;
 /// Waits that are no longer than Slurm takes to look are none.
 const PATIENCE: Span = Span(60);
 
+/// Futures of a rehearsed answer under a policy with passes of its own clocks.
+pub(super) const FUTURES_OF_CLOCKS: u32 = 20;
+
 pub(super) struct Scene {
     pub(super) now: i64,
     machine: Machine,
@@ -162,8 +165,10 @@ impl Scene {
     }
 
     pub(super) fn settings(&self, args: &WhenArgs) -> Settings {
+        let rehearsed = if super::has_clocks(args) { args.samples.min(FUTURES_OF_CLOCKS) } else { args.samples };
         // 5 January 1970 was a Monday.
-        Settings { samples: args.samples, seed: args.seed, monday: 4 * 86_400, ..Settings::default() }
+        let monday = 4 * 86_400;
+        Settings { samples: args.samples, rehearsed, seed: args.seed, monday, ..Settings::default() }
     }
 
     /// Learns from the past, and from the jobs of the queue as they came.
