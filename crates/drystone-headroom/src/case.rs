@@ -229,6 +229,7 @@ impl Case {
                 suspended: Span::ZERO,
                 overhead: Span::ZERO,
                 first_reservation: None,
+                promised: None,
                 first_prediction: row.ran,
                 corrections: 0,
                 accuracy: Some(1.0),

@@ -273,6 +273,7 @@ fn jobs(rows: &[JobRow]) -> PyResult<Table> {
         ("accuracy", Column::MaybeFloat(rows.iter().map(|row| row.accuracy).collect())),
         ("counted", Column::Bool(rows.iter().map(|row| row.counted).collect())),
         ("ended", Column::Text(rows.iter().map(|row| Some(row.ended.word().to_string())).collect())),
+        ("promised", Column::MaybeInt(rows.iter().map(|row| row.promised.map(|at| at.0)).collect())),
     ];
     Table::new(columns.into_iter().map(|(name, column)| (name.to_string(), column)).collect())
 }

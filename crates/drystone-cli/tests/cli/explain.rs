@@ -104,7 +104,7 @@ fn mistakes_in_policies_and_priorities() {
         ("slack(at=-0.1)", "at takes a number from 0 to 1"),
         ("slack(ap=nan)", "ap takes"),
         ("slack(sf=-1)", "sf takes a number from 0"),
-        ("slack(awt=0)", "awt takes auto|a number above 0"),
+        ("slack(awt=0)", "awt takes auto|length|a number above 0"),
         ("slack(awt=-5)", "awt takes"),
         ("slack(order=best)", "order takes ast|aat"),
     ] {

@@ -323,8 +323,8 @@ fn a_month_is_simulated_with_what_is_around_it() {
     assert!(folder.run(&refused).err.contains("--around does not go with --loads"));
 }
 
-/// Under fcfs jobs 1 to 4 wait 0, 90, 130 and 120 s. Users 3 and 5 are told apart by the file, and
-/// job 3 has a priority of its own.
+/// Under fcfs jobs 1 to 4 wait 0, 90, 130 and 120 s. The file has a priority for user 5 and one for
+/// job 3.
 #[test]
 fn categories_of_ones_own() {
     let four = four();
@@ -372,4 +372,21 @@ fn categories_of_ones_own() {
     let wrong = folder.run(&["run", "-w", "log.swf", "-p", "fcfs", "--by", "classes(run=1h/1m)"]).fails(2);
     assert_says(&wrong, &["expected borders that rise, as classes(run=10m/1h/8h,procs=1/8/32)"]);
     assert_says(&folder.run(&["run", "--by", "colour"]).fails(2), &["sixteen, four", "classes("]);
+}
+
+/// Job 2 waits for job 1 until 100. Under `easy` that is its bound. Under `slack` the average wait
+/// is by then the mean of an imaginary hour and of job 1, which did not wait: AWT = 1800. SP = 90 /
+/// (2 AWT) = 0.025, p = SP / 3, and the slack (1 - p) 3 AWT = 5355.
+#[test]
+fn a_schedule_has_the_bounds_that_were_promised() {
+    let folder = Folder::with("log.swf", four());
+    let promised = |policy: &str| {
+        folder.run(&["run", "-w", "log.swf", "-p", policy, "--jobs", "out.csv", "--quiet"]).ok();
+        let csv = folder.read("out.csv");
+        csv.lines().skip(1).map(|line| line.rsplit(',').next().unwrap_or_default().to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(promised("fcfs"), ["", "", "", ""]);
+    assert_eq!(promised("easy")[..2], ["", "100"]);
+    assert_eq!(promised("conservative")[..2], ["", "100"]);
+    assert_eq!(promised("slack")[1], "5455");
 }

@@ -22,6 +22,7 @@ pub use happenings::Happenings;
 pub use journal::{Entry, News, TakeError};
 pub use notes::{Note, Notes};
 pub use observer::{Levels, Observer, Schedule};
+pub(crate) use platform::splitmix64;
 pub use platform::{Memory, Pays, Platform, PlatformError, Transfer};
 pub use segments::{Segment, Segments, Then};
 pub use session::{ImpossibleJob, NewsError, ProposalError, Scheduler, Session, Violation};

@@ -17,7 +17,7 @@ use super::summary::Distribution;
 use crate::engine::{Levels, Observer};
 use crate::model::{Ended, JobId, Machine, Procs, Provenance, ResourceTable, Span, Time, Workload};
 use crate::policy::Priorities;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Choice of measurements.
@@ -182,6 +182,8 @@ pub struct Collector {
     priorities: Option<Arc<Priorities>>,
     weeks: Option<Weeks>,
     rows: Option<Vec<JobRow>>,
+    /// The latest start that was first promised to each waiting job, where rows are kept.
+    bounds: BTreeMap<JobId, Time>,
     /// Rows of jobs that outages ended for good.
     lost: Vec<JobRow>,
     few: Option<Few>,
@@ -226,6 +228,7 @@ impl Collector {
             classes: config.classes.then(Keyed::default),
             rows: config.keep_jobs.then(|| Vec::with_capacity(room)),
             lost: Vec::new(),
+            bounds: BTreeMap::new(),
             few: config.few(),
             parts: (0, 0),
             calendar: scope.calendar,
@@ -255,7 +258,7 @@ impl Collector {
             resources.take(ended);
         }
         if let Some(rows) = &mut self.rows {
-            rows.push(JobRow::new(ended, counted));
+            rows.push(JobRow { promised: self.bounds.remove(&ended.id), ..JobRow::new(ended, counted) });
         }
         if counted {
             self.count(ended);
@@ -398,6 +401,13 @@ impl Observer for Collector {
         Collector::instant(self, now, levels.free, levels.queued(), levels.queued_procs());
         self.machine.down(now, levels.down);
         self.queue.down(levels.down);
+    }
+
+    fn reserved(&mut self, _now: Time, id: JobId, _start: Time, latest: Time) {
+        // A start without a bound is an outlook.
+        if self.rows.is_some() && latest != Time::MAX {
+            self.bounds.entry(self.whole(id)).or_insert(latest);
+        }
     }
 
     fn requeued(&mut self, _now: Time, id: JobId, procs: Procs, ran: Span) {

@@ -222,6 +222,9 @@ pub struct JobRow {
     pub overhead: Span,
     /// Start first reserved for it.
     pub first_reservation: Option<Time>,
+    /// Latest start that was first promised to it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub promised: Option<Time>,
     /// Prediction of its run time at arrival.
     pub first_prediction: Span,
     /// Number of corrections of its prediction.
@@ -270,6 +273,7 @@ impl JobRow {
             suspended: outcome.suspended(),
             overhead: outcome.overhead,
             first_reservation: outcome.first_reservation,
+            promised: None,
             first_prediction: outcome.first_prediction,
             corrections: outcome.corrections,
             accuracy: outcome.accuracy,

@@ -204,7 +204,7 @@ impl<'a> Machine<'a> {
 /// A positive fraction, compared exactly.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fraction {
-    over: i64,
+    pub(super) over: i64,
     under: i64,
 }
 

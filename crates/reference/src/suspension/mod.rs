@@ -37,6 +37,9 @@ pub struct Selective {
     /// The printed formula: the limit is on the priority of the job that suspends another, by the
     /// category of that other one; else on the priority of the job that is suspended.
     pub limit_on_preemptor: bool,
+    /// The limit is on the turnaround w + e instead of the priority (w + e) / e; means are of
+    /// turnarounds.
+    pub limit_on_turnaround: bool,
     /// Free processors that a fresh job may take.
     pub place: Place,
     /// Victims that a fresh job takes.
@@ -53,6 +56,7 @@ impl Selective {
             factor: (2, 1),
             limit: Limit::None,
             limit_on_preemptor: false,
+            limit_on_turnaround: false,
             place: Place::Strict,
             victims: Victims::WidestFirst,
             starts_at_ticks_only: false,
@@ -149,7 +153,10 @@ pub fn run(policy: &Policy, jobs: &[JobIn], processors: i64, overhead: &[i64]) -
         let completed = machine.complete();
         for &j in &completed {
             let (sum, count) = &mut slowdowns[category(&jobs[j])];
-            *sum += bounded_slowdown(&jobs[j], now);
+            *sum += match policy {
+                Policy::Selective(settings) if settings.limit_on_turnaround => (now - jobs[j].submit) as f64,
+                _ => bounded_slowdown(&jobs[j], now),
+            };
             *count += 1.0;
         }
         let mut anything = !completed.is_empty();

@@ -74,7 +74,8 @@ pub(super) fn preempt(machine: &mut Machine<'_>, settings: &Selective, limits: &
             let tau = machine.priority(j);
             let limited = if settings.limit_on_preemptor { machine.priority(i) } else { tau };
             machine.priority(i).is_at_least(settings.factor, tau)
-                && limited.as_f64() <= limits[category(&machine.jobs[j])]
+                && (if settings.limit_on_turnaround { limited.over as f64 } else { limited.as_f64() })
+                    <= limits[category(&machine.jobs[j])]
         };
         if machine.doing(i) == Doing::Suspended {
             let own = machine.set(i);

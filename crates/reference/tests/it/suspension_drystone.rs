@@ -56,10 +56,11 @@ proptest! {
     #[test]
     fn selective_suspension(
         w in workloads(), factor in 0usize..4, limit in 0usize..3, place in 0usize..4, victims in 0usize..3,
-        ticks in any::<bool>(), paid in any::<bool>(), printed in any::<bool>(),
+        ticks in any::<bool>(), paid in any::<bool>(), printed in any::<bool>(), turnaround in any::<bool>(),
     ) {
         let (sf, factor) = [("1", (1, 1)), ("1.5", (3, 2)), ("2", (2, 1)), ("5", (5, 1))][factor];
-        let means = [1.5; 16];
+        // Turnarounds of the small jobs here are some minutes.
+        let means = if turnaround { [400.0; 16] } else { [1.5; 16] };
         let (name, limit) = [
             ("ss(".to_string(), Limit::None),
             ("tss(".to_string(), Limit::Online),
@@ -74,7 +75,9 @@ proptest! {
         let starts = if ticks { "ticks" } else { "events" };
         let printed = printed && limit != Limit::None;
         let limits = if printed { "limits=preemptor," } else { "" };
-        let policy = format!("{name}{limits}sf={sf},place={place_name},rule={rule},starts={starts})");
+        let turnaround = turnaround && limit != Limit::None;
+        let of = if turnaround { "of=turnaround," } else { "" };
+        let policy = format!("{name}{limits}{of}sf={sf},place={place_name},rule={rule},starts={starts})");
         // Ten seconds for each suspension, but not where jobs change places every minute, nor with
         // limits from running means: the policy sees time on processors, of which only the machine
         // knows what was spent on writing and reading.
@@ -82,7 +85,7 @@ proptest! {
         let paid = paid && sf != "1" && !online;
         let platform = if paid { "[suspension]\nsmallest = 100\nlargest = 100\nrate = 10" } else { "" };
         let overhead = if paid { vec![10; w.len()] } else { Vec::new() };
-        let settings = Selective { factor, limit, limit_on_preemptor: printed, place, victims, starts_at_ticks_only: ticks };
+        let settings = Selective { factor, limit, limit_on_preemptor: printed, limit_on_turnaround: turnaround, place, victims, starts_at_ticks_only: ticks };
         let mut theirs = suspension::run(&Policy::Selective(settings), &jobs_of(&w), 16, &overhead).segments;
         theirs.sort_by_key(|s| (s.start, s.job));
         prop_assert_eq!(segments(&w, &policy, platform), theirs, "{}", policy);

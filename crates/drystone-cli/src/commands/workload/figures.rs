@@ -99,7 +99,7 @@ fn tail(workload: &Workload) -> Figure {
         let run = runs[at];
         let below = runs.partition_point(|&other| other <= run);
         let longer = runs.len() - below;
-        // A hundredth of a decade apart: nobody sees more.
+        // A hundredth of a decade apart is all that a plot can show.
         let apart = points.last().is_none_or(|last| run as f64 >= last.0.max(1.0) * 1.023);
         if run > 0 && longer > 0 && (apart || longer < 100) {
             points.push((run as f64, Some(longer as f64 / jobs)));

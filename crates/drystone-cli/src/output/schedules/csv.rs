@@ -9,7 +9,7 @@ use drystone::metrics::{JobRow, measures};
 use std::io::{self, Write};
 
 pub(super) const HEADER: &str = "job_id,submit,start,end,wait,run,procs,estimate,user,bounded_slowdown,suspensions,\
-    suspended,overhead,first_reservation,first_prediction,corrections,accuracy,counted,ended";
+    suspended,overhead,first_reservation,first_prediction,corrections,accuracy,counted,ended,promised";
 
 pub(super) struct Csv;
 
@@ -48,7 +48,11 @@ fn lines<'r>(out: &mut impl Write, rows: impl Iterator<Item = &'r JobRow>) -> io
         if let Some(accuracy) = row.accuracy {
             write!(out, "{accuracy}")?;
         }
-        writeln!(out, ",{},{}", u8::from(row.counted), row.ended.word())?;
+        write!(out, ",{},{},", u8::from(row.counted), row.ended.word())?;
+        match row.promised {
+            Some(promised) => writeln!(out, "{promised}")?,
+            None => writeln!(out)?,
+        }
     }
     Ok(())
 }

@@ -11,7 +11,7 @@ use drystone::metrics::{JobRow, measures};
 /// The columns of the CSV.
 pub(super) struct Parquet;
 
-const COLUMNS: [(&str, Column<'static, JobRow>); 19] = [
+const COLUMNS: [(&str, Column<'static, JobRow>); 20] = [
     ("job_id", Column::Long(&|r| r.number)),
     ("submit", Column::Long(&|r| r.submit.0)),
     ("start", Column::Long(&|r| r.start.0)),
@@ -31,6 +31,7 @@ const COLUMNS: [(&str, Column<'static, JobRow>); 19] = [
     ("accuracy", Column::MaybeDouble(&|r| r.accuracy)),
     ("counted", Column::Bool(&|r| r.counted)),
     ("ended", Column::MaybeText(&|r| Some(r.ended.word()))),
+    ("promised", Column::MaybeLong(&|r| r.promised.map(|t| t.0))),
 ];
 
 impl Format<Schedules> for Parquet {

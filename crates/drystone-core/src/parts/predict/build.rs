@@ -10,7 +10,7 @@ pub const VALUES: &str = "estimate|perfect|recent(SIZE,window=all|immediate|exte
     propagate=no|waiting|running)|quantile(Q,size=20,least=2)|\
     deviations(K,like=user|procs|executable|both,size=20,least=2)|\
     learn(under=linear|squared,over=linear|squared,bias=1,weight=even|area|small|long|wide,rate=5000,l2=4e9)|\
-    double(PREDICTOR)|times(K,PREDICTOR)";
+    random(K,seed=1)|double(PREDICTOR)|times(K,PREDICTOR)";
 
 /// Values of a parameter that is a predictor.
 pub const PREDICTOR: Takes = Takes::Form(&Form {
@@ -30,6 +30,8 @@ pub const PREDICTOR: Takes = Takes::Form(&Form {
         "deviations(0.5,like=both,size=4,least=1)",
         "learn",
         "learn(under=squared,weight=area)",
+        "random(2)",
+        "random(3,seed=7)",
         "double(estimate)",
         "times(3,recent(2))",
         "double(perfect)",
@@ -288,6 +290,7 @@ mod tests {
             ("deviations(1,size=2,least=3)", "remembers only 2"),
             ("deviations(-1)", "k takes a number from 0"),
             ("deviations(1,like=queue)", "like takes user|procs|executable|both"),
+            ("random(0.5)", "most takes a number from 1"),
             ("learn(weight=heavy)", "weight takes even|area|small|long|wide"),
             ("learn(rate=0)", "rate takes a number above 0"),
             ("learn(l2=1e-300)", "l2 of learn is at least 1e-12"),

@@ -3,7 +3,7 @@
 
 use super::{
     Above, Branch, Deviations, Fallback, Learner, LearnerOptions, Like, Metric, Perfect, Predictor, Propagation,
-    Quantile, Recency, Recent, RecentOptions, UserEstimate, Weight, Window,
+    Quantile, RandomFactor, Recency, Recent, RecentOptions, UserEstimate, Weight, Window,
 };
 use crate::text::{Args, Param, RegisterError, SpecError, Takes};
 use std::fmt;
@@ -93,7 +93,7 @@ impl fmt::Debug for PredictorKind {
 pub(super) const FACTORS: [&str; 2] = ["double", "times"];
 
 /// The predictors of this crate. One entry each.
-static BUILT_IN: &[&PredictorKind] = &[&ESTIMATE, &PERFECT, &RECENT, &QUANTILE, &DEVIATIONS, &LEARN];
+static BUILT_IN: &[&PredictorKind] = &[&ESTIMATE, &PERFECT, &RECENT, &QUANTILE, &DEVIATIONS, &LEARN, &RANDOM];
 
 static ESTIMATE: PredictorKind = PredictorKind::new("estimate", "the user's estimate", &|_| Ok(Box::new(UserEstimate)))
     .source("common to all batch systems")
@@ -212,6 +212,19 @@ static LEARN: PredictorKind =
         )
         .expert(),
     ]);
+
+static RANDOM: PredictorKind = PredictorKind::new(
+    "random",
+    "the user's estimate times a random number, of each job its own: to see what inaccuracy does",
+    &|args| Ok(Box::new(RandomFactor::new(args.get("most")?, args.get("seed")?))),
+)
+.source("after the randomised estimates that Tsafrir, Etsion & Feitelson 2007 speak of; their rule is Drystone's")
+.unnamed("most")
+.without_history()
+.params(&[
+    Param::new("most", "2", &[Takes::Number { from: 1.0, to: 1_000.0 }], "largest factor; the least is 1"),
+    Param::new("seed", "1", &[Takes::Whole { from: 0, to: 1_000_000_000 }], "seed of the random numbers"),
+]);
 
 const WINDOW_SIZE: &[Takes] = &[Takes::Whole { from: 1, to: 1_000 }];
 const BRANCH: &[Takes] = &[Takes::Words(&["linear", "squared"])];

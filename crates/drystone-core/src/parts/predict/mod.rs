@@ -8,6 +8,7 @@ mod history;
 mod kinds;
 mod learner;
 mod quantile;
+mod random;
 mod recent;
 mod recent_options;
 
@@ -19,6 +20,7 @@ pub use estimate::{Perfect, UserEstimate};
 pub use kinds::{BuildPredictor, PredictorKind, predictors, register_predictor};
 pub use learner::{Branch, Learner, LearnerOptions, Weight};
 pub use quantile::Quantile;
+pub use random::RandomFactor;
 pub use recent::Recent;
 pub use recent_options::{Above, Fallback, Metric, Recency, RecentOptions, Window};
 

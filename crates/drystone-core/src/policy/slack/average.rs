@@ -17,31 +17,63 @@ const MEMORY: f64 = 1_000.0;
 /// Jobs that run only where they delay no other job do not count: their wait says nothing about the
 /// system.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Average {
+struct Average {
     seconds: f64,
     /// Waits seen, the imaginary one included; 0 where the average is given.
     seen: f64,
 }
 
 impl Average {
-    pub(super) fn new(given: AverageWait) -> Average {
+    fn new(given: AverageWait) -> Average {
         match given {
             AverageWait::Given(seconds) => Average { seconds, seen: 0.0 },
-            AverageWait::Auto => Average { seconds: FIRST_GUESS, seen: 1.0 },
+            AverageWait::Auto | AverageWait::ByLength => Average { seconds: FIRST_GUESS, seen: 1.0 },
         }
     }
 
     /// The average wait in seconds, above 0.
-    pub(super) fn seconds(&self) -> f64 {
+    fn seconds(&self) -> f64 {
         if self.seen == 0.0 { self.seconds } else { self.seconds.max(1.0) }
     }
 
     /// A job starts after having waited.
-    pub(super) fn learn(&mut self, wait: Span) {
+    fn learn(&mut self, wait: Span) {
         if self.seen > 0.0 {
             self.seen = (self.seen + 1.0).min(MEMORY);
             self.seconds += (wait.as_f64() - self.seconds) / self.seen;
         }
+    }
+}
+
+/// Borders of the classes of planned run times, inclusive, in seconds.
+const BORDERS: [i64; 3] = [600, 3_600, 28_800];
+
+/// AWT of every class of planned run times: one for all, or one each.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Averages {
+    classes: Vec<Average>,
+}
+
+impl Averages {
+    pub(super) fn new(given: AverageWait) -> Averages {
+        let classes = if given == AverageWait::ByLength { BORDERS.len() + 1 } else { 1 };
+        Averages { classes: vec![Average::new(given); classes] }
+    }
+
+    fn class(&self, length: Span) -> usize {
+        let class = BORDERS.iter().filter(|&&border| length.0 > border).count();
+        class.min(self.classes.len() - 1)
+    }
+
+    /// The average wait of jobs of this length in seconds, above 0.
+    pub(super) fn seconds(&self, length: Span) -> f64 {
+        self.classes[self.class(length)].seconds()
+    }
+
+    /// A job of this length starts after having waited.
+    pub(super) fn learn(&mut self, wait: Span, length: Span) {
+        let class = self.class(length);
+        self.classes[class].learn(wait);
     }
 }
 
@@ -64,5 +96,18 @@ mod tests {
         let mut given = Average::new(AverageWait::Given(2401.0));
         given.learn(Span(0));
         assert_eq!(given.seconds(), 2401.0);
+    }
+
+    /// Each class starts from an hour; a border belongs to the class below.
+    #[test]
+    fn lengths_have_averages_of_their_own() {
+        let mut averages = Averages::new(AverageWait::ByLength);
+        averages.learn(Span(0), Span(600));
+        averages.learn(Span(7_200), Span(28_801));
+        let found = [1, 600, 601, 3_600, 28_800, 28_801].map(|length| averages.seconds(Span(length)));
+        assert_eq!(found, [1800.0, 1800.0, 3600.0, 3600.0, 3600.0, 5400.0]);
+        let mut one = Averages::new(AverageWait::Auto);
+        one.learn(Span(0), Span(600));
+        assert_eq!(one.seconds(Span(100_000)), 1800.0);
     }
 }

@@ -26,7 +26,7 @@ use super::{Abilities, Action, Actions, Event, Kind, Moved, Param, Phase, Policy
 use crate::model::{JobId, Span, Time};
 use crate::parts::formula::Shares;
 use crate::parts::{self, Amounts, Running};
-use average::Average;
+use average::Averages;
 use price::{Waiting, first_slack, scheduler_priority};
 use search::{Choice, Newcomer, Search, Task};
 use serde::{Deserialize, Serialize};
@@ -40,7 +40,7 @@ use std::collections::{BTreeMap, VecDeque};
 pub struct Slack {
     settings: Settings,
     priorities: Priorities,
-    average: Average,
+    averages: Averages,
     /// The last decision.
     now: Time,
     running: Believed,
@@ -94,7 +94,7 @@ impl Slack {
             shares: rater.as_ref().and_then(Rater::shares),
             rater,
             priorities,
-            average: Average::new(settings.average_wait),
+            averages: Averages::new(settings.average_wait),
             now: Time::MIN,
             running: Believed::new(settings.notice),
             room: Room::empty(),
@@ -158,7 +158,7 @@ impl Slack {
         }
         self.apply(Some(id), actions);
 
-        let average = self.average.seconds();
+        let average = self.averages.seconds(planned.span);
         let priority = importance.priority(scheduler_priority(choice.start - now, average));
         let slack = first_slack(priority, self.settings.slack_factor, average);
         planned.start = choice.start;
@@ -305,7 +305,7 @@ impl Slack {
             actions.start(id, Why::Planned);
             self.running.start(&job.planned, view);
             if job.priority != f64::NEG_INFINITY {
-                self.average.learn(now - view.job(id).submit);
+                self.averages.learn(now - view.job(id).submit, job.planned.span);
             }
             if self.settings.tick == Tick::Extend {
                 self.held.insert(id, job.priority);
@@ -325,6 +325,10 @@ fn promise(job: &Waiting) -> Action {
 impl Policy for Slack {
     fn name(&self) -> &str {
         "slack"
+    }
+
+    fn layout(&self) -> u32 {
+        2
     }
 
     fn observe(&mut self, event: Event, view: &View<'_>) {
@@ -465,8 +469,9 @@ pub(crate) static SLACK: Kind = Kind {
         Param::new(
             "awt",
             "auto",
-            &[Takes::Words(&["auto"]), Takes::Above { above: 0.0, to: f64::MAX }],
-            "average wait of the system in seconds; auto: the mean of the waits so far, of about the last 1,000 jobs",
+            &[Takes::Words(&["auto", "length"]), Takes::Above { above: 0.0, to: f64::MAX }],
+            "average wait of the system in seconds; auto: the mean of the waits so far, of about the last 1,000 jobs; length: \
+             so for each class of run times by itself: up to 10 min, 1 h, 8 h, more",
         ),
         Param::new("au", "1", WEIGHT, "weight of processors in prices").expert(),
         Param::new("at", "1", WEIGHT, "weight of delays in prices").expert(),

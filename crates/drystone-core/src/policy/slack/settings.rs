@@ -36,6 +36,8 @@ pub enum AverageWait {
     Given(f64),
     /// Estimated from the waits of the jobs started so far.
     Auto,
+    /// Estimated so for each class of planned run times by itself: up to 10 min, 1 h, 8 h, more.
+    ByLength,
 }
 
 /// Procedure for a job that ends before its time.
@@ -112,7 +114,10 @@ impl Settings {
         let ticks = [("run", Tick::Run), ("kill", Tick::Kill), ("overrun", Tick::Overrun), ("extend", Tick::Extend)];
         Ok(Settings {
             slack_factor: args.get("sf")?,
-            average_wait: args.unless("auto", "awt")?.map_or(AverageWait::Auto, AverageWait::Given),
+            average_wait: match args.text("awt") {
+                "length" => AverageWait::ByLength,
+                _ => args.unless("auto", "awt")?.map_or(AverageWait::Auto, AverageWait::Given),
+            },
             order: order(args)?,
             weights: Weights {
                 utilisation: args.get("au")?,

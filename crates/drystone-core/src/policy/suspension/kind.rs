@@ -1,7 +1,7 @@
 //! The policies by name: their parameters and texts.
 
 use super::ratio::Decimal;
-use super::settings::{Factor, Limit, LimitOn, Place, Selection, Service, Victims};
+use super::settings::{Factor, Limit, LimitOf, LimitOn, Place, Selection, Service, Victims};
 use super::{Immediate, Selective};
 use crate::model::Span;
 use crate::policy::{Args, Condition, Kind, Needs, Param, SpecError, Takes, Variant};
@@ -76,7 +76,7 @@ pub(crate) static SS: Kind = Kind {
     needs: &[AUTO, NARROW, OWNERS],
     unnamed: None,
     variants: &[PAPER],
-    build: &|args| Ok(Box::new(Selective::new(selection(args, Limit::None, LimitOn::Victim)?))),
+    build: &|args| Ok(Box::new(Selective::new(selection(args, Limit::None, LimitOn::Victim, LimitOf::Slowdown)?))),
 };
 
 /// Tuned selective suspension.
@@ -86,7 +86,7 @@ pub(crate) static TSS: Kind = Kind {
     source: SOURCE,
     params: &[
         SF,
-        Param::new("means", "online", &[Takes::Words(&["online"]), Takes::Numbers { count: 16 }], "mean bounded slowdowns of the 16 categories (run time class by class of processors): of the jobs completed so \
+        Param::new("means", "online", &[Takes::Words(&["online"]), Takes::Numbers { count: 16 }], "mean bounded slowdowns, or turnarounds, of the 16 categories (run time class by class of processors): of the jobs completed so \
              far, or given").study(),
         Param::new("limit", "1.5", &[Takes::Above { above: 0.0, to: f64::MAX }], "a job above this many times the mean of its category is not suspended"),
         Param::new(
@@ -97,6 +97,13 @@ pub(crate) static TSS: Kind = Kind {
              job that would suspend it, as in its printed formula",
         )
         .study(),
+        Param::new(
+            "of",
+            "slowdown",
+            &[Takes::Words(&["slowdown", "turnaround"])],
+            "quantity that is limited: the expansion factor, or the turnaround that a job has if it runs to its end now, in seconds, \
+             as `means` then are",
+        ),
         TARGET,
         EVERY,
         PLACE,
@@ -112,7 +119,8 @@ pub(crate) static TSS: Kind = Kind {
     variants: &[PAPER],
     build: &|args| {
         let on = args.choose("limits", &[("victim", LimitOn::Victim), ("preemptor", LimitOn::Preemptor)])?;
-        Ok(Box::new(Selective::new(selection(args, limit(args)?, on)?)))
+        let of = args.choose("of", &[("slowdown", LimitOf::Slowdown), ("turnaround", LimitOf::Turnaround)])?;
+        Ok(Box::new(Selective::new(selection(args, limit(args)?, on, of)?)))
     },
 };
 
@@ -142,7 +150,7 @@ pub(crate) static IS: Kind = Kind {
     },
 };
 
-fn selection(args: &Args<'_>, limit: Limit, limit_on: LimitOn) -> Result<Selection, SpecError> {
+fn selection(args: &Args<'_>, limit: Limit, limit_on: LimitOn, limit_of: LimitOf) -> Result<Selection, SpecError> {
     // Read whether it counts or not: a mistake in a parameter is one, whatever the others say.
     let target = args.get("target")?;
     let factor = args.unless("auto", "sf")?.map_or(Factor::Auto { target }, Factor::Fixed);
@@ -150,6 +158,7 @@ fn selection(args: &Args<'_>, limit: Limit, limit_on: LimitOn) -> Result<Selecti
         factor,
         limit,
         limit_on,
+        limit_of,
         every: seconds(args, "every")?,
         place: args.choose(
             "place",

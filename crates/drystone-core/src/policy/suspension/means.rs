@@ -1,7 +1,7 @@
-//! Running means of slowdowns by category: rule S9.
+//! Running means of slowdowns, or of turnarounds, by category: rule S9.
 
 use super::ratio::Ratio;
-use super::settings::{Limit, LimitOn};
+use super::settings::{Limit, LimitOf, LimitOn};
 use super::task::Task;
 use crate::model::{Span, Time};
 use serde::{Deserialize, Serialize};
@@ -18,19 +18,29 @@ fn category(task: &Task) -> usize {
 pub(super) struct Limits {
     limit: Limit,
     on: LimitOn,
-    /// Sum and number per category.
-    slowdowns: [(f64, f64); 16],
-    /// The highest priority at which a job of each category may be suspended.
+    of: LimitOf,
+    /// Sum and number per category of what is limited.
+    known: [(f64, f64); 16],
+    /// The highest value at which a job of each category may be suspended.
     highest: [f64; 16],
 }
 
 impl Limits {
-    pub(super) fn new(limit: Limit, on: LimitOn) -> Limits {
+    pub(super) fn new(limit: Limit, on: LimitOn, of: LimitOf) -> Limits {
         let highest = match &limit {
             Limit::Given { factor, means } => means.map(|mean| factor * mean),
             Limit::None | Limit::Online { .. } => [f64::INFINITY; 16],
         };
-        Limits { limit, on, slowdowns: [(0.0, 0.0); 16], highest }
+        Limits { limit, on, of, known: [(0.0, 0.0); 16], highest }
+    }
+
+    /// The limited quantity of a job of this priority: (w + e) / e, or w + e.
+    #[inline]
+    fn limited(&self, tau: Ratio) -> f64 {
+        match self.of {
+            LimitOf::Slowdown => tau.as_f64(),
+            LimitOf::Turnaround => tau.over as f64,
+        }
     }
 
     /// Returns whether a running job has too high a priority to be suspended.
@@ -38,13 +48,13 @@ impl Limits {
     pub(super) fn shelters(&self, task: &Task) -> bool {
         self.limit != Limit::None
             && self.on == LimitOn::Victim
-            && task.running_priority().as_f64() > self.highest[category(task)]
+            && self.limited(task.running_priority()) > self.highest[category(task)]
     }
 
     /// Returns whether a job of this priority has too high a one to suspend a running job.
     #[inline]
     pub(super) fn forbids(&self, tau: Ratio, task: &Task) -> bool {
-        self.on == LimitOn::Preemptor && self.limit != Limit::None && tau.as_f64() > self.highest[category(task)]
+        self.on == LimitOn::Preemptor && self.limit != Limit::None && self.limited(tau) > self.highest[category(task)]
     }
 
     /// Returns whether no job is ever sheltered, whatever job asks.
@@ -58,8 +68,11 @@ impl Limits {
         let run = task.executed(now);
         let floor = run.max(Span(10)).as_f64();
         let at = category(task);
-        let (sum, count) = &mut self.slowdowns[at];
-        *sum += ((now - task.submit - run).as_f64() + floor) / floor;
+        let (sum, count) = &mut self.known[at];
+        *sum += match self.of {
+            LimitOf::Slowdown => ((now - task.submit - run).as_f64() + floor) / floor,
+            LimitOf::Turnaround => (now - task.submit).as_f64(),
+        };
         *count += 1.0;
         self.highest[at] = factor * (*sum / *count);
     }

@@ -61,7 +61,7 @@ impl Selective {
             Factor::Auto { target } => (Decimal::whole(2), Some(Tuner::new(target))),
         };
         Selective {
-            limits: Limits::new(settings.limit.clone(), settings.limit_on),
+            limits: Limits::new(settings.limit.clone(), settings.limit_on, settings.limit_of),
             settings,
             factor,
             tuner,
@@ -388,6 +388,10 @@ impl Selective {
 impl Policy for Selective {
     fn name(&self) -> &str {
         "selective-suspension"
+    }
+
+    fn layout(&self) -> u32 {
+        2
     }
 
     fn observe(&mut self, event: Event, view: &View<'_>) {

@@ -88,6 +88,17 @@ pub enum LimitOn {
     Preemptor,
 }
 
+/// Quantity that is limited.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub enum LimitOf {
+    /// The expansion factor, against mean bounded slowdowns: what the paper shows.
+    #[default]
+    Slowdown,
+    /// The turnaround if the job runs to its end now, in seconds, against mean turnarounds: what
+    /// the paper suggests.
+    Turnaround,
+}
+
 /// The choices of [`Selective`](super::Selective).
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Selection {
@@ -97,6 +108,8 @@ pub struct Selection {
     pub limit: Limit,
     /// Job whose priority it limits.
     pub limit_on: LimitOn,
+    /// Quantity that it limits.
+    pub limit_of: LimitOf,
     /// Period of the preemption routine, which runs at multiples of it.
     pub every: Span,
     /// Processors that fresh jobs may take.
