@@ -19,7 +19,7 @@ impl NodeSet {
     #[must_use]
     pub fn full(nodes: usize) -> NodeSet {
         let mut set = NodeSet::empty(nodes);
-        (0..nodes).for_each(|node| set.insert(node));
+        set.insert_range(0, nodes);
         set
     }
 

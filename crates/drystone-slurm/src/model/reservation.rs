@@ -80,8 +80,8 @@ impl Cluster {
         if job.reservation != NONE {
             return self.own_access(job, start, end);
         }
-        let mut left = NodeSet::full(self.machine.nodes());
-        let mut overlap = false;
+        // Most jobs end before any begins: there is nothing to be worked out.
+        let mut left: Option<NodeSet> = None;
         for other in self.reservations.iter().filter(|other| other.meets(start, end)) {
             if other.nodes.is_empty() {
                 continue;
@@ -92,10 +92,11 @@ impl Cluster {
             {
                 return Access::Until(other.end);
             }
-            overlap |= other.nodes.meets(part);
-            left.subtract(&other.nodes);
+            if other.nodes.meets(part) {
+                left.get_or_insert_with(|| part.clone()).subtract(&other.nodes);
+            }
         }
-        Access::Nodes(left, overlap)
+        left.map_or(Access::Free, |left| Access::Nodes(left, true))
     }
 
     fn own_access(&self, job: &Pending, start: i64, end: i64) -> Access {
