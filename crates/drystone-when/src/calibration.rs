@@ -31,9 +31,9 @@ struct Answered {
 }
 
 /// A burst goes on until no answer was given to its user for so long.
-const BURST: Span = Span(3600);
+const BURST: Span = Span(60);
 /// A burst counts as at most so many answers.
-const MOST_OF_BURST: f64 = 8.0;
+const MOST_OF_BURST: f64 = 20.0;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 enum Fate {
@@ -175,7 +175,7 @@ mod tests {
     }
 
     /// 500 jobs of one user, all asked about at once and all far later than said, are one surprise
-    /// and not 500: they weigh as eight do.
+    /// and not 500: they weigh as twenty do.
     #[test]
     fn a_burst_is_one_surprise() {
         let settings = Settings::default();
@@ -188,7 +188,7 @@ mod tests {
             }
             calibration.correction(Time(10_000), &settings).quantile(&sample, 0.5)
         };
-        assert!((late(500, 1) - late(8, 1)).abs() < 1.0, "{} {}", late(500, 1), late(8, 1));
+        assert!((late(500, 1) - late(20, 1)).abs() < 1.0, "{} {}", late(500, 1), late(20, 1));
         assert!(late(500, 500) > late(500, 1) && late(500, 1) > 5_000.0);
     }
 
