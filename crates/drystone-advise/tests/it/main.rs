@@ -1,6 +1,7 @@
 //! Advice on a site whose simulations are made up: what is better, and by how much, is known
 //! beforehand.
 
+mod coverage;
 mod whatif;
 
 use drystone_advise::{Advice, Bench, Change, Goal, Guard, Live, PassCost, Plan, Reason, Site, Study, Sums, advise};

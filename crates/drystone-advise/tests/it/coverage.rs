@@ -1,0 +1,86 @@
+//! Coverage of the intervals of changes: independent logs of eight weeks, each with its interval,
+//! and the true difference, which is that over all of them.
+
+use drystone::experiment::Experiment;
+use drystone::generate::{Params, generate};
+use drystone::metrics::{Config, JobRow};
+use drystone::model::{Machine, Outages, Time};
+use drystone::policy::PolicySpec;
+use drystone_advise::{Applied, PairedChange, PairedWait, Periods, Premises, apply, paired};
+
+const CHANGES: [&str; 3] = ["procs +16", "limits exact", "load 1.1"];
+
+/// Waits by place among the jobs before.
+fn waits(applied: &Applied, policy: &PolicySpec) -> Vec<f64> {
+    let outages = Outages::new(Machine::new(applied.premises.pools[0].procs), Vec::new()).expect("possible");
+    let measured = Experiment::new(policy, &applied.premises.workload)
+        .losing(Some(&outages))
+        .measuring(Config { keep_jobs: true, ..Config::light() })
+        .run(&mut ());
+    let rows = measured.expect("simulated").expect("to its end").report.jobs.expect("rows");
+    let mut waits = vec![f64::NAN; applied.origin.len()];
+    let at = |row: &JobRow| applied.origin[row.id.index()].expect("no job is added") as usize;
+    rows.iter().for_each(|row| waits[at(row)] = row.wait().as_f64());
+    waits
+}
+
+/// The differences of a log under each change.
+fn log(load: f64, jobs: u32, seed: u64) -> Vec<PairedChange> {
+    let params = Params { load: Some(load), seed, ..Params::new(128, jobs) };
+    let premises = Premises::of_log(generate(&params).expect("possible"), Vec::new(), 1.0);
+    let easy: PolicySpec = "easy".parse().expect("a policy");
+    let after = |changes: &str| {
+        let list = changes.parse().unwrap_or_else(|error| panic!("{error}"));
+        let applied = apply(&premises, &list, &|_| Ok(Time(0)), 1).unwrap_or_else(|error| panic!("{error}"));
+        waits(&applied, &easy)
+    };
+    let before = after("none");
+    let periods = Periods::of(premises.workload.submits().expect("jobs"), false);
+    let one = |changes: &&str| {
+        let all = before.iter().zip(after(changes)).zip(premises.workload.jobs());
+        let pairs: Vec<PairedWait> = all
+            .map(|((&before, after), job)| PairedWait {
+                period: periods.place(job.submit).expect("it counts") as u32,
+                before,
+                after,
+                nodes: f64::from(job.procs),
+            })
+            .collect();
+        paired(pairs.iter(), periods.count(), 0.95)
+    };
+    CHANGES.iter().map(one).collect()
+}
+
+/// For each change the logs that have an interval, and how many of these hold the true difference.
+fn coverage(load: f64, jobs: u32, logs: u64) -> Vec<(f64, usize, usize)> {
+    let all: Vec<Vec<PairedChange>> = (0..logs).map(|seed| log(load, jobs, 40_000 + seed)).collect();
+    let one = |at: usize| {
+        let found: Vec<&PairedChange> = all.iter().map(|log| &log[at]).collect();
+        let jobs: u64 = found.iter().map(|change| change.jobs).sum();
+        let truth = found.iter().map(|change| change.job_hours).sum::<f64>() / jobs as f64 * 3_600.0;
+        let intervals: Vec<(f64, f64)> = found.iter().filter_map(|change| change.interval).collect();
+        let holding = intervals.iter().filter(|(low, high)| *low <= truth && truth <= *high).count();
+        (truth, intervals.len(), holding)
+    };
+    (0..CHANGES.len()).map(one).collect()
+}
+
+/// Of 40 intervals that hold with probability 0.95 fewer than 34 do so once in a hundred times.
+#[test]
+fn intervals_of_changes_hold() {
+    for (change, (_, intervals, holding)) in CHANGES.iter().zip(coverage(0.7, 5_000, 40)) {
+        assert!(intervals == 40 && holding >= 34, "{change}: {holding} of {intervals}");
+    }
+}
+
+/// The table of `docs/whatif.md`.
+#[test]
+#[ignore = "minutes: it prints the table of the document"]
+fn the_table_of_coverage() {
+    for (load, jobs) in [(0.6, 5_000), (0.7, 5_000), (0.9, 7_000)] {
+        for (change, (truth, intervals, holding)) in CHANGES.iter().zip(coverage(load, jobs, 200)) {
+            let share = holding as f64 / intervals.max(1) as f64;
+            println!("load {load}, {jobs} jobs | {change} | {truth:+.0} s | {share:.3} of {intervals}");
+        }
+    }
+}
