@@ -1,4 +1,5 @@
-//! Scores of start-time answers on a log: `scores LOG POLICY [STUDY] [EVERY] [PROCESSORS] [METHODS]`.
+//! Scores of start-time answers on a log:
+//! `scores LOG POLICY [STUDY] [EVERY] [PROCESSORS] [METHODS]`.
 
 use drystone::log::clean::Options as Cleaning;
 use drystone::log::load;

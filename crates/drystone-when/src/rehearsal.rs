@@ -155,8 +155,8 @@ enum What {
 
 impl Forecaster {
     /// Learns from recorded jobs what happened until `now`: run times, arrivals, and what answers
-    /// to the last `questions` jobs that waited would have been worth. `progress` is called after each
-    /// of these questions.
+    /// to the last `questions` jobs that waited would have been worth. `progress` is called after
+    /// each of these questions.
     ///
     /// # Errors
     /// A policy that cannot take the present jobs, or cannot be simulated forward.

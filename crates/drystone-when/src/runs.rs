@@ -304,10 +304,10 @@ struct Escape {
     mass: f64,
 }
 
-/// The same with jobs that still run: each level is a Kaplan-Meier estimate over the jobs that have
-/// started, the newest start first, of which some are known to be longer only. What is longer than
-/// all that has ended finds longer values in the user's wider levels, or has a tail of its own.
-/// `None` where no job that runs tells anything.
+/// Values with their masses, where jobs of the user still run: each level is a Kaplan-Meier
+/// estimate over the jobs that have started, the newest start first, of which some are known to be
+/// longer only. What is longer than all that has ended finds longer values in the user's wider
+/// levels, or has a tail of its own. `None` where no job that runs tells anything.
 fn with_siblings(
     values: &[Value],
     kin: Kin,
@@ -359,8 +359,8 @@ fn with_siblings(
 }
 
 impl Escape {
-    /// Nothing that has ended took so long. As service times with a heavy tail have it, half of what
-    /// has run so long runs for twice as long, a third for three times; up to the limit.
+    /// Nothing that has ended took so long. As service times with a heavy tail have it, half of
+    /// what has run so long runs for twice as long, a third for three times; up to the limit.
     fn beyond(&self, limit: i64, masses: &mut Vec<(i64, f64)>) {
         let to = if self.ran < limit { limit } else { self.ran + self.ran / 2 + 60 };
         let from = (self.ran + 60) as f64;
@@ -441,7 +441,7 @@ fn spread(items: &[Item], trust: f64, masses: &mut [(i64, f64)], escapes: &mut V
 }
 
 impl Sibling {
-    /// What it has run, as if its limit had been this one.
+    /// Its run time so far, as if its limit had been this one.
     fn as_if(&self, limit: i64) -> i64 {
         scaled(Ended { limit: self.kin.limit, run: self.ran, start: self.start }, limit)
     }

@@ -23,7 +23,7 @@ impl Curve {
         Curve::weighted(&mut seen.iter().map(|&seen| (seen, 1.0)).collect::<Vec<_>>())
     }
 
-    /// The same where some values count for less than one.
+    /// The estimate from values of which some count for less than one.
     pub(crate) fn weighted(seen: &mut [(Seen, f64)]) -> Curve {
         seen.sort_by(|(a, _), (b, _)| a.value.total_cmp(&b.value).then(b.known.cmp(&a.known)));
         // Weights from here on, added from the end: differences of sums would lose the small ones.

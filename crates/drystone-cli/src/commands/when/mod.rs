@@ -55,7 +55,8 @@ fn failure(args: &WhenArgs, error: &FutureError) -> Failure {
     Failure::usage(format_args!("policy {}: {error}", args.policy))
 }
 
-/// Returns whether the policy has passes of its own clocks: each future of a long wait has thousands.
+/// Returns whether the policy has passes of its own clocks: thousands in each future of a long
+/// wait.
 fn has_clocks(args: &WhenArgs) -> bool {
     args.policy.kind().name == "slurm"
 }
