@@ -111,6 +111,27 @@ fn advice_names_those_that_pay_and_contradicts_no_check_in_silence() {
     assert!(told.contains("Leave it as it is.") && !told.contains("Set bf_window"), "{told}");
 }
 
+/// Jobs of the whole machine that all come at the beginning wait longer than any later one. A
+/// warm-up of two weeks leaves them out, of the longest wait and of the weeks.
+#[test]
+fn a_warm_up_is_in_no_figure() {
+    let head = "; MaxProcs: 16\n; UnixStartTime: 0\n";
+    let burst: String = (0..30).map(|job| line(10_000 + job, 0, 3_600, 16, 3_600)).collect();
+    let folder = Folder::with("log.swf", starving().replacen(head, &format!("{head}{burst}"), 1));
+    folder.write("slurm.conf", CONF);
+    let with = |more: &[&'static str]| {
+        let args = ["--slurm", "slurm.conf", "--goal", "maxW", "--only", "settings", "--format", "json"];
+        let found = folder.run(&[&quick(&args)[..], more].concat()).json();
+        let figures = found["baseline"]["figures"].as_array().expect("figures").clone();
+        let longest = figures.iter().find(|figure| figure["figure"] == "maxW").expect("the goal")["value"].as_f64();
+        (longest.expect("a number"), found["advice"]["periods"].as_u64().expect("weeks"))
+    };
+    let (all, warm) = (with(&[]), with(&["--warm-up", "14d"]));
+    // The last of thirty waits for an hour behind each of the others.
+    assert!(all.0 >= 29.0 * 3_600.0 && warm.0 < all.0, "{all:?} {warm:?}");
+    assert_eq!((all.1, warm.1), (6, 4));
+}
+
 #[test]
 fn where_nothing_is_gained_it_says_so() {
     let folder = Folder::with("log.swf", idle());
