@@ -315,9 +315,21 @@ fn with_siblings(
     siblings: &[Sibling],
     settings: &Settings,
 ) -> Option<Vec<(i64, f64)>> {
+    let like =
+        |level: u8, other: &Kin| level == 2 || other.limit == kin.limit && (level == 1 || other.procs == kin.procs);
+    // Most jobs have no such sibling: that is found out without any estimate.
+    let told = |level: u8| {
+        let of_level = values.iter().find(|value| value.level == level);
+        let shortest = of_level.map_or(ran, |value| value.run.max(ran));
+        let longer = |sibling: &Sibling| like(level, &sibling.kin) && sibling.as_if(kin.limit) > shortest;
+        (of_level.is_some() || level == 2) && siblings.iter().any(longer)
+    };
+    if !(0..3).any(told) {
+        return None;
+    }
     let mut masses: Vec<(i64, f64)> = values.iter().map(|value| (value.run, 0.0)).collect();
     let mut escapes: Vec<Escape> = Vec::new();
-    let (mut left, mut tells, mut user_is_known) = (1.0, false, false);
+    let (mut left, mut user_is_known) = (1.0, false);
     let (mut running, mut items) = (Vec::with_capacity(siblings.len()), Vec::new());
     for level in 0..4u8 {
         let of_level = values.iter().find(|value| value.level == level);
@@ -329,13 +341,11 @@ fn with_siblings(
         user_is_known |= level < 3 && of_level.is_some();
         running.clear();
         if level < 3 {
-            let like = |other: &Kin| level == 2 || other.limit == kin.limit && (level == 1 || other.procs == kin.procs);
-            let like = siblings.iter().filter(|sibling| like(&sibling.kin));
-            let long = like.map(|sibling| (sibling.start, sibling.as_if(kin.limit)));
+            let alike = siblings.iter().filter(|sibling| like(level, &sibling.kin));
+            let long = alike.map(|sibling| (sibling.start, sibling.as_if(kin.limit)));
             // One that has run for less than any that has ended tells nothing.
             running.extend(long.filter(|&(_, ran)| ran > shortest));
         }
-        tells |= !running.is_empty();
         level_of(values, level, &running, settings, &mut items);
         let whole: f64 = items.iter().map(|item| item.weight).sum();
         if whole <= 0.0 {
@@ -349,9 +359,6 @@ fn with_siblings(
         if trust.is_some() || !user_is_known {
             spread(&items, trust.unwrap_or(0.0), &mut masses, &mut escapes);
         }
-    }
-    if !tells {
-        return None;
     }
     escapes.iter().for_each(|escape| escape.beyond(kin.limit, &mut masses));
     masses.sort_by_key(|mass| mass.0);
