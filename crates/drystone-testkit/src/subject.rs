@@ -73,7 +73,7 @@ impl Subject {
     /// Returns whether it plans with estimates, times a factor or not.
     #[must_use]
     pub fn plans_with_estimates(&self) -> bool {
-        !["recent", "quantile", "learn"].iter().any(|word| self.predictor.contains(word))
+        !["recent", "quantile", "deviations", "learn", "random"].iter().any(|word| self.predictor.contains(word))
     }
 
     /// With cases no larger than this.

@@ -18,7 +18,7 @@ const NOT_SAID: &str = "not said";
 pub(crate) fn follows(spec: &PolicySpec, change: Change) -> Result<(), &'static str> {
     let is = |name: &str, wanted: &str| value(spec, name) == wanted;
     let predictor = value(spec, "predict");
-    let learns = ["recent", "quantile", "learn"].iter().any(|word| predictor.contains(word));
+    let learns = !Subject::of(spec).plans_with_estimates();
     // `auto` corrects those that learn.
     let corrected = !(is("correct", "none") || is("correct", "auto") && !learns);
     let kind = spec.kind().name;
@@ -55,7 +55,7 @@ pub(crate) fn follows(spec: &PolicySpec, change: Change) -> Result<(), &'static 
             _ => Ok(()),
         },
         Change::Split => match kind {
-            _ if learns => Err("predictions come from what was before"),
+            _ if learns => Err("predictions come from what was before, or are drawn by a job's number"),
             _ if !never_asks(&|e| {
                 matches!(e, Expr::Variable(Variable::Submit | Variable::Waited) | Expr::Usage(_))
             }) =>

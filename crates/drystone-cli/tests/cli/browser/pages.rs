@@ -204,7 +204,7 @@ fn hostile_names_are_harmless() {
     let folder = Folder::new();
     let mut json = compared(&folder);
     let evil = "</script><script>document.title='broken'</script><img src=x onerror=\"document.title='broken'\">'\"&amp;{b}\u{0}\u{7}\u{1b}[31m\u{202e}txt.exe\u{2028}";
-    let long = format!("{}{}", "long name ".repeat(500), "W".repeat(5_000));
+    let long = format!("{}{}", "long name ".repeat(200), "W".repeat(3_000));
     json["workload"]["name"] = Value::from(evil);
     json["verdict"] = serde_json::json!([evil, long]);
     let rename = |value: &mut Value, from: &str, to: &str| {
