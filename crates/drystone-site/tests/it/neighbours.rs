@@ -305,7 +305,7 @@ fn zero_bytes_cost_only_the_rows_that_they_are_within() {
         )
     };
     let many: String = (1..40).map(ended).collect();
-    let site = of_text(&format!("{many}{zeros}{}{zeros}\n{}", ended(40), ended(41)), &utc());
+    let site = of_text(format!("{many}{zeros}{}{zeros}\n{}", ended(40), ended(41)), &utc());
     assert_eq!((site.len(), site.manifest.bad_rows), (41, 0));
 }
 
@@ -315,6 +315,6 @@ fn line_ends_of_another_kind_are_named() {
     let error = error_of(text, &utc());
     assert!(error.contains("carriage returns alone") && error.contains("tr '\\r' '\\n'"), "{error}");
     // A suggestion of thousands of columns would be of no use.
-    let error = error_of(&format!("{}\n", "1740787200|1740787800|x|".repeat(300)), &utc());
+    let error = error_of(format!("{}\n", "1740787200|1740787800|x|".repeat(300)), &utc());
     assert!(error.len() < 1_000, "{error}");
 }
