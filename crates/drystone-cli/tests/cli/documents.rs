@@ -100,10 +100,14 @@ fn every_command_of_a_tutorial_runs() {
         let recorded = match name {
             "accounting" => recorded_site(&folder),
             "administrator" | "researcher" => published_log(&folder),
+            "changes" => published_log(&folder) && recorded_site(&folder),
             _ => true,
         };
-        if name == "changes" || !recorded {
+        if !recorded {
             site(&folder);
+            // Under the name that the recorded machine gives to its partition.
+            let conf = folder.read("slurm.conf").replace("PartitionName=p ", "PartitionName=epyc-64 ");
+            folder.write("slurm.conf", conf);
         }
         let mut ran = 0;
         // The output of the block before this one, if its last command was run.
