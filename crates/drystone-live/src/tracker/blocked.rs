@@ -6,7 +6,7 @@ use super::{Place, Tracked, Tracker, Why};
 use crate::cluster::{JobFact, Key, Reason, State};
 use drystone::model::Time;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Pauses in seconds, the first and the longest: a job that finds no room is tried again soon.
 const ROOM: (i64, i64) = (10, 60);
@@ -138,17 +138,20 @@ impl Tracker {
             let soon = self.blocks.iter().filter(|(_, block)| early(block) && block.failures <= CHOSEN_AGAIN);
             lifted.extend(soon.filter(|_| ended).map(|(shape, _)| shape.clone()));
         } else if self.blocks.values().any(early) {
-            let mut tried = BTreeSet::new();
-            let room = self.room();
             let kept = self.jobs.values().filter(|t| t.place == Place::Held && t.flight.is_none());
+            let mut waits: BTreeMap<JobShape, (&JobFact, bool)> = BTreeMap::new();
             for t in kept.filter(|t| matches!(t.why, Some(Why::Retry | Why::Unsatisfiable))) {
                 let Some(fact) = self.mirror.fact(t.key) else { continue };
                 let shape = shape(t, fact);
-                let waits = self.blocks.get(&shape).is_some_and(early);
-                if waits && tried.insert((shape.clone(), t.narrow)) && room.clone().take(&self.need(fact, t.narrow)) {
-                    lifted.insert(shape);
+                if self.blocks.get(&shape).is_some_and(early) {
+                    // What one needs in one piece, all of its shape do.
+                    waits.entry(shape).or_insert((fact, false)).1 |= t.narrow;
                 }
             }
+            let room = self.room();
+            let fits = |fact: &JobFact, narrow: bool| room.clone().take(&self.need(fact, narrow));
+            let free = waits.into_iter().filter(|(_, (fact, narrow))| fits(fact, *narrow));
+            lifted.extend(free.map(|(shape, _)| shape));
         }
         for shape in &lifted {
             self.blocks.remove(shape);

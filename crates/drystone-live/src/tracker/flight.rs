@@ -122,7 +122,12 @@ impl Tracker {
                 // There was room, but in too many pieces.
                 t.narrow |= fact.reason == Reason::Room && self.room().idle() >= fact.procs;
                 if !self.has_failed(t, fact) {
-                    self.could_not_start(t, fact);
+                    if fact.reason == Reason::Room && !self.room().take(&self.need(fact, t.narrow)) {
+                        // Another took the room, or it was in pieces: nodes show when that ends.
+                        self.is_crowded_out(t, fact);
+                    } else {
+                        self.could_not_start(t, fact);
+                    }
                 }
             }
         }
