@@ -10,6 +10,10 @@ use drystone::policy::{Action, Actions, Pass, Placement, PolicySpec, SnapshotErr
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
+/// Rounds of decisions at one look: a policy that only counts may choose jobs that no node has room
+/// for, and chooses others then.
+const ROUNDS: usize = 4;
+
 /// Input of the core.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Input {
@@ -325,7 +329,7 @@ impl Core {
     }
 
     fn turn(&mut self, stamp: Stamp, turn: Turn) -> Result<Output, CoreError> {
-        let Turn { news, orders, doubt } = turn;
+        let Turn { news, orders, doubt, .. } = turn;
         let now = stamp.time();
         let mut output = Output { orders, doubt, ..Output::default() };
         let due = self.session.deadline().is_some_and(|deadline| deadline <= now);
@@ -496,12 +500,24 @@ impl Core {
             self.tracker.proposed(&actions);
             return Ok(());
         }
-        let actions = self.session.decide(now)?.clone();
-        self.record(&actions, output);
-        let Turn { news, orders, doubt } = self.tracker.decided(&actions);
-        output.orders.extend(orders);
-        output.doubt = output.doubt.take().or(doubt);
-        self.tell(now, news)
+        for _ in 0..ROUNDS {
+            let actions = self.session.decide(now)?.clone();
+            self.record(&actions, output);
+            let Turn { news, orders, doubt, refused, kept } = self.tracker.decided(&actions);
+            output.orders.extend(orders);
+            output.doubt = output.doubt.take().or(doubt);
+            if let Some((job, start)) = kept {
+                let action = Action::Reserve { job, start, latest: Time::MAX };
+                output.decided.push(Decided { key: self.tracker.key(job), action, on: None });
+            }
+            self.tell(now, news)?;
+            if !refused {
+                return Ok(());
+            }
+        }
+        // There may be more that have room; the next look goes on with them.
+        self.tracker.decide_again();
+        Ok(())
     }
 
     fn record(&self, actions: &Actions, output: &mut Output) {

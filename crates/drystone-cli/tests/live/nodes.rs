@@ -12,6 +12,7 @@ pub(crate) fn tests() -> Tests {
         ("node_down_under_a_running_job", down),
         ("node_drained_under_a_suspended_job", under_suspended),
         ("jobs_without_room_on_one_node_are_decided_rarely", in_pieces),
+        ("a_job_for_whole_nodes_is_not_overtaken_for_ever", overtaken),
     ]
 }
 
@@ -131,6 +132,39 @@ fn in_pieces() {
     site.tell("scancel", &[&second.to_string()]);
     site.await_state(spread, &["R", "CG", "CD"]);
     assert!(freed.elapsed() < Duration::from_secs(30), "{:?}: {}", freed.elapsed(), site.told());
+    site.settled();
+    site.replays();
+}
+
+/// Small jobs come for ever, and always some run on two of three nodes: a job for two whole nodes
+/// starts all the same, when those that ran before it have ended. The others go on beside it.
+fn overtaken() {
+    let Some(site) = Site::start(3, 4, "easy") else { return };
+    let _daemon = site.drive();
+    let on = |node: &str| site.submit_with(1, 300, 10, &["-w", node]);
+    let long = on("n1");
+    site.await_state(long, &["R"]);
+    for node in ["n2", "n3"] {
+        let short = site.submit_with(1, 20, 1, &["-w", node]);
+        site.await_state(short, &["R"]);
+    }
+    let wide = site.submit_with(8, 2, 1, &["-N", "2", "--ntasks-per-node=4"]);
+    let since = Instant::now();
+    let mut small = Vec::new();
+    while site.state(wide) == "held" && since.elapsed() < Duration::from_secs(100) {
+        // Longer than the time that is kept, so that each would be in the way on n2 or n3.
+        small.push(site.submit(1, 25, 5));
+        std::thread::sleep(Duration::from_secs(6));
+    }
+    let waited = since.elapsed().as_secs_f64();
+    println!("started after {waited:.1} s; {} small jobs came meanwhile", small.len());
+    site.await_state(wide, &["R", "CG", "CD"]);
+    assert!(waited < 45.0, "{waited:.1} s: {}", site.told());
+    assert!(small.len() >= 3, "{}", small.len());
+    let begun = small.iter().filter(|&&job| site.state(job) != "held").count();
+    assert!(begun >= 3, "{begun} of {} small jobs start beside it: {}", small.len(), site.told());
+    site.tell("scancel", &[&long.to_string()]);
+    site.drain(Duration::from_secs(120));
     site.settled();
     site.replays();
 }

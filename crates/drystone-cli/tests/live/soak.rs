@@ -405,11 +405,13 @@ fn judge(site: &Site, jobs: &[Planned], records: &[Times; 2], faults: &[(i64, i6
         late.len(),
         rows.iter().filter(|row| row.longer < -LATE).count()
     );
+    wide(&rows);
     let plans = plans(site);
+    let announced = announced(&rows, &plans);
     let mut blamed = Vec::new();
     for row in &late {
         let seconds: Vec<(i64, &str)> =
-            (row.ready..row.start).map(|t| (t, reason(row, &rows, &plans, faults, t))).collect();
+            (row.ready..row.start).map(|t| (t, reason(row, &rows, &plans, &announced, faults, t))).collect();
         explain(row, &seconds, &plans, slow);
         let idle = seconds.iter().filter(|(_, why)| [IDLE, FLIGHT].contains(why)).count() as i64;
         if idle > LATE {
@@ -418,6 +420,36 @@ fn judge(site: &Site, jobs: &[Planned], records: &[Times; 2], faults: &[(i64, i6
     }
     assert!(missing.is_empty(), "lost: {missing:?}");
     assert!(blamed.is_empty(), "{} jobs waited for no reason (longer, idle): {blamed:#?}", blamed.len());
+}
+
+/// Prints the waits of jobs of several nodes, which need nodes that are wholly free.
+fn wide(rows: &[Row<'_>]) {
+    let wide: Vec<&Row<'_>> = rows.iter().filter(|row| row.job.nodes > 1).collect();
+    let mean = |wait: &dyn Fn(&Row<'_>) -> i64| {
+        wide.iter().map(|row| wait(row)).sum::<i64>() as f64 / wide.len().max(1) as f64
+    };
+    println!(
+        "{} jobs of several nodes: mean wait {:.1} s, under Slurm's own scheduler {:.1} s; longest {} s",
+        wide.len(),
+        mean(&|row| row.start - row.ready),
+        mean(&|row| row.start - row.ready - row.longer),
+        wide.iter().map(|row| row.start - row.ready).max().unwrap_or(0)
+    );
+}
+
+/// A job whose start was announced, with the times of the announcements and the starts announced.
+struct Announced<'a> {
+    head: &'a Row<'a>,
+    times: Vec<(i64, i64)>,
+}
+
+fn announced<'a>(rows: &'a [Row<'a>], plans: &Plans) -> Vec<Announced<'a>> {
+    let mut of: BTreeMap<Key, Vec<(i64, i64)>> = BTreeMap::new();
+    for &(at, key, start) in &plans.reserved {
+        of.entry(key).or_default().push((at, start));
+    }
+    let row = |key: &Key| rows.iter().find(|row| row.job.number[0] == key.id && row.job.task == key.task);
+    of.into_iter().filter_map(|(key, times)| Some(Announced { head: row(&key)?, times })).collect()
 }
 
 /// End of a job, or of the last task of an array.
@@ -434,14 +466,21 @@ const FLIGHT: &str = "idle, but ordered for others";
 const FRAGMENTS: &str = "reserved in pieces that the head does not fit";
 
 /// Reason why a job waits in a second.
-fn reason(row: &Row<'_>, rows: &[Row<'_>], plans: &Plans, faults: &[(i64, i64)], t: i64) -> &'static str {
+fn reason(
+    row: &Row<'_>,
+    rows: &[Row<'_>],
+    plans: &Plans,
+    announced: &[Announced<'_>],
+    faults: &[(i64, i64)],
+    t: i64,
+) -> &'static str {
     if faults.iter().any(|&(from, to)| (from..=to).contains(&t)) {
         return "a fault";
     }
     if let Some(obstacle) = obstacle(row, rows, t, &|other| other.start) {
         return obstacle;
     }
-    if let Some(reserved) = reservation(row, rows, &plans.reserved, t) {
+    if let Some(reserved) = announced.iter().find_map(|one| reservation(row, rows, one, t)) {
         return reserved;
     }
     let own = |other: &Row<'_>, key: &Key| other.job.number[0] == key.id && other.job.task == key.task;
@@ -509,31 +548,46 @@ fn obstacle(row: &Row<'_>, rows: &[Row<'_>], t: i64, from: &dyn Fn(&Row<'_>) -> 
     (places(&free, row.job) < wanted).then_some("memory")
 }
 
-/// Returns whether the start of a job would have moved the reservation of the head of the queue,
-/// which the policy counts over all nodes, and whether the head could keep it.
-fn reservation(row: &Row<'_>, rows: &[Row<'_>], reserved: &[(i64, Key, i64)], t: i64) -> Option<&'static str> {
-    let waits = |key: &Key| {
-        rows.iter().find(|other| other.job.number[0] == key.id && other.job.task == key.task && other.start > t)
-    };
-    let (_, key, start) = reserved.iter().take_while(|(at, _, _)| *at <= t).last()?;
-    let (head, start) = (waits(key)?, *start);
-    if std::ptr::eq(head, row) || t + row.job.minutes * 60 <= start {
+/// Returns whether the start of a job would have moved the reservation of another, by the number of
+/// processors, as the policy counts, or by nodes; and whether that one could keep it.
+fn reservation(row: &Row<'_>, rows: &[Row<'_>], announced: &Announced<'_>, t: i64) -> Option<&'static str> {
+    let head = announced.head;
+    let &(_, start) = announced.times.iter().take_while(|(at, _)| *at <= t).last()?;
+    if head.start <= t || std::ptr::eq(head, row) || t + row.job.minutes * 60 <= start {
         return None;
     }
     let all = |job: &Planned| (i64::from(job.procs * job.nodes), i64::from(job.memory * job.nodes));
     let mut spare = (i64::from(CPUS) * NODES as i64, i64::from(MEMORY) * NODES as i64);
-    let mut free = [(CPUS, MEMORY); NODES];
-    let stay = rows.iter().filter(|other| other.start <= t && t < other.end);
-    for other in stay.filter(|other| other.start + other.job.minutes * 60 > start) {
-        let (procs, memory) = all(other.job);
-        spare = (spare.0 - procs, spare.1 - memory);
-        take(&mut free, other);
+    let (mut now, mut free) = ([(CPUS, MEMORY); NODES], [(CPUS, MEMORY); NODES]);
+    for other in rows.iter().filter(|other| other.start <= t && t < other.end) {
+        take(&mut now, other);
+        if other.start + other.job.minutes * 60 > start {
+            let (procs, memory) = all(other.job);
+            spare = (spare.0 - procs, spare.1 - memory);
+            take(&mut free, other);
+        }
     }
     let (own, wanted) = (all(row.job), all(head.job));
-    if own.0 <= spare.0 - wanted.0 && own.1 <= spare.1 - wanted.1 {
-        return None;
+    let counts = own.0 <= spare.0 - wanted.0 && own.1 <= spare.1 - wanted.1;
+    if places(&free, head.job) < head.job.nodes as usize {
+        return (!counts).then_some(FRAGMENTS);
     }
-    Some(if places(&free, head.job) < head.job.nodes as usize { FRAGMENTS } else { "reserved" })
+    (!counts || !fits_beside(row.job, head.job, &now, &free)).then_some("reserved")
+}
+
+/// Returns whether a job fits on some nodes now so that another still fits later.
+fn fits_beside(job: &Planned, head: &Planned, now: &[(u32, u32); NODES], later: &[(u32, u32); NODES]) -> bool {
+    (0u32..1 << NODES).filter(|set| set.count_ones() == job.nodes).any(|set| {
+        let mut left = *later;
+        let on = (0..NODES).filter(|at| set & (1 << at) != 0);
+        let fits = on
+            .clone()
+            .all(|at| [now[at], later[at]].iter().all(|&(procs, memory)| procs >= job.procs && memory >= job.memory));
+        for at in on {
+            left[at] = (left[at].0.saturating_sub(job.procs), left[at].1.saturating_sub(job.memory));
+        }
+        fits && places(&left, head) >= head.nodes as usize
+    })
 }
 
 /// Takes the room of a job off its nodes.

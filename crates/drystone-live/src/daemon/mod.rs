@@ -26,6 +26,7 @@ use crate::tracker::{Mode, Stamp, Told};
 use drystone::policy::PolicySpec;
 use std::collections::BTreeSet;
 use std::io;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -133,6 +134,8 @@ pub struct Daemon<C, K> {
     /// Time of the last publication of status file and board.
     told: Option<Duration>,
     written: Option<Duration>,
+    /// Files that cannot be written now, and that it does without.
+    unwritten: BTreeSet<PathBuf>,
     /// Time of the last heartbeat.
     beaten: Duration,
     /// True if the last look led to orders, so that the next comes soon.
@@ -195,6 +198,7 @@ impl<C: Cluster, K: Clock> Daemon<C, K> {
             backoff: BACKOFF.0,
             told: None,
             written: None,
+            unwritten: BTreeSet::new(),
             beaten: steady,
             soon: false,
             unheard: Vec::new(),

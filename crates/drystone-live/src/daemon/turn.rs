@@ -9,6 +9,8 @@ use crate::state::{Entry, write_whole};
 use crate::tracker::{Mode, Told};
 use drystone::policy::Action;
 use std::collections::BTreeSet;
+use std::io;
+use std::path::Path;
 use std::time::Duration;
 
 /// The state is saved after this many records or so much time.
@@ -65,7 +67,7 @@ impl<C: Cluster, K: Clock> Daemon<C, K> {
             let soon = if self.soon && self.budget.allows(now) { SOON } else { Duration::MAX };
             self.due = self.due.min(now + self.budget.period().min(soon));
         }
-        self.publish(now)?;
+        self.publish(now);
         if matches!(end, Ok(None)) {
             (0..self.desks.len()).for_each(|at| self.remark(at, now));
         }
@@ -377,7 +379,11 @@ impl<C: Cluster, K: Clock> Daemon<C, K> {
         let trackers = || self.desks.iter().map(|desk| desk.core.tracker());
         let live = |key: &crate::cluster::Key| trackers().any(|tracker| tracker.job(*key).is_some());
         let numbers: BTreeSet<u64> = trackers().flat_map(|tracker| tracker.jobs().map(|job| job.key.id)).collect();
-        self.ledger.forget(live, |number| numbers.contains(&number)).map_err(LiveError::io(NO_SPACE))
+        // What is not forgotten is only too much.
+        let result = self.ledger.forget(live, |number| numbers.contains(&number));
+        let path = self.config.home.ledger();
+        self.does_without(&path, &result);
+        Ok(())
     }
 
     /// Saves the state of one set, if that is due.
@@ -400,7 +406,13 @@ impl<C: Cluster, K: Clock> Daemon<C, K> {
             };
             let (bytes, path) = (snapshot.bytes()?, desk.home.snapshot());
             self.pass("snapshot")?;
-            write_whole(&path, &bytes, true).map_err(LiveError::io(path.display()))?;
+            // Without it a restart reads more of the journal.
+            let result = write_whole(&path, &bytes, true);
+            if !self.does_without(&path, &result) {
+                let desk = &mut self.desks[at];
+                desk.saved = (now, desk.journal.records());
+                return Ok(false);
+            }
             self.pass("saved")?;
         }
         let desk = &mut self.desks[at];
@@ -443,10 +455,10 @@ impl<C: Cluster, K: Clock> Daemon<C, K> {
     }
 
     /// Tells people, now and then.
-    fn publish(&mut self, now: Duration) -> Result<(), LiveError> {
+    fn publish(&mut self, now: Duration) {
         let every = if self.board.is_watched() { TELL } else { TELL_NOBODY };
         if self.told.is_some_and(|told| now.saturating_sub(told) < every) {
-            return Ok(());
+            return;
         }
         self.told = Some(now);
         for desk in &mut self.desks {
@@ -466,8 +478,31 @@ impl<C: Cluster, K: Clock> Daemon<C, K> {
         if self.written.is_none_or(|written| now.saturating_sub(written) >= TELL_NOBODY) {
             self.written = Some(now);
             let path = self.config.home.status();
-            write_whole(&path, text.as_bytes(), false).map_err(LiveError::io(path.display()))?;
+            let result = write_whole(&path, text.as_bytes(), false);
+            self.does_without(&path, &result);
         }
-        Ok(())
+    }
+
+    /// Says once that a file cannot be written that no job depends on. The daemon goes on: journal,
+    /// ledger and heartbeat protect the jobs. Returns whether the file is written.
+    fn does_without(&mut self, path: &Path, result: &io::Result<()>) -> bool {
+        let wall = self.clock.wall();
+        let name = path.display();
+        match result {
+            Ok(()) => {
+                if self.unwritten.remove(path) {
+                    tracing::info!(path = %name, "is written again");
+                    self.stats.note(wall, &format!("{name} is written again"));
+                }
+                true
+            }
+            Err(error) => {
+                if self.unwritten.insert(path.to_path_buf()) {
+                    tracing::warn!(path = %name, %error, "cannot be written, and is done without");
+                    self.stats.note(wall, &format!("{name} cannot be written: {error}; jobs go on, make room there"));
+                }
+                false
+            }
+        }
     }
 }

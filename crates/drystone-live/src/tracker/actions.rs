@@ -1,5 +1,7 @@
 //! Conversion of a policy's decisions into orders.
 
+use super::kept::{Found, KeptNodes};
+use super::room::Room;
 use super::{Flight, Flying, Mode, News, Place, Promise, Tracked, Tracker, Turn};
 use crate::cluster::{Key, Order};
 use drystone::model::{JobId, ProcSet};
@@ -18,18 +20,29 @@ impl Tracker {
             }
         }
         let mut room = self.room();
+        let mut kept = self.kept_nodes();
         for &action in actions.list() {
             match action {
-                Action::Start { job, on, .. } => {
+                Action::Start { job, on, why } => {
                     let set = if let Placement::Set(index) = on { actions.set(index) } else { None };
                     self.with(job, |tracker, t| {
-                        if !suspends && !tracker.finds_room(t, set, &mut room) {
-                            turn.tell(t.id, News::Requeued(t.key));
-                            tracker.again = true;
-                            tracker.keeps_back(t, &mut turn);
-                            return;
+                        let found = if suspends {
+                            Found::Anywhere
+                        } else {
+                            tracker.finds_room(t, set, &mut room, kept.as_mut())
+                        };
+                        let is_kept = match found {
+                            Found::Anywhere => return tracker.start(t, set, None, suspends, &mut turn),
+                            Found::On(nodes) => return tracker.start(t, set, Some(&nodes), suspends, &mut turn),
+                            Found::Crowded => false,
+                            Found::Kept => true,
+                        };
+                        if !is_kept && tracker.comes_first(t, why) {
+                            kept = tracker.mirror.fact(t.key).and_then(|fact| tracker.kept_for(t, fact));
                         }
-                        tracker.start(t, set, suspends, &mut turn);
+                        turn.tell(t.id, News::Requeued(t.key));
+                        turn.refused = true;
+                        tracker.keeps_back(t, is_kept, &mut turn);
                     });
                 }
                 Action::Resume(job) | Action::ResumeOn { job, .. } => self.with(job, |tracker, t| {
@@ -52,6 +65,7 @@ impl Tracker {
                 _ => {}
             }
         }
+        turn.kept = self.announce_kept(kept.as_ref());
         turn
     }
 
@@ -88,7 +102,8 @@ impl Tracker {
         self.order(t, Flying::Stopping, Order::Suspend(t.key), turn);
     }
 
-    fn start(&mut self, t: &mut Tracked, set: Option<&ProcSet>, later: bool, turn: &mut Turn) {
+    /// Starts a job on its processors, on certain nodes, or wherever there is room.
+    fn start(&mut self, t: &mut Tracked, set: Option<&ProcSet>, nodes: Option<&[usize]>, later: bool, turn: &mut Turn) {
         t.place = Place::Running;
         let now = self.stamp.time();
         (t.story.decided, t.why) = (Some(now), None);
@@ -96,13 +111,14 @@ impl Tracker {
         if self.settings.mode == Mode::Shadow {
             return;
         }
-        if let Some(set) = set
-            && self.layout.len() > 1
-            && !t.user_nodes
-            && !t.narrow
-        {
+        let set = set.filter(|_| self.layout.len() > 1 && !t.user_nodes && !t.narrow);
+        let named = set.map(|set| self.layout.split(set).into_iter().map(|(name, _)| name.to_string()).collect());
+        let chosen = nodes.map(|nodes| {
+            let all = self.layout.nodes().enumerate().filter(|(at, _)| nodes.contains(at));
+            all.map(|(_, (name, _))| name.to_string()).collect()
+        });
+        if let Some(nodes) = named.or(chosen) {
             t.pinned = true;
-            let nodes = self.layout.split(set).into_iter().map(|(name, _)| name.to_string()).collect();
             turn.orders.push(Order::Pin { key: t.key, nodes });
         } else if t.pinned {
             t.pinned = false;
@@ -117,11 +133,11 @@ impl Tracker {
 
     /// Returns whether a job can start now by what the cluster shows: a policy that only counts
     /// does not know the processors of each node.
-    fn finds_room(&self, t: &Tracked, set: Option<&ProcSet>, room: &mut super::room::Room) -> bool {
+    fn finds_room(&self, t: &Tracked, set: Option<&ProcSet>, room: &mut Room, kept: Option<&mut KeptNodes>) -> Found {
         if self.settings.mode == Mode::Shadow {
-            return true;
+            return Found::Anywhere;
         }
-        let Some(fact) = self.mirror.fact(t.key) else { return false };
+        let Some(fact) = self.mirror.fact(t.key) else { return Found::Crowded };
         if let Some(set) = set.filter(|_| !t.narrow && !t.user_nodes) {
             let on: Vec<(usize, u32)> = self
                 .layout
@@ -133,16 +149,21 @@ impl Tracker {
             if fits {
                 room.take_on(&on);
             }
-            return fits;
+            return if fits { Found::Anywhere } else { Found::Crowded };
         }
-        room.take(&self.need(fact, t.narrow))
+        self.find(t, fact, room, kept)
     }
 
-    /// Holds a job back that no node has room for: the policy, which counts processors only, would
-    /// start it again at once, in place of jobs that fit.
-    fn keeps_back(&mut self, t: &mut Tracked, turn: &mut Turn) {
+    /// Holds a job back that no node has room for, or none beside what is kept for another: the
+    /// policy, which counts processors only, would start it again at once, in place of jobs that
+    /// fit.
+    fn keeps_back(&mut self, t: &mut Tracked, is_kept: bool, turn: &mut Turn) {
         let Some(fact) = self.mirror.fact(t.key).cloned() else { return };
-        self.is_crowded_out(t, &fact);
+        if is_kept {
+            self.gives_way(t, &fact);
+        } else {
+            self.is_crowded_out(t, &fact);
+        }
         if let Some((why, until)) = self.block(t, &fact) {
             self.timers.insert((until, t.key));
             turn.tell(t.id, News::Held(t.key));
@@ -158,7 +179,7 @@ impl Tracker {
 
 impl Tracked {
     /// Notes an announced start.
-    fn note(&mut self, promise: Promise) {
+    pub(super) fn note(&mut self, promise: Promise) {
         self.story.promised.get_or_insert(promise);
         self.story.planned = Some(promise);
     }

@@ -2,6 +2,7 @@
 //! these are held back together, for a pause that grows with each vain try; other jobs go on
 //! meanwhile.
 
+use super::kept::Found;
 use super::{Place, Tracked, Tracker, Why};
 use crate::cluster::{JobFact, Key, Reason, State};
 use drystone::model::Time;
@@ -116,6 +117,26 @@ impl Tracker {
         self.look_again_at(&[shape].into());
     }
 
+    /// Holds back jobs of this shape: nodes that they would take are kept for another.
+    pub(super) fn gives_way(&mut self, t: &Tracked, fact: &JobFact) {
+        let shape = shape(t, fact);
+        let failures = self.blocks.get(&shape).map_or(0, |block| block.failures);
+        let until = Time(self.stamp.now + CROWDED);
+        self.blocks.insert(shape.clone(), ShapeBlock { why: Why::Kept, until, failures, ends_early: true });
+        self.look_again_at(&[shape].into());
+    }
+
+    /// Lets the policy decide again for all that nothing was released of in vain.
+    pub(super) fn lift_early(&mut self) {
+        let now = self.stamp.time();
+        let early = self.blocks.iter().filter(|(_, b)| b.ends_early && b.until > now && b.why != Why::Unsatisfiable);
+        let lifted: BTreeSet<JobShape> = early.map(|(shape, _)| shape.clone()).collect();
+        for shape in &lifted {
+            self.blocks.remove(shape);
+        }
+        self.look_again_at(&lifted);
+    }
+
     /// A job of this shape runs: what stopped others is over.
     pub(super) fn did_start(&mut self, t: &Tracked, fact: &JobFact) {
         self.vain_since = None;
@@ -139,18 +160,26 @@ impl Tracker {
             lifted.extend(soon.filter(|_| ended).map(|(shape, _)| shape.clone()));
         } else if self.blocks.values().any(early) {
             let kept = self.jobs.values().filter(|t| t.place == Place::Held && t.flight.is_none());
-            let mut waits: BTreeMap<JobShape, (&JobFact, bool)> = BTreeMap::new();
-            for t in kept.filter(|t| matches!(t.why, Some(Why::Retry | Why::Unsatisfiable))) {
+            let mut waits: BTreeMap<JobShape, (&Tracked, &JobFact, bool)> = BTreeMap::new();
+            for t in kept.filter(|t| matches!(t.why, Some(Why::Retry | Why::Unsatisfiable | Why::Kept))) {
                 let Some(fact) = self.mirror.fact(t.key) else { continue };
                 let shape = shape(t, fact);
                 if self.blocks.get(&shape).is_some_and(early) {
                     // What one needs in one piece, all of its shape do.
-                    waits.entry(shape).or_insert((fact, false)).1 |= t.narrow;
+                    let one = waits.entry(shape).or_insert((t, fact, false));
+                    one.2 |= t.narrow;
+                    if self.is_ahead(t.key) {
+                        (one.0, one.1) = (t, fact);
+                    }
                 }
             }
-            let room = self.room();
-            let fits = |fact: &JobFact, narrow: bool| room.clone().take(&self.need(fact, narrow));
-            let free = waits.into_iter().filter(|(_, (fact, narrow))| fits(fact, *narrow));
+            let (room, nodes) = (self.room(), self.kept_nodes());
+            let fits = |t: &Tracked, fact: &JobFact, narrow: bool| {
+                let t = Tracked { narrow, ..t.clone() };
+                let found = self.find(&t, fact, &mut room.clone(), nodes.clone().as_mut());
+                matches!(found, Found::Anywhere | Found::On(_))
+            };
+            let free = waits.into_iter().filter(|(_, (t, fact, narrow))| fits(t, fact, *narrow));
             lifted.extend(free.map(|(shape, _)| shape));
         }
         for shape in &lifted {

@@ -7,6 +7,7 @@ mod blocked;
 mod demands;
 mod eligible;
 mod flight;
+mod kept;
 mod layout;
 mod mirror;
 mod names;
@@ -94,6 +95,10 @@ pub struct Turn {
     pub orders: Vec<Order>,
     /// Reason to hand the cluster back, if any.
     pub doubt: Option<String>,
+    /// True if starts were refused: the policy may choose others.
+    pub refused: bool,
+    /// Start for which nodes are kept, where it is another than before.
+    pub kept: Option<(JobId, Time)>,
 }
 
 impl Turn {
@@ -137,6 +142,8 @@ pub struct Tracker {
     vain: BTreeSet<Key>,
     /// Shapes of jobs that could not start.
     blocks: BTreeMap<blocked::JobShape, blocked::ShapeBlock>,
+    /// The job that nodes are kept for.
+    ahead: Option<kept::KeptFor>,
     /// Jobs to look at in this turn whether anything of them was seen or not.
     recheck: BTreeSet<Key>,
     /// Time since which released jobs find no room and none has started, by [`Stamp::steady`].
@@ -194,6 +201,7 @@ impl Tracker {
             depending: BTreeSet::new(),
             vain: BTreeSet::new(),
             blocks: BTreeMap::new(),
+            ahead: None,
             recheck: BTreeSet::new(),
             vain_since: None,
             array_tries: BTreeMap::new(),
@@ -271,6 +279,7 @@ impl Tracker {
         for key in freed {
             self.advance(key, &mut turn, &mut arrays);
         }
+        self.forget_ahead();
         let ended = turn.news.iter().any(|(_, news)| matches!(news, News::Ended { .. }));
         if ended || !delta.nodes.is_empty() || self.flying != flew {
             self.room_came(ended);

@@ -14,6 +14,8 @@ pub(super) struct Room {
     devices: Vec<BTreeMap<String, u32>>,
     /// Needed by jobs in flight that no node was found for.
     owed: u32,
+    /// True for nodes that are out.
+    out: Vec<bool>,
 }
 
 /// Needs of a job on nodes.
@@ -62,6 +64,11 @@ impl Tracker {
 }
 
 impl Need {
+    /// Number of its processors that have to be on one node together.
+    pub(super) fn piece(&self) -> u32 {
+        self.together
+    }
+
     /// Returns the number of its processors whose memory fits into this much.
     fn fit(&self, free: u64) -> u32 {
         if self.memory == 0 || free == u64::MAX {
@@ -86,9 +93,16 @@ fn spreads(fit: &[u32], need: &Need) -> bool {
 impl Room {
     /// Takes what a job needs, if it fits. A job fits where its pieces do, the fullest nodes last.
     pub(super) fn take(&mut self, need: &Need) -> bool {
+        let Some(on) = self.place(need) else { return false };
+        self.take_at(need, &on);
+        true
+    }
+
+    /// Returns the nodes that a job fits on, each with the number of its processors there.
+    pub(super) fn place(&self, need: &Need) -> Option<Vec<(usize, u32)>> {
         let total: u32 = self.idle.iter().sum();
         if total < need.procs + self.owed {
-            return false;
+            return None;
         }
         let piece = need.together;
         // What fits on each node, by processors and by memory.
@@ -112,28 +126,66 @@ impl Room {
             }
         }
         if left > 0 || (need.nodes > 1 && taken.len() < need.nodes as usize && !spreads(&fit, need)) {
-            return false;
+            return None;
         }
-        for (at, procs) in taken {
-            self.idle[at] -= procs;
-            self.memory[at] = self.memory[at].saturating_sub(need.memory_of(procs));
+        Some(taken)
+    }
+
+    /// Takes what a job needs on these nodes.
+    pub(super) fn take_at(&mut self, need: &Need, on: &[(usize, u32)]) {
+        for &(at, procs) in on {
+            self.idle[at] = self.idle[at].saturating_sub(procs);
+            if self.memory[at] < u64::MAX {
+                self.memory[at] = self.memory[at].saturating_sub(need.memory_of(procs));
+            }
             for (name, count) in &need.devices {
                 if let Some(free) = self.devices[at].get_mut(name) {
                     *free = free.saturating_sub(*count);
                 }
             }
         }
-        true
+    }
+
+    /// Gives back what a job has on these nodes.
+    pub(super) fn give_back(&mut self, need: &Need, on: &[(usize, u32)]) {
+        for &(at, procs) in on.iter().filter(|&&(at, _)| !self.out[at]) {
+            self.idle[at] += procs;
+            self.memory[at] = self.memory[at].saturating_add(need.memory_of(procs));
+            for (name, count) in &need.devices {
+                if let Some(free) = self.devices[at].get_mut(name) {
+                    *free += count;
+                }
+            }
+        }
+    }
+
+    /// Returns the room that is in both of two.
+    pub(super) fn least(&self, other: &Room) -> Room {
+        let mut least = self.clone();
+        for at in 0..self.idle.len() {
+            least.idle[at] = self.idle[at].min(other.idle[at]);
+            least.memory[at] = self.memory[at].min(other.memory[at]);
+            for (name, free) in &mut least.devices[at] {
+                *free = (*free).min(other.devices[at].get(name).copied().unwrap_or(0));
+            }
+        }
+        least.owed = self.owed.max(other.owed);
+        least
+    }
+
+    /// Number of nodes.
+    pub(super) fn len(&self) -> usize {
+        self.idle.len()
     }
 
     /// Returns the number of a job's processors that a node has room for.
-    fn fit(&self, at: usize, need: &Need) -> u32 {
+    pub(super) fn fit(&self, at: usize, need: &Need) -> u32 {
         let has = |(name, count): &(String, u32)| self.devices[at].get(name).is_some_and(|free| free >= count);
         if need.devices.iter().all(has) { self.idle[at].min(need.fit(self.memory[at])) } else { 0 }
     }
 
     /// Takes what is left of a job in flight, wherever that is.
-    fn owe(&mut self, need: &Need) {
+    pub(super) fn owe(&mut self, need: &Need) {
         if !self.take(need) {
             self.owed += need.procs;
         }
@@ -177,15 +229,17 @@ impl Tracker {
             memory: memory.collect(),
             devices: devices.collect(),
             owed: 0,
+            out: vec![false; self.layout.len()],
         }
     }
 
-    /// Returns the idle room as the cluster shows it, less the needs of jobs in flight.
-    pub(super) fn room(&self) -> Room {
-        let idle = self.layout.nodes().map(|(name, range)| match self.mirror.node(name) {
-            Some(node) if node.state == NodeState::Up => (range.end - range.start).saturating_sub(node.busy),
-            _ => 0,
-        });
+    /// Returns the idle room as the cluster shows it.
+    pub(super) fn idle_room(&self) -> Room {
+        let up = |name: &str| self.mirror.node(name).filter(|node| node.state == NodeState::Up);
+        let idle = self
+            .layout
+            .nodes()
+            .map(|(name, range)| up(name).map_or(0, |node| (range.end - range.start).saturating_sub(node.busy)));
         let free = self
             .layout
             .nodes()
@@ -194,7 +248,14 @@ impl Tracker {
             let all = self.mirror.node(name).into_iter().flat_map(|node| &node.devices);
             all.map(|one| (one.name.clone(), one.all.saturating_sub(one.busy))).collect()
         });
-        let mut room = Room { idle: idle.collect(), memory: free.collect(), devices: devices.collect(), owed: 0 };
+        let out = self.layout.nodes().map(|(name, _)| up(name).is_none());
+        let (idle, memory, devices) = (idle.collect(), free.collect(), devices.collect());
+        Room { idle, memory, devices, owed: 0, out: out.collect() }
+    }
+
+    /// Returns the idle room as the cluster shows it, less the needs of jobs in flight.
+    pub(super) fn room(&self) -> Room {
+        let mut room = self.idle_room();
         for key in &self.flying {
             let (Some(t), Some(fact)) = (self.jobs.get(key), self.mirror.fact(*key)) else { continue };
             if t.flies(Flying::Launching) || t.flies(Flying::Holding) {

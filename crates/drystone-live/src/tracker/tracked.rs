@@ -52,6 +52,8 @@ pub enum Why {
     NodesOut,
     /// No set of nodes has what it asks for.
     Unsatisfiable,
+    /// Nodes are kept for a job that waits for several whole ones or large parts of them.
+    Kept,
 }
 
 impl Why {
@@ -72,6 +74,7 @@ impl Why {
             Why::LetGo => "an operator released it: the cluster starts it",
             Why::NodesOut => "nodes that it needs are out or reserved",
             Why::Unsatisfiable => "no nodes of its partition meet its request",
+            Why::Kept => "nodes are kept for a job before it, which needs them whole or in large parts",
         }
     }
 }

@@ -518,6 +518,86 @@ fn a_job_that_fits_no_node_is_decided_rarely() {
     assert!(notes.len() == 1 && notes[0].text.contains(&format!("job {never} ")), "{notes:?}");
 }
 
+/// A job needs all of one node, and small jobs come for ever. Processors enough are free by their
+/// number, so that the policy reserves nothing; the nodes of the first are kept instead: the small
+/// ones go beside it.
+#[test]
+fn a_job_that_needs_a_whole_node_is_not_overtaken_for_ever() {
+    for policy in ["easy", "conservative"] {
+        let mut site = Site::new(FakeCluster::new(2, 4), policy, Mode::Drive);
+        let mut daemon = site.begin();
+        let first = site.submit(4, 600, 900);
+        site.work(&mut daemon, 10);
+        site.submit(1, 600, 900);
+        site.work(&mut daemon, 10);
+        let number = Key { id: first, task: None, submit: 0 };
+        site.cluster.borrow_mut().by_hand(&Order::Cancel(number));
+        let now = || site.cluster.borrow().now();
+        let begun = now();
+        let (mut small, mut whole, mut started) = (Vec::new(), None, None);
+        while now() < begun + 200_000 {
+            if (now() - begun) / 10_000 >= small.len() as i64 {
+                small.push(site.submit(1, 20, 60));
+            }
+            if whole.is_none() && now() > begun + 30_000 {
+                whole = Some(site.cluster.borrow_mut().submit(Asked { together: 4, ..Asked::new(4, 5, 60) }));
+            }
+            let state = whole.and_then(|job| site.cluster.borrow().state(job));
+            if state == Some(State::Running) {
+                started.get_or_insert(now());
+            }
+            site.work(&mut daemon, 1);
+        }
+        let waited = (started.expect("it starts") - begun - 30_000) / 1_000;
+        assert!(waited <= 25, "{policy}: it starts {waited} s late");
+        let waits: usize =
+            small.iter().filter(|&&job| site.cluster.borrow().state(job) == Some(State::Pending)).count();
+        assert!(small.len() >= 19 && waits <= 1, "{policy}: {waits} of {} others wait", small.len());
+        site.finish(&mut daemon);
+        assert!(site.starts().values().all(|&times| times == 1));
+    }
+}
+
+/// Status file and saved state cannot be written: a note says so, and jobs go on.
+#[test]
+fn files_that_no_job_needs_may_be_missing() {
+    let mut site = drive("easy");
+    let mut daemon = site.begin();
+    let files = [site.home().status(), site.home().snapshot()];
+    for file in &files {
+        let _ = std::fs::remove_file(file);
+        std::fs::create_dir(file).expect("a folder in its place");
+    }
+    // More than the ten minutes after which the state is saved.
+    for _ in 0..25 {
+        site.submit(3, 20, 60);
+        assert_eq!(site.work(&mut daemon, 100), None);
+    }
+    let told = |daemon: &TestDaemon, text: &str| {
+        daemon
+            .stats()
+            .notes
+            .iter()
+            .filter(|note| note.text.contains(text))
+            .map(|note| note.text.clone())
+            .collect::<Vec<_>>()
+    };
+    let notes = told(&daemon, "cannot be written");
+    assert!(
+        notes.len() == 2
+            && files.iter().all(|file| notes.iter().any(|note| note.contains(file.to_str().expect("text")))),
+        "{notes:?}"
+    );
+    site.finish(&mut daemon);
+    assert_eq!(site.starts().len(), 25);
+    for file in &files {
+        std::fs::remove_dir(file).expect("it is empty");
+    }
+    assert_eq!(site.work(&mut daemon, 2_100), None);
+    assert!(files.iter().all(|file| file.is_file()), "both are written again");
+    assert_eq!(told(&daemon, "is written again").len(), 2);
+}
+
 /// The machine's clock is set by an hour, forth and back: the session's time does not go back, and
 /// nothing times out.
 #[test]
