@@ -17,6 +17,17 @@ pub(crate) enum Purpose {
     Tie,
 }
 
+/// The name of a number, for names that are used in every sample.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Named(u64);
+
+impl Named {
+    #[inline]
+    pub(crate) fn new(purpose: Purpose, name: u64) -> Named {
+        Named(mix(name.wrapping_add((purpose as u64 + 1) << 56)))
+    }
+}
+
 /// A source of numbers that are named by their purpose.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Draws {
@@ -37,7 +48,13 @@ impl Draws {
     /// A number in the open interval from 0 to 1.
     #[inline]
     pub(crate) fn uniform(self, purpose: Purpose, name: u64) -> f64 {
-        let bits = mix(self.key ^ mix(name.wrapping_add((purpose as u64 + 1) << 56)));
+        self.named(Named::new(purpose, name))
+    }
+
+    /// The number with this name.
+    #[inline]
+    pub(crate) fn named(self, name: Named) -> f64 {
+        let bits = mix(self.key ^ name.0);
         ((bits >> 12) as f64 + 0.5) / (1u64 << 52) as f64
     }
 }

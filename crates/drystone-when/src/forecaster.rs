@@ -4,8 +4,8 @@ use crate::calibration::{Calibration, Correction};
 use crate::days::{Arrivals, Days, Past, Plan};
 use crate::draws::Draws;
 use crate::easy::{Machine, Present, Rules};
-use crate::general::{Copies, FutureError};
-use crate::runs::{RunTime, Runs};
+use crate::general::{Copies, FutureError, Origin};
+use crate::runs::{RunTime, Runs, Tables};
 use crate::sample::Sample;
 use crate::settings::Settings;
 use crate::world::{Assume, Fates, World, kin};
@@ -46,7 +46,10 @@ pub struct Forecaster {
     rules: Option<Rules>,
     fresh: Box<dyn Fn() -> Scheduler + Send + Sync>,
     memory: Memory,
+    /// Threads for the futures of a policy that is simulated itself.
+    threads: usize,
     /// Room that is used again.
+    tables: Tables,
     machine: Machine,
     spare: Option<Session>,
 }
@@ -108,6 +111,26 @@ impl Answer {
     }
 }
 
+/// Futures that are wanted.
+pub(crate) struct Wanted<'a> {
+    /// Question that names the draws.
+    pub(crate) question: u64,
+    pub(crate) arrivals: bool,
+    pub(crate) assume: Assume,
+    pub(crate) samples: u32,
+    /// A job that comes for sure, and its time.
+    pub(crate) later: Option<(Time, Past)>,
+    /// Called after each future of a policy that is simulated itself, by any thread.
+    pub(crate) progress: &'a (dyn Fn() + Sync),
+}
+
+impl Wanted<'_> {
+    /// So many futures with arrivals, and run times that are drawn.
+    pub(crate) fn drawn(question: u64, samples: u32) -> Self {
+        Wanted { question, arrivals: true, assume: Assume::Drawn, samples, later: None, progress: &|| {} }
+    }
+}
+
 impl Forecaster {
     /// A forecaster that has learned nothing, for this policy.
     ///
@@ -136,6 +159,8 @@ impl Forecaster {
             rules: Rules::of(policy),
             fresh: Box::new(fresh),
             memory: Memory::default(),
+            threads: 1,
+            tables: Tables::default(),
             machine: Machine::default(),
             spare: None,
         })
@@ -145,6 +170,13 @@ impl Forecaster {
     #[must_use]
     pub fn without_shortcut(self) -> Forecaster {
         Forecaster { rules: None, ..self }
+    }
+
+    /// Uses so many threads where futures take long: those of policies that are simulated
+    /// themselves. Answers are the same on any number.
+    #[must_use]
+    pub fn on_threads(self, threads: usize) -> Forecaster {
+        Forecaster { threads: threads.max(1), ..self }
     }
 
     /// Its numbers.
@@ -236,6 +268,7 @@ impl Forecaster {
     /// # Errors
     /// Bytes that are no such state. What it knows is then unchanged.
     pub fn load(&mut self, bytes: &[u8]) -> Result<(), SnapshotError> {
+        self.tables = Tables::default();
         self.memory.load(bytes)
     }
 
@@ -300,8 +333,24 @@ impl Forecaster {
         question: u64,
         arrivals: bool,
     ) -> Result<Vec<Vec<Option<i64>>>, FutureError> {
+        self.times_watched(session, jobs, question, arrivals, &|| {})
+    }
+
+    /// The same; `progress` is called after each future of a policy that is simulated itself, by
+    /// whichever thread has simulated it.
+    ///
+    /// # Errors
+    /// As [`Forecaster::ask`].
+    pub fn times_watched(
+        &mut self,
+        session: &Session,
+        jobs: &[JobId],
+        question: u64,
+        arrivals: bool,
+        progress: &(dyn Fn() + Sync),
+    ) -> Result<Vec<Vec<Option<i64>>>, FutureError> {
         let samples = self.settings.samples;
-        self.simulate(session, jobs, question, arrivals, (Assume::Drawn, samples), None)
+        self.simulate(session, jobs, &Wanted { arrivals, progress, ..Wanted::drawn(question, samples) })
     }
 
     /// Start times in each future, in seconds from now, of a job that is submitted `after` from now
@@ -321,7 +370,8 @@ impl Forecaster {
         let name = self.name(session.next_id());
         let later = Past { name, job: job.clone(), run: None, withdrawn: false };
         let samples = self.settings.samples;
-        let found = self.simulate(session, &[], question, true, (Assume::Drawn, samples), Some((time, later)))?;
+        let wanted = Wanted { later: Some((time, later)), ..Wanted::drawn(question, samples) };
+        let found = self.simulate(session, &[], &wanted)?;
         Ok(found.into_iter().map(|starts| starts.first().copied().flatten()).collect())
     }
 
@@ -347,14 +397,14 @@ impl Forecaster {
             RunTimes::Limits => Assume::Limits,
             RunTimes::LastTwo => Assume::LastTwo,
         };
-        Ok(self.simulate(session, jobs, 0, false, (assume, 1), None)?.swap_remove(0))
+        Ok(self.simulate(session, jobs, &Wanted { assume, arrivals: false, ..Wanted::drawn(0, 1) })?.swap_remove(0))
     }
 
     /// The distribution of the run time of a job that would ask for this: the probability that it
     /// runs for longer than `limit`.
     pub fn runs_beyond(&mut self, job: &Job, limit: Span) -> f64 {
         let mut time = RunTime::default();
-        self.memory.runs.of(kin(job), -1, &[], &self.settings, &mut time);
+        self.memory.runs.of(kin(job), -1, &[], &self.settings, &mut self.tables, &mut time);
         time.beyond(limit.0)
     }
 
@@ -376,10 +426,7 @@ impl Forecaster {
         &mut self,
         session: &Session,
         jobs: &[JobId],
-        question: u64,
-        arrivals: bool,
-        (assume, samples): (Assume, u32),
-        later: Option<(Time, Past)>,
+        wanted: &Wanted<'_>,
     ) -> Result<Vec<Vec<Option<i64>>>, FutureError> {
         let world = World::of(session, self.memory.offset);
         let mut targets: Vec<JobId> = jobs.to_vec();
@@ -391,43 +438,76 @@ impl Forecaster {
             let not = targets.iter().find(|&&id| waits(id).is_none());
             return Err(FutureError::NotWaiting(not.copied().unwrap_or_default()));
         };
-        let Memory { runs, days, .. } = &mut self.memory;
+        let Memory { runs, days, .. } = &self.memory;
         let settings = &self.settings;
-        let plan = if arrivals { days.plan(world.now, settings) } else { Plan::none(world.now) };
-        let draws = Draws::new(settings.seed, question);
+        let samples = wanted.samples;
+        let plan = if wanted.arrivals { days.plan(world.now, settings) } else { Plan::none(world.now) };
+        let draws = Draws::new(settings.seed, wanted.question);
         let until = Time(world.now.0 + settings.horizon.0);
-        let mut fates = Fates::new(&world, runs, settings, assume);
-        let mut starts = vec![None; targets.len() + usize::from(later.is_some())];
-        let mut found = Vec::with_capacity(samples as usize);
-        let days = &*days;
+        let of_each = targets.len() + usize::from(wanted.later.is_some());
         let ahead = |draws| {
             let arrivals = || Arrivals::new(days, &plan, draws, settings);
-            match &later {
+            match &wanted.later {
                 Some((time, job)) => Some(arrivals().with(*time, job)),
                 None => (!plan.is_empty()).then(arrivals),
             }
         };
-        match self.rules.filter(|_| !world.special) {
+        let mut found = match self.rules.filter(|_| !world.special) {
             Some(rules) => {
                 let present = Present::of(&world);
-                for sample in 0..samples {
+                let mut fates = Fates::new(&world, (runs, &mut self.tables), settings, wanted.assume);
+                let mut starts = vec![None; of_each];
+                let mut one = |sample| {
                     let draws = draws.sample(sample);
                     let ahead = ahead(draws);
                     self.machine.run(&present, rules, &mut fates, draws, ahead, &places, until.0, &mut starts);
-                    found.push(starts.clone());
-                }
+                    starts.clone()
+                };
+                (0..samples).map(&mut one).collect()
             }
             None => {
-                let mut copies = Copies::of(session, &*self.fresh, self.spare.take())?;
-                for sample in 0..samples {
-                    let draws = draws.sample(sample);
-                    let losses = session.losses();
-                    copies.run(losses, &mut fates, draws, ahead(draws), &targets, until, &mut starts)?;
-                    found.push(starts.clone());
-                }
-                self.spare = copies.into_session();
+                let (fresh, spare) = (&*self.fresh, self.spare.take());
+                let origin = Origin::of(session)?;
+                // Every so many-th of the futures.
+                let part = |first: u32, step: u32, had: Option<Session>, tables: &mut Tables| {
+                    let mut copies = Copies::of(&origin, fresh, had);
+                    let mut fates = Fates::new(&world, (runs, tables), settings, wanted.assume);
+                    let mut found = Vec::with_capacity((samples / step + 1) as usize);
+                    let mut starts = vec![None; of_each];
+                    for sample in (first..samples).step_by(step as usize) {
+                        let draws = draws.sample(sample);
+                        copies.run(&mut fates, draws, ahead(draws), &targets, until, &mut starts)?;
+                        found.push(starts.clone());
+                        (wanted.progress)();
+                    }
+                    Ok::<_, FutureError>((found, copies.into_session()))
+                };
+                let threads = (self.threads as u32).clamp(1, samples.max(1));
+                let (found, spare) = if threads == 1 {
+                    part(0, 1, spare, &mut self.tables)?
+                } else {
+                    let (part, tables) = (&part, &mut self.tables);
+                    std::thread::scope(|scope| {
+                        let helpers: Vec<_> = (1..threads)
+                            .map(|first| {
+                                let own = move || Ok::<_, FutureError>(part(first, threads, None, &mut Tables::default())?.0);
+                                scope.spawn(own)
+                            })
+                            .collect();
+                        let (own, spare) = part(0, threads, spare, tables)?;
+                        let mut parts = vec![own.into_iter()];
+                        for helper in helpers {
+                            let found = helper.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+                            parts.push(found?.into_iter());
+                        }
+                        let all = (0..samples as usize).filter_map(|at| parts[at % threads as usize].next());
+                        Ok::<_, FutureError>((all.collect(), spare))
+                    })?
+                };
+                self.spare = spare;
+                found
             }
-        }
+        };
         // In the order of the question.
         if targets != jobs {
             let order: Vec<usize> = jobs.iter().filter_map(|id| targets.binary_search(id).ok()).collect();

@@ -6,7 +6,7 @@ use crate::world::{Fates, World};
 use drystone_core::engine::{
     Incoming, Observer, Scheduler, Session, Simulation, SimulationError, Source, Stroke, Turn,
 };
-use drystone_core::model::{Hit, Job, JobId, Span, Status, Time, Truth};
+use drystone_core::model::{Hit, Job, JobId, Machine, Span, Status, Time, Truth};
 use drystone_core::policy::{Loss, Why};
 use drystone_core::snapshot::SnapshotError;
 use std::cell::{Cell, RefCell};
@@ -31,36 +31,48 @@ pub enum FutureError {
     NotWaiting(JobId),
 }
 
-/// A session to simulate futures in, used again and again.
-pub(crate) struct Copies {
-    spare: Option<Session>,
+/// The state of a session, from which every future begins.
+pub(crate) struct Origin<'a> {
     state: Vec<u8>,
+    machine: Machine,
+    /// Processors that are out or announced to be.
+    losses: &'a [Loss],
 }
 
-impl Copies {
-    /// Copies of this session, in sessions with a fresh scheduler of the same policy.
-    pub(crate) fn of(
-        session: &Session,
-        fresh: impl FnOnce() -> Scheduler,
-        had: Option<Session>,
-    ) -> Result<Copies, FutureError> {
+impl<'a> Origin<'a> {
+    pub(crate) fn of(session: &'a Session) -> Result<Origin<'a>, FutureError> {
         if session.clairvoyant() {
             return Err(FutureError::Clairvoyant);
         }
-        let spare = had.unwrap_or_else(|| Session::new(session.view().machine(), fresh()));
-        Ok(Copies { spare: Some(spare), state: session.save()? })
+        let machine = session.view().machine();
+        Ok(Origin { state: session.save()?, machine, losses: session.losses() })
+    }
+}
+
+/// A session to simulate futures in, used again and again.
+pub(crate) struct Copies<'a> {
+    origin: &'a Origin<'a>,
+    spare: Option<Session>,
+}
+
+impl<'a> Copies<'a> {
+    /// Copies of a session, in sessions with a fresh scheduler of the same policy.
+    pub(crate) fn of(
+        origin: &'a Origin<'a>,
+        fresh: impl FnOnce() -> Scheduler,
+        had: Option<Session>,
+    ) -> Copies<'a> {
+        let spare = had.unwrap_or_else(|| Session::new(origin.machine, fresh()));
+        Copies { origin, spare: Some(spare) }
     }
 
     pub(crate) fn into_session(self) -> Option<Session> {
         self.spare
     }
 
-    /// One future: when each of `targets` starts, as far as it does by `until`. `losses` are the
-    /// processors that are out or announced to be.
-    #[expect(clippy::too_many_arguments, reason = "all that a future is made of")]
+    /// One future: when each of `targets` starts, as far as it does by `until`.
     pub(crate) fn run(
         &mut self,
-        losses: &[Loss],
         fates: &mut Fates<'_>,
         draws: Draws,
         arrivals: Option<Arrivals<'_>>,
@@ -69,7 +81,8 @@ impl Copies {
         starts: &mut [Option<i64>],
     ) -> Result<(), FutureError> {
         let Some(mut session) = self.spare.take() else { return Ok(()) };
-        session.load(&self.state)?;
+        session.load(&self.origin.state)?;
+        let losses = self.origin.losses;
         let now = fates.world.now;
         let turns = if losses.is_empty() { Vec::new() } else { turns(losses, now) };
         let extra = Cell::new(None);

@@ -1,10 +1,9 @@
 //! A state as a site sees it, and the past as its accounting tells it: answers are rehearsed on
 //! what really happened, so that they are calibrated by real starts before the first is given.
 
-use crate::forecaster::Forecaster;
+use crate::forecaster::{Forecaster, Wanted};
 use crate::general::FutureError;
 use crate::sample::Sample;
-use crate::world::Assume;
 use drystone_core::engine::{Adopted, NewsError, Scheduler, Session};
 use drystone_core::model::{Job, JobId, Machine, Span, Time};
 use drystone_core::policy::{Action, Loss};
@@ -247,8 +246,8 @@ impl Forecaster {
         let waits = adoption.id(job).filter(|&id| adoption.session.view().waiting().any(|other| other == id));
         match waits {
             Some(id) => {
-                let how = (Assume::Drawn, self.settings().rehearsed);
-                let times = self.simulate(&adoption.session, &[id], job as u64, true, how, None)?;
+                let wanted = Wanted::drawn(job as u64, self.settings().rehearsed);
+                let times = self.simulate(&adoption.session, &[id], &wanted)?;
                 let sample = Sample::new(times.iter().map(|starts| starts[0]), self.settings().horizon.0);
                 Ok((sample, adoption.promise(id).map(|promise| promise.1)))
             }

@@ -43,6 +43,8 @@ const PARTS: usize = 32;
 const PARTS_BEYOND: u32 = 8;
 /// Users' histories that are kept before the oldest half is dropped.
 const MOST_HISTORIES: usize = 200_000;
+/// Tables that are kept before all are dropped.
+const MOST_TABLES: usize = 4096;
 
 /// A history, and when it was last added to.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -61,16 +63,43 @@ pub(crate) struct Runs {
     all: History,
     /// Ends so far.
     ends: u64,
+    /// Number of times that old histories were forgotten.
     #[serde(skip)]
-    tables: BTreeMap<Kin, Table>,
+    era: u64,
 }
+
+/// Histories, from the narrowest to everyone's.
+const LEVELS: usize = 4;
+
+/// Times at which the user's history and that of the class last grew, and their era.
+type Stamps = (u64, u64, u64);
 
 /// The values of one kind of job in ascending order.
 #[derive(Clone, Debug)]
 struct Table {
-    /// Times at which the user's history and that of the class last grew.
-    stamps: (u64, u64),
+    /// As of which it holds.
+    stamps: Stamps,
     values: Vec<Value>,
+    /// Places of each level among the values, ascending.
+    of_level: [Vec<u16>; LEVELS],
+}
+
+impl Table {
+    fn new(stamps: Stamps, values: Vec<Value>) -> Table {
+        let mut of_level: [Vec<u16>; LEVELS] = Default::default();
+        for (at, value) in (0u16..).zip(&values) {
+            of_level[usize::from(value.level)].push(at);
+        }
+        Table { stamps, values, of_level }
+    }
+}
+
+/// What readers of run times keep for themselves: tables of kinds of jobs, as long as they hold,
+/// and room. Several readers may read at a time.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Tables {
+    of_kin: BTreeMap<Kin, Table>,
+    desk: Desk,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -168,27 +197,38 @@ impl Runs {
         self.same.retain(|_, history| history.stamp >= bound);
         self.of_limit.retain(|_, history| history.stamp >= bound);
         self.of_user.retain(|_, history| history.stamp >= bound);
-        self.tables.clear();
+        self.era += 1;
     }
 
     /// The distribution of a job's run time; `ran` is what it has run, −1 for a job that waits, and
     /// `siblings` are the jobs of its user that run, the newest start first.
-    pub(crate) fn of(&mut self, kin: Kin, ran: i64, siblings: &[Sibling], settings: &Settings, into: &mut RunTime) {
+    pub(crate) fn of(
+        &self,
+        kin: Kin,
+        ran: i64,
+        siblings: &[Sibling],
+        settings: &Settings,
+        tables: &mut Tables,
+        into: &mut RunTime,
+    ) {
         let class = self.of_class.get(&class(kin.limit)).filter(|history| history.newest.len() >= FEW);
         let class = class.unwrap_or(&self.all);
-        let stamps = (self.of_user.get(&kin.user).map_or(0, |history| history.stamp), class.stamp);
-        if self.tables.len() > 4096 {
-            self.tables.clear();
+        let stamps = (self.of_user.get(&kin.user).map_or(0, |history| history.stamp), class.stamp, self.era);
+        let Tables { of_kin, desk } = tables;
+        if of_kin.len() > MOST_TABLES {
+            of_kin.clear();
         }
-        let known = self.tables.get(&kin).is_some_and(|table| table.stamps == stamps);
-        if !known {
-            let values = self.values(kin, settings);
-            self.tables.insert(kin, Table { stamps, values });
+        let table = of_kin.entry(kin).or_insert_with(|| Table::new(stamps, self.values(kin, settings)));
+        if table.stamps != stamps {
+            *table = Table::new(stamps, self.values(kin, settings));
         }
         into.values.clear();
         into.range = if ran < kin.limit { (ran.max(0), kin.limit.max(1)) } else { (ran, ran + ran / 2 + 60) };
-        if let Some(table) = self.tables.get(&kin) {
-            survivors(&table.values, kin, ran, siblings, settings, &mut into.values);
+        let longer = Longer::of(table, kin, ran);
+        if longer.is_told_by(siblings) {
+            longer.sums_with(siblings, settings, desk, &mut into.values);
+        } else {
+            longer.sums(settings, &mut into.values);
         }
         into.guide();
     }
@@ -253,48 +293,146 @@ fn scaled(ended: Ended, limit: i64) -> i64 {
     if ended.limit == limit || ended.limit <= 0 {
         return ended.run;
     }
-    let scaled = (i128::from(ended.run) * i128::from(limit) + i128::from(ended.limit) / 2) / i128::from(ended.limit);
+    let half = ended.limit / 2;
+    if let Some(sum) = ended.run.checked_mul(limit).and_then(|product| product.checked_add(half)) {
+        return sum / ended.limit;
+    }
+    let scaled = (i128::from(ended.run) * i128::from(limit) + i128::from(half)) / i128::from(ended.limit);
     i64::try_from(scaled).unwrap_or(i64::MAX / 4)
 }
 
-/// Collects the values that remain for a job that has run this long, as ascending values with sums
-/// of probabilities.
-fn survivors(
-    values: &[Value],
+/// Room for one estimate, used again and again.
+#[derive(Clone, Debug, Default)]
+struct Desk {
+    masses: Vec<(i64, f64)>,
+    escapes: Vec<Escape>,
+    items: Vec<Item>,
+    at_risk: Vec<f64>,
+    running: Vec<(i64, i64)>,
+    /// The decay to the power of each place.
+    powers: Vec<f64>,
+}
+
+/// A table as seen by a job that has run for some time: the values that are longer.
+#[derive(Clone, Copy)]
+struct Longer<'a> {
+    values: &'a [Value],
+    /// Places of each level among the values of the table, from the first of these on.
+    of_level: [&'a [u16]; LEVELS],
+    /// Place of the first value in the table.
+    from: usize,
     kin: Kin,
     ran: i64,
-    siblings: &[Sibling],
-    settings: &Settings,
-    into: &mut Vec<(i64, f64)>,
-) {
-    let from = values.partition_point(|value| value.run <= ran);
-    let values = &values[from..];
-    if siblings.iter().any(|sibling| sibling.ran > ran)
-        && let Some(masses) = with_siblings(values, kin, ran, siblings, settings)
-    {
+}
+
+impl<'a> Longer<'a> {
+    fn of(table: &'a Table, kin: Kin, ran: i64) -> Longer<'a> {
+        let from = table.values.partition_point(|value| value.run <= ran);
+        let longer = |places: &'a Vec<u16>| &places[places.partition_point(|&at| usize::from(at) < from)..];
+        Longer { values: &table.values[from..], of_level: table.of_level.each_ref().map(longer), from, kin, ran }
+    }
+
+    /// Values of a level with their places among all, ascending.
+    fn level(&self, level: usize) -> impl Iterator<Item = (usize, &'a Value)> {
+        let (from, values) = (self.from, self.values);
+        self.of_level[level].iter().map(move |&at| (usize::from(at) - from, &values[usize::from(at) - from]))
+    }
+
+    /// The shortest value of a level; what the job has run where there is none.
+    fn shortest(&self, level: usize) -> i64 {
+        self.level(level).next().map_or(self.ran, |(_, value)| value.run.max(self.ran))
+    }
+
+    /// Returns whether a job that runs is one of the level.
+    fn is_like(&self, level: usize, other: Kin) -> bool {
+        level == 2 || other.limit == self.kin.limit && (level == 1 || other.procs == self.kin.procs)
+    }
+
+    /// Returns whether a level has anything to tell: those of the user that have not ended tell in
+    /// the widest of the user's levels if nowhere else.
+    fn tells(&self, level: usize) -> bool {
+        level == 2 || !self.of_level[level].is_empty()
+    }
+
+    /// Returns whether any job that runs tells anything: most jobs have no such sibling, which is
+    /// found out without any estimate.
+    fn is_told_by(&self, siblings: &[Sibling]) -> bool {
+        if !siblings.iter().any(|sibling| sibling.ran > self.ran) {
+            return false;
+        }
+        (0..LEVELS - 1).filter(|&level| self.tells(level)).any(|level| {
+            let shortest = self.shortest(level);
+            siblings
+                .iter()
+                .any(|sibling| self.is_like(level, sibling.kin) && sibling.as_if(self.kin.limit) > shortest)
+        })
+    }
+
+    /// Collects the values as ascending values with sums of probabilities.
+    fn sums(&self, settings: &Settings, into: &mut Vec<(i64, f64)>) {
+        let mut weights = [0.0; LEVELS];
+        for value in self.values {
+            weights[usize::from(value.level)] += value.weight;
+        }
+        let (mut left, mut factors) = (1.0, [0.0; LEVELS]);
+        for level in 0..LEVELS - 1 {
+            let share = left * weights[level] / (weights[level] + settings.trust[level]);
+            left -= share;
+            factors[level] = if weights[level] > 0.0 { share / weights[level] } else { 0.0 };
+        }
+        factors[LEVELS - 1] = if weights[LEVELS - 1] > 0.0 { left / weights[LEVELS - 1] } else { 0.0 };
         let mut sum = 0.0;
-        into.extend(masses.into_iter().filter(|mass| mass.1 > 0.0).map(|(run, mass)| {
+        into.extend(self.values.iter().map(|value| {
+            sum += value.weight * factors[usize::from(value.level)];
+            (value.run, sum)
+        }));
+    }
+
+    /// The same where jobs of the user still run: each level is a Kaplan-Meier estimate over the
+    /// jobs that have started, the newest start first, of which some are known to be longer only.
+    /// What is longer than all that has ended finds longer values in the user's wider levels, or
+    /// has a tail of its own.
+    fn sums_with(&self, siblings: &[Sibling], settings: &Settings, desk: &mut Desk, into: &mut Vec<(i64, f64)>) {
+        desk.masses.clear();
+        desk.masses.extend(self.values.iter().map(|value| (value.run, 0.0)));
+        desk.escapes.clear();
+        let (mut left, mut user_is_known) = (1.0, false);
+        for level in (0..LEVELS).filter(|&level| self.tells(level)) {
+            user_is_known |= level < LEVELS - 1 && !self.of_level[level].is_empty();
+            desk.running.clear();
+            if level < LEVELS - 1 {
+                let shortest = self.shortest(level);
+                let alike = siblings.iter().filter(|sibling| self.is_like(level, sibling.kin));
+                let long = alike.map(|sibling| (sibling.start, sibling.as_if(self.kin.limit)));
+                // One that has run for less than any that has ended tells nothing.
+                desk.running.extend(long.filter(|&(_, ran)| ran > shortest));
+            }
+            desk.take(self, level, settings);
+            let whole: f64 = desk.items.iter().map(|item| item.weight).sum();
+            if whole <= 0.0 {
+                continue;
+            }
+            let trust = settings.trust.get(level).copied();
+            let share = left * whole / (whole + trust.unwrap_or(0.0));
+            left -= share;
+            desk.estimate(share);
+            // Where the user's own habits were outlived, those of all others tell little.
+            if trust.is_some() || !user_is_known {
+                desk.spread(trust.unwrap_or(0.0));
+            }
+        }
+        for escape in &desk.escapes {
+            escape.beyond(self.kin.limit, &mut desk.masses);
+        }
+        if !desk.escapes.is_empty() {
+            desk.masses.sort_by_key(|mass| mass.0);
+        }
+        let mut sum = 0.0;
+        into.extend(desk.masses.iter().filter(|mass| mass.1 > 0.0).map(|&(run, mass)| {
             sum += mass;
             (run, sum)
         }));
-        return;
     }
-    let mut weights = [0.0; 4];
-    for value in values {
-        weights[usize::from(value.level)] += value.weight;
-    }
-    let (mut left, mut factors) = (1.0, [0.0; 4]);
-    for level in 0..3 {
-        let share = left * weights[level] / (weights[level] + settings.trust[level]);
-        left -= share;
-        factors[level] = if weights[level] > 0.0 { share / weights[level] } else { 0.0 };
-    }
-    factors[3] = if weights[3] > 0.0 { left / weights[3] } else { 0.0 };
-    let mut sum = 0.0;
-    into.extend(values.iter().map(|value| {
-        sum += value.weight * factors[usize::from(value.level)];
-        (value.run, sum)
-    }));
 }
 
 /// A mass beyond a time that a sibling has run already.
@@ -304,65 +442,83 @@ struct Escape {
     mass: f64,
 }
 
-/// Values with their masses, where jobs of the user still run: each level is a Kaplan-Meier
-/// estimate over the jobs that have started, the newest start first, of which some are known to be
-/// longer only. What is longer than all that has ended finds longer values in the user's wider
-/// levels, or has a tail of its own. `None` where no job that runs tells anything.
-fn with_siblings(
-    values: &[Value],
-    kin: Kin,
-    ran: i64,
-    siblings: &[Sibling],
-    settings: &Settings,
-) -> Option<Vec<(i64, f64)>> {
-    let like =
-        |level: u8, other: &Kin| level == 2 || other.limit == kin.limit && (level == 1 || other.procs == kin.procs);
-    // Most jobs have no such sibling: that is found out without any estimate.
-    let told = |level: u8| {
-        let of_level = values.iter().find(|value| value.level == level);
-        let shortest = of_level.map_or(ran, |value| value.run.max(ran));
-        let longer = |sibling: &Sibling| like(level, &sibling.kin) && sibling.as_if(kin.limit) > shortest;
-        (of_level.is_some() || level == 2) && siblings.iter().any(longer)
-    };
-    if !(0..3).any(told) {
-        return None;
+/// A job of a level: what it took and its place among the values, or how long it has run.
+#[derive(Clone, Copy, Debug)]
+struct Item {
+    value: i64,
+    at: Option<usize>,
+    weight: f64,
+}
+
+impl Desk {
+    /// Takes the jobs of a level, those that have ended and those that run, in the order of their
+    /// times. Each weighs by its place in the order of the starts.
+    fn take(&mut self, longer: &Longer<'_>, level: usize, settings: &Settings) {
+        let Desk { items, running, powers, .. } = self;
+        let most = running.len() + longer.of_level[level].len();
+        if powers.is_empty() {
+            powers.push(1.0);
+        }
+        while powers.len() <= most {
+            powers.push(powers[powers.len() - 1] * settings.decay);
+        }
+        items.clear();
+        items.extend(longer.level(level).map(|(at, value)| {
+            // The newest start comes first.
+            let newer = running.partition_point(|running| running.0 > value.start);
+            Item { value: value.run, at: Some(at), weight: value.weight * powers[newer] }
+        }));
+        if running.is_empty() {
+            return;
+        }
+        for (place, &(start, ran)) in running.iter().enumerate() {
+            let newer = longer.level(level).filter(|(_, value)| value.start > start).count() + place;
+            items.push(Item { value: ran, at: None, weight: powers[newer] });
+        }
+        items.sort_by_key(|item| (item.value, item.at.is_none()));
     }
-    let mut masses: Vec<(i64, f64)> = values.iter().map(|value| (value.run, 0.0)).collect();
-    let mut escapes: Vec<Escape> = Vec::new();
-    let (mut left, mut user_is_known) = (1.0, false);
-    let (mut running, mut items) = (Vec::with_capacity(siblings.len()), Vec::new());
-    for level in 0..4u8 {
-        let of_level = values.iter().find(|value| value.level == level);
-        // A level without jobs that have ended is none, but for the widest of the user.
-        if of_level.is_none() && level != 2 {
-            continue;
+
+    /// Shares a mass among the values of a level by Kaplan-Meier; the rest escapes.
+    fn estimate(&mut self, share: f64) {
+        let Desk { items, at_risk, masses, escapes, .. } = self;
+        // Weights of the rest, from the end on: differences of sums would lose the small ones.
+        at_risk.clear();
+        at_risk.extend(items.iter().map(|item| item.weight));
+        for at in (0..at_risk.len().saturating_sub(1)).rev() {
+            at_risk[at] += at_risk[at + 1];
         }
-        let shortest = of_level.map_or(ran, |value| value.run.max(ran));
-        user_is_known |= level < 3 && of_level.is_some();
-        running.clear();
-        if level < 3 {
-            let alike = siblings.iter().filter(|sibling| like(level, &sibling.kin));
-            let long = alike.map(|sibling| (sibling.start, sibling.as_if(kin.limit)));
-            // One that has run for less than any that has ended tells nothing.
-            running.extend(long.filter(|&(_, ran)| ran > shortest));
+        let mut left = share;
+        let mut last = 0;
+        for (place, item) in items.iter().enumerate() {
+            if let Some(at) = item.at {
+                let mass = left * (item.weight / at_risk[place]).min(1.0);
+                masses[at].1 += mass;
+                left -= mass;
+                last = place + 1;
+            }
         }
-        level_of(values, level, &running, settings, &mut items);
-        let whole: f64 = items.iter().map(|item| item.weight).sum();
-        if whole <= 0.0 {
-            continue;
-        }
-        let trust = settings.trust.get(usize::from(level)).copied();
-        let share = left * whole / (whole + trust.unwrap_or(0.0));
-        left -= share;
-        estimate(&items, share, &mut masses, &mut escapes);
-        // Where the user's own habits were outlived, those of all others tell little.
-        if trust.is_some() || !user_is_known {
-            spread(&items, trust.unwrap_or(0.0), &mut masses, &mut escapes);
+        let rest = items.get(last..).unwrap_or_default();
+        if let Some(&all) = at_risk.get(last).filter(|_| left > 0.0) {
+            escapes.extend(rest.iter().map(|item| Escape { ran: item.value, mass: left * item.weight / all }));
         }
     }
-    escapes.iter().for_each(|escape| escape.beyond(kin.limit, &mut masses));
-    masses.sort_by_key(|mass| mass.0);
-    Some(masses)
+
+    /// Gives what has escaped from narrower levels to longer values of this one, by their weights.
+    fn spread(&mut self, trust: f64) {
+        let Desk { items, masses, escapes, .. } = self;
+        for escape in escapes.iter_mut() {
+            let longer = &items[items.partition_point(|item| item.value <= escape.ran)..];
+            let ended = || longer.iter().filter_map(|item| Some((item.at?, item.weight)));
+            let weight: f64 = ended().map(|item| item.1).sum();
+            if weight <= 0.0 {
+                continue;
+            }
+            let share = escape.mass * weight / (weight + trust);
+            ended().for_each(|(at, own)| masses[at].1 += share * own / weight);
+            escape.mass -= share;
+        }
+        escapes.retain(|escape| escape.mass > 1e-9);
+    }
 }
 
 impl Escape {
@@ -380,73 +536,6 @@ impl Escape {
     }
 }
 
-/// The jobs of a level, those that have ended and those that run, in the order of their times. Each
-/// weighs by its place in the order of the starts.
-fn level_of(values: &[Value], level: u8, running: &[(i64, i64)], settings: &Settings, items: &mut Vec<Item>) {
-    items.clear();
-    let of_level = || values.iter().enumerate().filter(|(_, value)| value.level == level);
-    items.extend(of_level().map(|(at, value)| {
-        let newer = running.iter().filter(|running| running.0 > value.start).count();
-        let weight = if newer == 0 { value.weight } else { value.weight * libm::pow(settings.decay, newer as f64) };
-        Item { value: value.run, at: Some(at), weight }
-    }));
-    for (place, &(start, ran)) in running.iter().enumerate() {
-        let newer = of_level().filter(|(_, value)| value.start > start).count() + place;
-        items.push(Item { value: ran, at: None, weight: libm::pow(settings.decay, newer as f64) });
-    }
-    items.sort_by_key(|item| (item.value, item.at.is_none()));
-}
-
-/// A job of a level: what it took and its place among the values, or how long it has run.
-#[derive(Clone, Copy, Debug)]
-struct Item {
-    value: i64,
-    at: Option<usize>,
-    weight: f64,
-}
-
-/// Shares a mass among the values of a level by Kaplan-Meier; the rest escapes.
-fn estimate(items: &[Item], share: f64, masses: &mut [(i64, f64)], escapes: &mut Vec<Escape>) {
-    // Weights of the rest, from the end on: differences of sums would lose the small ones.
-    let mut at_risk: Vec<f64> = items.iter().map(|item| item.weight).collect();
-    for at in (0..at_risk.len().saturating_sub(1)).rev() {
-        at_risk[at] += at_risk[at + 1];
-    }
-    let mut left = share;
-    let mut last = 0;
-    for (place, item) in items.iter().enumerate() {
-        if let Some(at) = item.at {
-            let mass = left * (item.weight / at_risk[place]).min(1.0);
-            masses[at].1 += mass;
-            left -= mass;
-            last = place + 1;
-        }
-    }
-    let rest = items.get(last..).unwrap_or_default();
-    if let Some(&all) = at_risk.get(last).filter(|_| left > 0.0) {
-        escapes.extend(rest.iter().map(|item| Escape { ran: item.value, mass: left * item.weight / all }));
-    }
-}
-
-/// Gives what has escaped from narrower levels to longer values of this one, by their weights.
-fn spread(items: &[Item], trust: f64, masses: &mut [(i64, f64)], escapes: &mut Vec<Escape>) {
-    for escape in escapes.iter_mut() {
-        let longer = || items.iter().filter(|item| item.at.is_some() && item.value > escape.ran);
-        let weight: f64 = longer().map(|item| item.weight).sum();
-        if weight <= 0.0 {
-            continue;
-        }
-        let share = escape.mass * weight / (weight + trust);
-        for item in longer() {
-            if let Some(at) = item.at {
-                masses[at].1 += share * item.weight / weight;
-            }
-        }
-        escape.mass -= share;
-    }
-    escapes.retain(|escape| escape.mass > 1e-9);
-}
-
 impl Sibling {
     /// Its run time so far, as if its limit had been this one.
     fn as_if(&self, limit: i64) -> i64 {
@@ -460,22 +549,22 @@ mod tests {
 
     const KIN: Kin = Kin { user: 1, limit: 100, procs: 4 };
 
-    fn of(runs: &mut Runs, kin: Kin, ran: i64) -> RunTime {
+    fn of(runs: &Runs, kin: Kin, ran: i64) -> RunTime {
         let mut run = RunTime::default();
-        runs.of(kin, ran, &[], &Settings::default(), &mut run);
+        runs.of(kin, ran, &[], &Settings::default(), &mut Tables::default(), &mut run);
         run
     }
 
     #[test]
     fn without_history_every_time_up_to_the_limit_is_as_likely() {
-        let mut runs = Runs::default();
-        let run = of(&mut runs, KIN, -1);
+        let runs = Runs::default();
+        let run = of(&runs, KIN, -1);
         assert_eq!([0.001, 0.25, 0.5, 0.999].map(|level| run.at(level)), [1, 25, 50, 100]);
         assert!((run.beyond(75) - 0.25).abs() < 1e-12);
-        let run = of(&mut runs, KIN, 60);
+        let run = of(&runs, KIN, 60);
         assert_eq!([0.001, 0.5, 0.999].map(|level| run.at(level)), [61, 80, 100]);
         // Overdue: half as long again, and a minute.
-        let run = of(&mut runs, KIN, 100);
+        let run = of(&runs, KIN, 100);
         assert_eq!([0.001, 0.5, 0.999].map(|level| run.at(level)), [101, 155, 210]);
     }
 
@@ -487,7 +576,7 @@ mod tests {
             runs.learn(kin, 0, i64::from(at * at % 97 * 10), &settings);
         }
         for ran in [-1, 0, 50, 400, 900] {
-            let run = of(&mut runs, KIN, ran);
+            let run = of(&runs, KIN, ran);
             let last = run.values.last().expect("some").1;
             for step in 1..2_000 {
                 let level = f64::from(step) / 2_000.0;
@@ -511,18 +600,18 @@ mod tests {
         let second = (1.0 - first) * 1.85 / 4.85;
         let third = (1.0 - first - second) * 2.5725 / 4.5725;
         let fourth = 1.0 - first - second - third;
-        let run = of(&mut runs, KIN, -1);
+        let run = of(&runs, KIN, -1);
         assert!((run.beyond(40) - fourth / 4.0).abs() < 1e-12);
         let above_20 = third / 2.5725 + fourth / 2.0;
         assert!((run.beyond(20) - above_20).abs() < 1e-12, "{} {above_20}", run.beyond(20));
         // Of a job that has run for 20, levels 1 and 2 are gone, level 3 has 40 alone.
-        let run = of(&mut runs, KIN, 20);
+        let run = of(&runs, KIN, 20);
         let third = 1.0 / 3.0;
         assert!((run.beyond(40) - (1.0 - third) / 2.0).abs() < 1e-12);
         assert_eq!((run.at(0.001), run.at(0.999)), (40, 90));
         // What is learned is seen at once.
         runs.learn(KIN, 0, 99, &settings);
-        assert_eq!(of(&mut runs, KIN, 90).at(0.5), 99);
+        assert_eq!(of(&runs, KIN, 90).at(0.5), 99);
     }
 
     /// Twenty short jobs of the past say 10; of ten that have started since, all run for 50 by now.
@@ -533,12 +622,12 @@ mod tests {
         let kin = Kin { limit: 1_000, ..KIN };
         (0..20).for_each(|start| runs.learn(kin, start, 10, &settings));
         let siblings: Vec<Sibling> = (0..10).map(|_| Sibling { kin, start: 100, ran: 50 }).collect();
-        let mut run = RunTime::default();
+        let (mut run, mut tables) = (RunTime::default(), Tables::default());
         // Those that have run for as long as the shortest, or less, tell nothing.
         let fresh: Vec<Sibling> = siblings.iter().map(|sibling| Sibling { ran: 10, ..*sibling }).collect();
-        runs.of(kin, -1, &fresh, &settings, &mut run);
-        assert_eq!(run.values, of(&mut runs, kin, -1).values);
-        runs.of(kin, -1, &siblings, &settings, &mut run);
+        runs.of(kin, -1, &fresh, &settings, &mut tables, &mut run);
+        assert_eq!(run.values, of(&runs, kin, -1).values);
+        runs.of(kin, -1, &siblings, &settings, &mut tables, &mut run);
         // By hand: level 1 has ten that run, newest first, and behind them twenty that ended.
         let [newer, all] = [10, 30].map(|n| (1.0 - 0.85f64.powi(n)) / 0.15);
         let escapes = newer / all;
@@ -548,7 +637,7 @@ mod tests {
         assert!(run.at(0.6) > 50 && run.at(0.6) < 130 && run.at(0.999) <= 1_000, "{}", run.at(0.6));
         // As soon as the first of them ends, the others take as long.
         runs.learn(kin, 100, 60, &settings);
-        runs.of(kin, -1, &siblings[1..], &settings, &mut run);
+        runs.of(kin, -1, &siblings[1..], &settings, &mut tables, &mut run);
         assert_eq!([0.2, 0.5, 0.9].map(|level| run.at(level)), [60; 3]);
     }
 
@@ -556,12 +645,12 @@ mod tests {
     fn jobs_of_others_and_of_other_kinds_tell_their_levels_alone() {
         let (mut runs, settings) = (Runs::default(), Settings::default());
         (0..20).for_each(|start| runs.learn(KIN, start, 10, &settings));
-        let before = of(&mut runs, KIN, -1).beyond(30);
+        let before = of(&runs, KIN, -1).beyond(30);
         // Another limit of the same user: level 3 only, as if its limit had been 100.
         let other = Kin { limit: 200, ..KIN };
         let siblings: Vec<Sibling> = (0..10).map(|_| Sibling { kin: other, start: 100, ran: 100 }).collect();
-        let mut run = RunTime::default();
-        runs.of(KIN, -1, &siblings, &settings, &mut run);
+        let (mut run, mut tables) = (RunTime::default(), Tables::default());
+        runs.of(KIN, -1, &siblings, &settings, &mut tables, &mut run);
         let weight = (1.0 - 0.85f64.powi(20)) / 0.15;
         let narrower = 1.0 - (3.0 / (weight + 3.0)).powi(2);
         assert_eq!(before, 0.0);

@@ -2,13 +2,14 @@
 //! each.
 
 use crate::days::Past;
-use crate::draws::{Draws, Purpose};
-use crate::runs::{Kin, RunTime, Runs, Sibling};
+use crate::draws::{Draws, Named, Purpose};
+use crate::runs::{Kin, RunTime, Runs, Sibling, Tables};
 use crate::settings::Settings;
 use drystone_core::engine::Session;
 use drystone_core::model::{Job, JobId, Procs, Time};
 use drystone_core::policy::Phase;
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
 /// A job that is here.
 #[derive(Clone, Debug)]
@@ -120,15 +121,30 @@ pub(crate) enum Assume {
 #[derive(Debug)]
 pub(crate) struct Fates<'a> {
     pub(crate) world: &'a World,
-    pub(crate) runs: &'a mut Runs,
+    runs: &'a Runs,
+    tables: &'a mut Tables,
     pub(crate) settings: &'a Settings,
     pub(crate) assume: Assume,
-    times: Vec<Option<RunTime>>,
+    fates: Vec<Option<Fate>>,
+    /// Jobs that are here under another name, by their kind.
+    others: BTreeMap<Kin, RunTime>,
+}
+
+/// What may happen to a job: its run time, and the names of the numbers that decide.
+#[derive(Clone, Debug)]
+struct Fate {
+    time: RunTime,
+    luck: Luck,
 }
 
 impl<'a> Fates<'a> {
-    pub(crate) fn new(world: &'a World, runs: &'a mut Runs, settings: &'a Settings, assume: Assume) -> Fates<'a> {
-        Fates { times: vec![None; world.here.len()], world, runs, settings, assume }
+    pub(crate) fn new(
+        world: &'a World,
+        (runs, tables): (&'a Runs, &'a mut Tables),
+        settings: &'a Settings,
+        assume: Assume,
+    ) -> Fates<'a> {
+        Fates { fates: vec![None; world.here.len()], world, runs, tables, settings, assume, others: BTreeMap::new() }
     }
 
     /// The run time of a job that is here, in the future with these draws.
@@ -139,19 +155,14 @@ impl<'a> Fates<'a> {
             Assume::LastTwo => return self.runs.last_two(here.kin, here.ran),
             Assume::Drawn => {}
         }
-        let luck = luck(self.world.name(here.id), here.kin, draws, self.settings.coupling);
-        self.time(at).at(luck)
-    }
-
-    /// The distribution of its run time.
-    pub(crate) fn time(&mut self, at: usize) -> &RunTime {
-        let here = &self.world.here[at];
-        let (runs, settings, siblings) = (&mut *self.runs, self.settings, self.world.siblings(here.kin.user));
-        self.times[at].get_or_insert_with(|| {
+        if self.fates[at].is_none() {
             let mut time = RunTime::default();
-            runs.of(here.kin, here.ran, siblings, settings, &mut time);
-            time
-        })
+            let siblings = self.world.siblings(here.kin.user);
+            self.runs.of(here.kin, here.ran, siblings, self.settings, self.tables, &mut time);
+            let luck = Luck::of(self.world.name(here.id), here.kin);
+            self.fates[at] = Some(Fate { time, luck });
+        }
+        self.fates[at].as_ref().map_or(0, |fate| fate.time.at(fate.luck.draw(draws, self.settings.coupling)))
     }
 
     /// The run time of a job of the past that arrives again.
@@ -164,9 +175,14 @@ impl<'a> Fates<'a> {
             Some(at) => self.run(at, draws),
             // It is here under another name: drawn as one that begins.
             None => {
-                let (kin, mut time) = (kin(&past.job), RunTime::default());
-                self.runs.of(kin, -1, self.world.siblings(kin.user), self.settings, &mut time);
-                time.at(luck(past.name, kin, draws, self.settings.coupling))
+                let kin = kin(&past.job);
+                let time = self.others.entry(kin).or_insert_with(|| {
+                    let mut time = RunTime::default();
+                    let siblings = self.world.siblings(kin.user);
+                    self.runs.of(kin, -1, siblings, self.settings, self.tables, &mut time);
+                    time
+                });
+                time.at(Luck::of(past.name, kin).draw(draws, self.settings.coupling))
             }
         }
     }
@@ -174,11 +190,26 @@ impl<'a> Fates<'a> {
 
 /// The level of a job's run time: its own, or one that it shares with jobs of the same user and
 /// limit.
-fn luck(name: u64, kin: Kin, draws: Draws, coupling: f64) -> f64 {
-    if coupling > 0.0 && draws.uniform(Purpose::Coupled, name) < coupling {
-        let shared = (kin.user as u32 as u64) << 32 ^ (kin.limit as u64).wrapping_mul(0x9e37_79b9);
-        draws.uniform(Purpose::Shared, shared)
-    } else {
-        draws.uniform(Purpose::Own, name)
+#[derive(Clone, Copy, Debug)]
+struct Luck {
+    coupled: Named,
+    shared: Named,
+    own: Named,
+}
+
+impl Luck {
+    fn of(name: u64, kin: Kin) -> Luck {
+        let group = (kin.user as u32 as u64) << 32 ^ (kin.limit as u64).wrapping_mul(0x9e37_79b9);
+        Luck {
+            coupled: Named::new(Purpose::Coupled, name),
+            shared: Named::new(Purpose::Shared, group),
+            own: Named::new(Purpose::Own, name),
+        }
+    }
+
+    #[inline]
+    fn draw(self, draws: Draws, coupling: f64) -> f64 {
+        let together = coupling > 0.0 && draws.named(self.coupled) < coupling;
+        draws.named(if together { self.shared } else { self.own })
     }
 }
