@@ -490,7 +490,8 @@ impl Forecaster {
                     std::thread::scope(|scope| {
                         let helpers: Vec<_> = (1..threads)
                             .map(|first| {
-                                let own = move || Ok::<_, FutureError>(part(first, threads, None, &mut Tables::default())?.0);
+                                let own =
+                                    move || Ok::<_, FutureError>(part(first, threads, None, &mut Tables::default())?.0);
                                 scope.spawn(own)
                             })
                             .collect();

@@ -57,11 +57,7 @@ pub(crate) struct Copies<'a> {
 
 impl<'a> Copies<'a> {
     /// Copies of a session, in sessions with a fresh scheduler of the same policy.
-    pub(crate) fn of(
-        origin: &'a Origin<'a>,
-        fresh: impl FnOnce() -> Scheduler,
-        had: Option<Session>,
-    ) -> Copies<'a> {
+    pub(crate) fn of(origin: &'a Origin<'a>, fresh: impl FnOnce() -> Scheduler, had: Option<Session>) -> Copies<'a> {
         let spare = had.unwrap_or_else(|| Session::new(origin.machine, fresh()));
         Copies { origin, spare: Some(spare) }
     }

@@ -362,9 +362,7 @@ impl<'a> Longer<'a> {
         }
         (0..LEVELS - 1).filter(|&level| self.tells(level)).any(|level| {
             let shortest = self.shortest(level);
-            siblings
-                .iter()
-                .any(|sibling| self.is_like(level, sibling.kin) && sibling.as_if(self.kin.limit) > shortest)
+            siblings.iter().any(|sibling| self.is_like(level, sibling.kin) && sibling.as_if(self.kin.limit) > shortest)
         })
     }
 
