@@ -19,6 +19,7 @@
 //! | [`suspension`] | selective suspension (SS, TSS) and immediate service (IS) | Kettimuthu et al. 2005 |
 //! | [`vectors`] | EASY and conservative backfilling with several resources | [`vectors`] says it |
 //! | [`outages`] | FCFS, greedy, EASY, conservative backfilling and multiple queues on a machine that loses processors | [`outages`] says it |
+//! | [`committed`] | a head that is chosen once, with backfilling that ends before it | Zhang et al. 2020 (RLScheduler) |
 //! | [`capacity`] | schedules on a machine that loses processors | the same |
 //! | [`nodes`] | processors, memory and devices of nodes that jobs are on | by definition |
 //! | [`checker`] | capacity, arrival, completion, run time received, promises | the model every policy shares |
@@ -28,6 +29,7 @@
 
 pub mod capacity;
 pub mod checker;
+pub mod committed;
 pub mod easy;
 pub mod formula;
 pub mod gaussier;

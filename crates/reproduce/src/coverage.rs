@@ -206,7 +206,7 @@ fn made(source: &LogSource, base: Option<&Workload>, at: u64) -> Result<Workload
 }
 
 /// Whole weeks of a workload, drawn with replacement, one behind the other.
-fn drawn(base: &Workload, weeks: u32, seed: u64) -> Result<Workload, CoverageError> {
+pub(crate) fn drawn(base: &Workload, weeks: u32, seed: u64) -> Result<Workload, CoverageError> {
     let (first, last) = base.submits().unwrap_or_default();
     let whole = (last - first).0 / Span::WEEK.0;
     if whole < 1 {

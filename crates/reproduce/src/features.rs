@@ -17,7 +17,7 @@ pub struct Paper {
 
 /// A policy, measure, table or figure of a paper.
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Feature {
     /// Section of the paper.
     pub section: String,
@@ -28,9 +28,12 @@ pub struct Feature {
     /// outputs are one.
     #[serde(default)]
     pub command: String,
-    /// Text of a study file that the command reads as `$OUT/study.toml`; `$KTH` is a log's path.
+    /// Text of a file that the command reads; `$KTH` is a log's path.
     #[serde(default)]
     pub input: String,
+    /// Name of that file in `$OUT`.
+    #[serde(default = "study")]
+    pub input_name: String,
     /// Texts that the output must hold; blanks and line ends count as one blank.
     #[serde(default)]
     pub shows: Vec<String>,
@@ -71,6 +74,10 @@ impl Feature {
         let output = one_blank(output);
         self.shows.iter().find(|text| !output.contains(&one_blank(text))).map(String::as_str)
     }
+}
+
+fn study() -> String {
+    "study.toml".to_string()
 }
 
 fn one_blank(text: &str) -> String {
@@ -119,6 +126,7 @@ mod tests {
             section: "1".to_string(),
             name: "made up".to_string(),
             input: String::new(),
+            input_name: study(),
             command: "run  -p 'easy(order=\"a b\")' $KTH".to_string(),
             shows: vec!["mean  wait".to_string(), "none".to_string()],
             files: Vec::new(),

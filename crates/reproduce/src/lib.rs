@@ -10,6 +10,8 @@ pub mod coverage;
 mod features;
 mod logs;
 mod measure;
+mod parts;
+mod price;
 mod run;
 mod study;
 
@@ -17,5 +19,6 @@ pub use cell::{Cell, Published, Verdict};
 pub use features::{Feature, Paper, features};
 pub use logs::{Library, LogState};
 pub use measure::Measured;
+pub use price::{PricedDelay, Promised};
 pub use run::{ReproduceError, Reproduced, Row, TableResult, reproduce};
-pub use study::{Column, LogRef, RowSpec, Study, StudyError, Table, builtin};
+pub use study::{Column, LogRef, Resampling, RowSpec, Study, StudyError, Table, builtin};

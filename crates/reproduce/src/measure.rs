@@ -50,6 +50,8 @@ enum Of {
     Relative(Metric),
     /// A metric of a class of jobs, relative to the baseline.
     RelativeClass(Metric),
+    /// A price, of no log.
+    Price,
 }
 
 /// Unit of a printed value, where it differs from that of the metric.
@@ -155,6 +157,7 @@ const ALL: &[(&str, Of)] = &[
     ("relative-bounded-slowdown-kettimuthu-max", Of::RelativeClass(Metric::Max(Measure::BoundedSlowdownKettimuthu))),
     ("relative-response", Of::RelativeClass(Metric::Mean(Measure::Response))),
     ("relative-response-max", Of::RelativeClass(Metric::Max(Measure::Response))),
+    ("slack-price", Of::Price),
 ];
 
 fn quotient(ours: f64, baseline: f64) -> Option<f64> {
@@ -245,7 +248,13 @@ impl Measured {
     /// Returns whether it is taken from a schedule, and so needs a policy.
     #[must_use]
     pub fn of_schedule(&self) -> bool {
-        !matches!(self.of(), Of::Log(_) | Of::Share)
+        !matches!(self.of(), Of::Log(_) | Of::Share | Of::Price)
+    }
+
+    /// Returns whether it is a price, of no log.
+    #[must_use]
+    pub fn of_price(&self) -> bool {
+        matches!(self.of(), Of::Price)
     }
 
     /// Returns whether it compares with a baseline.
@@ -274,6 +283,7 @@ impl Measured {
     pub(crate) fn of_run(&self, seen: &Seen<'_>) -> Option<f64> {
         let rows = || seen.run?.report.jobs.as_deref();
         match self.of() {
+            Of::Price => None,
             Of::Log(value) => value(&describe(seen.workload)),
             Of::Share => {
                 let report = &seen.run?.report;

@@ -4,19 +4,16 @@
 use crate::cell::{Cell, Verdict};
 use crate::logs::{Library, LogState};
 use crate::measure::{Measured, Seen};
+use crate::parts::{Source, load};
 use crate::study::{RowSpec, Study, Table};
 use drystone::engine::{Observer, Platform, SimulationError};
 use drystone::experiment::{Experiment, ExperimentError, Measured as Run, selection};
-use drystone::log::clean::{Options, Study as Cleaning};
-use drystone::log::source;
-use drystone::log::swf::Reader;
-use drystone::log::{self, LogError, transform};
+use drystone::log::LogError;
 use drystone::metrics::{BATCH, Config, HeelAndToe, Report, Scheme, Selection, slowdown_ratios};
-use drystone::model::{Procs, Setting, Workload};
+use drystone::model::Workload;
 use drystone::policy::PolicySpec;
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -49,7 +46,8 @@ pub struct Row {
     /// The policy that was simulated, if any.
     pub policy: Option<String>,
     /// Other settings that determine its values, where the study gives them: `as`, `overrun`,
-    /// `take`, `months`, `month`, `from`, `procs`, `platform`, `load`, `trim`, `baseline`.
+    /// `take`, `months`, `month`, `monthly`, `from`, `windows`, `resample`, `procs`, `platform`,
+    /// `load`, `trim`, `baseline`.
     pub settings: BTreeMap<&'static str, String>,
     /// Note on this row.
     pub note: String,
@@ -126,22 +124,12 @@ pub enum ReproduceError {
     /// The policy and its baseline did not schedule the same jobs.
     #[error(transparent)]
     Ratio(#[from] drystone::metrics::RatioError),
+    /// Weeks cannot be drawn of a log.
+    #[error(transparent)]
+    Resample(#[from] crate::coverage::CoverageError),
     /// The work was cancelled. [`reproduce`] then leaves out the missing rows and does not fail.
     #[error("stopped")]
     Stopped,
-}
-
-/// A workload that rows ask for: rows that agree in this share it.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-struct Source {
-    path: PathBuf,
-    cleaning: Option<String>,
-    overrun: Option<String>,
-    take: Option<usize>,
-    from: Option<usize>,
-    procs: Option<Procs>,
-    load: Option<String>,
-    months: bool,
 }
 
 /// A schedule that rows ask for, with everything any of them measures.
@@ -151,6 +139,7 @@ struct Schedule {
     policy: Option<String>,
     baseline: Option<String>,
     month: Option<String>,
+    monthly: BTreeMap<String, String>,
     platform: Option<String>,
 }
 
@@ -279,12 +268,18 @@ fn schedule(
         overrun: table.overrun.clone(),
         take: table.take,
         from: table.first_job_of(row),
+        windows: table.windows.clone(),
+        resample: table.resample,
         procs: table.procs,
         load: row.load.clone(),
         months: table.months,
     };
-    let RowSpec { policy, baseline, month, .. } = row.clone();
-    Some(Schedule { source, policy, baseline, month, platform: table.platform.clone() })
+    let RowSpec { policy, baseline, month, monthly, .. } = row.clone();
+    Some(Schedule { source, policy, baseline, month, monthly, platform: table.platform.clone() })
+}
+
+fn listed(all: impl IntoIterator<Item = impl ToString>, between: &str) -> String {
+    all.into_iter().map(|one| one.to_string()).collect::<Vec<_>>().join(between)
 }
 
 fn judge(
@@ -298,6 +293,10 @@ fn judge(
     let mut states = states.clone();
     let found = schedule(study, table, row, library, &mut states).and_then(|s| values.get(&s));
     let cell = |at: usize| {
+        if let Some(price) = &row.price {
+            let tolerance = row.tolerance.as_ref().map(|t| t[at]);
+            return Cell::new(row.published[at].clone(), Some(Some(price.price())), tolerance);
+        }
         let measured = found.map(|values| values.get(&table.columns[at].measure.to_string()).copied().flatten());
         Cell::new(row.published[at].clone(), measured, row.tolerance.as_ref().map(|t| t[at]))
     };
@@ -313,6 +312,9 @@ fn judge(
 
 /// Returns the settings of a row besides its policy.
 fn settings(table: &Table, row: &RowSpec) -> BTreeMap<&'static str, String> {
+    if row.price.is_some() {
+        return BTreeMap::new();
+    }
     let cleaning = table.cleaning_of(row);
     // Months that are simulated apart are counted whole.
     let trim = if table.months { Selection::All } else { selection(cleaning) };
@@ -321,45 +323,18 @@ fn settings(table: &Table, row: &RowSpec) -> BTreeMap<&'static str, String> {
         ("overrun", table.overrun.clone()),
         ("take", table.take.map(|jobs| jobs.to_string())),
         ("from", table.first_job_of(row).map(|job| job.to_string())),
+        ("windows", (!table.windows.is_empty()).then(|| listed(&table.windows, " "))),
+        ("resample", table.resample.map(|resampling| resampling.to_string())),
         ("procs", table.procs.map(|procs| procs.to_string())),
         ("platform", table.platform.as_ref().map(|text| text.trim().replace('\n', ", "))),
         ("months", table.months.then(|| "apart".to_string())),
         ("month", row.month.clone()),
+        ("monthly", (!row.monthly.is_empty()).then(|| listed(row.monthly.iter().map(|(m, p)| format!("{m}: {p}")), "; "))),
         ("load", row.load.clone()),
         ("trim", Some(trim.to_string())),
         ("baseline", row.baseline.clone()),
     ];
     all.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
-}
-
-/// The workload of a source, or its months.
-fn load(source: &Source) -> Result<Vec<(String, Workload)>, ReproduceError> {
-    if source.months {
-        let opened = source::open(&source.path)?;
-        let mut reader = Reader::new(opened.bytes, opened.name)?;
-        let mut records = Vec::new();
-        while let Some(record) = reader.read()? {
-            records.push(record);
-        }
-        let (header, _) = reader.into_header();
-        return Ok(transform::talby1999_months(&header, &records, &log::title(&source.path))?);
-    }
-    let cleaning = source.cleaning.as_deref().and_then(|c| c.parse::<Cleaning>().ok());
-    let mut options = cleaning.map_or_else(Options::default, Cleaning::options);
-    options.take = source.take.map(|jobs| jobs.saturating_add(source.from.unwrap_or(0)));
-    options.procs = source.procs.or(options.procs);
-    options.load = source.load.as_deref().and_then(|load| load.parse().ok());
-    if let Some(overrun) = source.overrun.as_deref().and_then(|o| o.parse().ok()) {
-        options.overrun = overrun;
-    }
-    let workload = log::load(&source.path, &options)?.workload;
-    let Some(from) = source.from else { return Ok(vec![(String::new(), workload)]) };
-    let places = from.min(workload.len())..workload.len();
-    if places.is_empty() {
-        return Err(ReproduceError::Window { log: log::title(&source.path), from, jobs: workload.len() });
-    }
-    let setting = Setting { name: "from".to_string(), value: from.to_string() };
-    Ok(vec![(String::new(), transform::piece(&workload, places, setting)?)])
 }
 
 fn measure(
@@ -371,7 +346,26 @@ fn measure(
     if schedule.source.months {
         return measure_months(schedule, measures, parts, told);
     }
-    let workload = &parts[0].1;
+    let found = parts.iter().map(|(_, workload)| measure_one(schedule, measures, workload, told));
+    Ok(means(&found.collect::<Result<Vec<_>, _>>()?))
+}
+
+/// Means of the values of windows or resampled logs; the value itself where there is one part. None
+/// where a part has none.
+fn means(parts: &[Values]) -> Values {
+    let mean = |name: &String| {
+        let of_parts: Option<Vec<f64>> = parts.iter().map(|values| values.get(name).copied().flatten()).collect();
+        of_parts.filter(|all| !all.is_empty()).map(|all| all.iter().sum::<f64>() / all.len() as f64)
+    };
+    parts.first().into_iter().flat_map(BTreeMap::keys).map(|name| (name.clone(), mean(name))).collect()
+}
+
+fn measure_one(
+    schedule: &Schedule,
+    measures: &[Measured],
+    workload: &Workload,
+    told: Told<'_>,
+) -> Result<Values, ReproduceError> {
     let mut schemes: Vec<Scheme> = measures.iter().filter_map(Measured::scheme).collect();
     schemes.dedup();
     let selection = selection(schedule.source.cleaning.as_deref().and_then(|c| c.parse().ok()));
@@ -413,17 +407,18 @@ fn measure_months(
     let policy = schedule.policy.as_deref().unwrap_or("fcfs");
     let wanted = |name: &str| schedule.month.as_deref().is_none_or(|month| month == name);
     let mut runs = Vec::new();
-    for (_, workload) in parts.iter().filter(|(name, _)| wanted(name)) {
+    for (name, workload) in parts.iter().filter(|(name, _)| wanted(name)) {
         runs.push(run(
             (workload, Platform::default()),
-            policy,
+            schedule.monthly.get(name).map_or(policy, String::as_str),
             Config { keep_jobs: true, ..Config::light() },
             &mut (),
             told,
         )?);
         (told.done)(workload.len() as u64);
     }
-    if let (Some(month), true) = (&schedule.month, runs.is_empty()) {
+    let unknown = schedule.monthly.keys().find(|month| !parts.iter().any(|(name, _)| name == *month));
+    if let Some(month) = unknown.or(schedule.month.as_ref().filter(|_| runs.is_empty())) {
         let known = parts.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", ");
         let log = schedule.source.path.display().to_string();
         return Err(ReproduceError::Month { log, month: month.clone(), known });

@@ -161,6 +161,7 @@ fn the_studies_that_come_with_the_program_are_listed() {
         "kettimuthu-2005",
         "chiang-2008",
         "easy-variants",
+        "rlscheduler-2020",
     ] {
         assert!(out.contains(&format!("{study}: ")), "{out}");
     }

@@ -2,7 +2,7 @@
 //! crate adds one line to [`BUILT_IN`].
 
 use super::kind::{Alias, Kind};
-use super::{backfill, conservative, goal, multiqueue, slack, suspension};
+use super::{backfill, committed, conservative, goal, multiqueue, slack, suspension};
 use crate::parts::predict;
 use crate::text::{Param, Takes};
 
@@ -11,6 +11,7 @@ pub(super) static BUILT_IN: &[&Kind] = &[
     &backfill::FCFS,
     &backfill::EASY,
     &backfill::GREEDY,
+    &committed::COMMITTED,
     &conservative::CONSERVATIVE,
     &goal::GOAL,
     &multiqueue::MULTIQUEUE,

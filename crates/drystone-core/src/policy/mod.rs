@@ -1,6 +1,7 @@
 //! Scheduling policies: the contract, the registry, and one file per policy.
 
 mod backfill;
+mod committed;
 mod conservative;
 mod contract;
 mod free_resources;

@@ -36,7 +36,7 @@ pub(crate) fn follows(spec: &PolicySpec, change: Change) -> Result<(), &'static 
             }
             _ if !plain => Err("a formula may count seconds"),
             "fcfs" | "greedy" | "easy" if !is("starve", "none") => Err("patience is seconds"),
-            "fcfs" | "greedy" => Ok(()),
+            "fcfs" | "greedy" | "committed" => Ok(()),
             // A job predicted to run for no time is planned for a second.
             "easy" if is("reserve", "0") || is("reserve", "1") => Ok(()),
             "easy" | "conservative" => {
@@ -62,14 +62,14 @@ pub(crate) fn follows(spec: &PolicySpec, change: Change) -> Result<(), &'static 
             {
                 Err("a formula may count from the first submit, and usage is what was before")
             }
-            "fcfs" | "easy" | "greedy" | "conservative" | "is" => Ok(()),
+            "fcfs" | "easy" | "greedy" | "committed" | "conservative" | "is" => Ok(()),
             "ss" if !is("sf", "auto") => Ok(()),
             "ss" | "tss" => Err("what is usual is learned from what was before"),
             "goal" if value(spec, "objective").contains("fair") => Err("shares are those of what was before"),
             "goal" => Ok(()),
             "multiqueue" if is("own", "shared") && is("delay", "none") && !is("bounds", "auto") => Ok(()),
             "multiqueue" => Err("partitions, borders and the delay follow what was before"),
-            "slack" if !is("awt", "auto") && is("priorities", "equal") => Ok(()),
+            "slack" if !is("awt", "auto") && !is("awt", "length") && is("priorities", "equal") => Ok(()),
             "slack" => {
                 Err("the average wait is that of the jobs before; quotas and every N-th job count from the first one")
             }
@@ -79,7 +79,7 @@ pub(crate) fn follows(spec: &PolicySpec, change: Change) -> Result<(), &'static 
         Change::Double => match kind {
             _ if predictor.contains("learn") => Err("widths are among what is learned from"),
             _ if !plain => Err("a formula may count processors"),
-            "fcfs" | "easy" | "greedy" | "conservative" => Ok(()),
+            "fcfs" | "easy" | "greedy" | "committed" | "conservative" => Ok(()),
             "goal" => Err("thresholds of areas are in processors, and slowdowns weighed by them are rounded"),
             "multiqueue" if is("own", "shared") && is("widths", "none") => Ok(()),
             "multiqueue" => Err("partitions are whole processors, and widths are numbers of them"),

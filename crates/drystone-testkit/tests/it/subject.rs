@@ -47,6 +47,7 @@ pub(crate) fn guarantees(spec: &PolicySpec) -> Vec<Guarantee> {
                 }
             }
         }
+        "committed" => all.push(Uninterrupted),
         "conservative" => {
             all.push(Uninterrupted);
             if plans_whole_seconds {
@@ -158,6 +159,8 @@ const TOGETHER: &[&str] = &[
     "easy(order=sjf,backfill=sjf,starve=1m)",
     "fcfs(order=actual,predict=perfect,starve=30s)",
     "greedy(order=multifactor(age=10,fairshare=100))",
+    "committed(order=wfp3,backfill=sjf)",
+    "committed@rlscheduler2020(order=usage(1h)*1000-w,backfill=lxf,predict=recent(2),pass=event)",
     "conservative(predict=recent(2))",
     "conservative(notice=late)",
     "conservative(predict=perfect)",

@@ -5,6 +5,7 @@ use drystone::engine::{Observer, Replay, Schedule, Simulation};
 use drystone::model::{Ended, Span, Time, Workload};
 use drystone::policy::PolicySpec;
 use drystone_reference::easy::{self, Easy, Extra, Growth, Order, Overdue, Pass, Predictor, Recent, Reservations};
+use drystone_reference::committed::{self, Rank};
 use drystone_reference::gaussier;
 use drystone_reference::talby::{self, Notice};
 use drystone_reference::{JobIn, JobOut, jobs_of};
@@ -183,6 +184,23 @@ proptest! {
             let theirs = talby::run(scheduler, notice, &jobs, 16).schedule;
             assert_same(policy, &jobs, &simulate(&w, policy), &theirs);
         }
+    }
+
+    /// The simulator of RLScheduler: arrivals and ends of an instant one by one, a head that stays.
+    #[test]
+    fn a_head_that_is_chosen_once(w in workloads(true, 1), order in 0usize..5, backfilling in any::<bool>()) {
+        let orders: [(&str, Rank<'_>); 5] = [
+            ("fcfs", &|job, _| job.submit as f64),
+            ("sjf", &|job, _| job.estimate as f64),
+            ("widest", &|job, _| -job.procs as f64),
+            ("((1+s)/e)^3*n", &|job, _| ((1.0 + job.submit as f64) / job.estimate as f64).powi(3) * job.procs as f64),
+            ("-(w/e)*n", &|job, now| -((now - job.submit) as f64 / job.estimate as f64) * job.procs as f64),
+        ];
+        let (order, rank) = orders[order];
+        let backfill = if backfilling { "fcfs" } else { "none" };
+        let policy = format!("committed@rlscheduler2020(order={order},backfill={backfill})");
+        let jobs = jobs_of(&w);
+        assert_same(&policy, &jobs, &simulate(&w, &policy), &committed::run(rank, backfilling, &jobs, 16));
     }
 
     /// The simulator of Gaussier et al. 2015: schedulers, predictors, correctors.

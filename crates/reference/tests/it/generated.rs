@@ -8,11 +8,12 @@ use drystone::engine::{Replay, Schedule, Simulation};
 use drystone::log::clean::{Options, Overrun};
 use drystone::model::{Time, Workload};
 use drystone::policy::PolicySpec;
+use drystone_reference::committed;
 use drystone_reference::easy::{self, Easy, Order};
 use drystone_reference::formula::Expr;
 use drystone_reference::multiqueue::{self, MultiQueue};
 use drystone_reference::suspension::{self, Limit, Policy, Selective};
-use drystone_reference::talby::{self, Notice, Priority, Scheduler};
+use drystone_reference::talby::{self, Notice, Priority, Removal, Scheduler};
 use drystone_reference::{JobIn, JobOut, jobs_of, tsafrir};
 use std::path::PathBuf;
 
@@ -94,11 +95,43 @@ fn all() -> Vec<Golden> {
         }),
         golden("is", "is", Overrun::Exact, |jobs| suspended(&Policy::Immediate { preempting_resumption: true }, jobs)),
     ];
+    all.extend(section_4());
     for (name, policy) in TSAFRIR {
         let definition = tsafrir::policy(name).expect("a policy of the paper");
         all.push(golden(name, policy, Overrun::RunOn, move |jobs| easy::run(&definition, jobs, PROCS).schedule()));
     }
     all
+}
+
+/// The two ways out of delays of Tsafrir et al. 2007, section 4; the EASY and the slack of Talby &
+/// Feitelson 1999 with late notice, and with slack that grows as a job moves forward (section 4.1);
+/// a head that is chosen once (RLScheduler).
+fn section_4() -> Vec<Golden> {
+    let [ordered, booked] = tsafrir::solutions().expect("policies of the paper");
+    let as_is = |easy: Easy| Easy {
+        pass: easy::Pass::PerInstant,
+        extra: easy::Extra::All,
+        overdue: easy::Overdue::EndsNow,
+        ..easy
+    };
+    let schedule = |easy: Easy| move |jobs: &[JobIn]| easy::run(&easy, jobs, PROCS).schedule();
+    let late = |scheduler| move |jobs: &[JobIn]| talby::run(scheduler, Notice::Late, jobs, PROCS).schedule;
+    let priced = Priority { removal: Removal::Priced, ..Priority::default() };
+    let f1 = |job: &JobIn, _| (job.estimate as f64).log10() * job.procs as f64 + 870.0 * (job.submit as f64).log10();
+    vec![
+        golden("easy-sjbf+", "easy-sjbf+", Overrun::RunOn, schedule(as_is(ordered))),
+        golden("easy-sjbf+.tsafrir2007", "easy-sjbf+@tsafrir2007", Overrun::RunOn, schedule(ordered)),
+        golden("easy++.booked", "easy++(announce=estimate,overdue=now)", Overrun::RunOn, schedule(as_is(booked))),
+        golden("easy++.booked.tsafrir2007", "easy++@tsafrir2007(announce=estimate)", Overrun::RunOn, schedule(booked)),
+        golden("easy.talby1999", "easy@talby1999", Overrun::Kill, late(Scheduler::Easy)),
+        golden("conservative.talby1999", "conservative@talby1999", Overrun::Kill, late(Scheduler::Conservative)),
+        golden("slack.priced", "slack(sf=3,awt=2401,remove=priced,horizon=all)", Overrun::Kill, move |jobs| {
+            talby::run(Scheduler::Priority(&priced), Notice::Immediate, jobs, PROCS).schedule
+        }),
+        golden("committed", "committed@rlscheduler2020(order=log10(e)*n+870*log10(s))", Overrun::Exact, move |jobs| {
+            committed::run(&f1, true, jobs, PROCS)
+        }),
+    ]
 }
 
 /// First starts and last ends.

@@ -2,6 +2,7 @@
 //! One binary: it links once. A new file needs its line here.
 
 mod checker;
+mod committed_published;
 mod common;
 mod differential;
 mod drawn;

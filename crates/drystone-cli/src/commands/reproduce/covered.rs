@@ -213,8 +213,8 @@ fn run(program: &Path, args: &ReproduceArgs, study: &str, feature: &Feature, pat
                 text = text.replace(&format!("${id}"), &path.display().to_string());
             }
         }
-        let file = out.path().join("study.toml");
-        std::fs::write(file, text).map_err(|error| failed(format!("its study file cannot be written: {error}")))?;
+        let file = out.path().join(&feature.input_name);
+        std::fs::write(file, text).map_err(|error| failed(format!("its input cannot be written: {error}")))?;
     }
     let mut commands: Vec<Vec<OsString>> = vec![Vec::new()];
     for word in feature.words() {

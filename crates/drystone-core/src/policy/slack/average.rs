@@ -27,7 +27,7 @@ impl Average {
     fn new(given: AverageWait) -> Average {
         match given {
             AverageWait::Given(seconds) => Average { seconds, seen: 0.0 },
-            AverageWait::Auto | AverageWait::ByLength => Average { seconds: FIRST_GUESS, seen: 1.0 },
+            _ => Average { seconds: FIRST_GUESS, seen: 1.0 },
         }
     }
 
@@ -48,6 +48,9 @@ impl Average {
 /// Borders of the classes of planned run times, inclusive, in seconds.
 const BORDERS: [i64; 3] = [600, 3_600, 28_800];
 
+/// Number of classes.
+pub(super) const CLASSES: usize = BORDERS.len() + 1;
+
 /// AWT of every class of planned run times: one for all, or one each.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Averages {
@@ -56,8 +59,12 @@ pub(super) struct Averages {
 
 impl Averages {
     pub(super) fn new(given: AverageWait) -> Averages {
-        let classes = if given == AverageWait::ByLength { BORDERS.len() + 1 } else { 1 };
-        Averages { classes: vec![Average::new(given); classes] }
+        let classes = match given {
+            AverageWait::Given(_) | AverageWait::Auto => vec![Average::new(given)],
+            AverageWait::ByLength => vec![Average::new(given); CLASSES],
+            AverageWait::GivenByLength(all) => all.map(|one| Average::new(AverageWait::Given(one))).to_vec(),
+        };
+        Averages { classes }
     }
 
     fn class(&self, length: Span) -> usize {
@@ -106,6 +113,9 @@ mod tests {
         averages.learn(Span(7_200), Span(28_801));
         let found = [1, 600, 601, 3_600, 28_800, 28_801].map(|length| averages.seconds(Span(length)));
         assert_eq!(found, [1800.0, 1800.0, 3600.0, 3600.0, 3600.0, 5400.0]);
+        let mut given = Averages::new(AverageWait::GivenByLength([60.0, 600.0, 1200.0, 2400.0]));
+        given.learn(Span(0), Span(600));
+        assert_eq!([600, 601, 28_800, 28_801].map(|length| given.seconds(Span(length))), [60.0, 600.0, 1200.0, 2400.0]);
         let mut one = Averages::new(AverageWait::Auto);
         one.learn(Span(0), Span(600));
         assert_eq!(one.seconds(Span(100_000)), 1800.0);

@@ -15,7 +15,7 @@ mod search;
 mod settings;
 mod tick;
 
-pub use price::{Importance, Weights};
+pub use price::{DelayedJob, Importance, Weights};
 pub use priorities::{Priorities, PriorityError, Quota};
 pub use settings::{AverageWait, Order, Removal, Settings, Tick};
 
@@ -26,7 +26,7 @@ use super::{Abilities, Action, Actions, Event, Kind, Moved, Param, Phase, Policy
 use crate::model::{JobId, Span, Time};
 use crate::parts::formula::Shares;
 use crate::parts::{self, Amounts, Running};
-use average::Averages;
+use average::{Averages, CLASSES};
 use price::{Waiting, first_slack, scheduler_priority};
 use search::{Choice, Newcomer, Search, Task};
 use serde::{Deserialize, Serialize};
@@ -469,9 +469,9 @@ pub(crate) static SLACK: Kind = Kind {
         Param::new(
             "awt",
             "auto",
-            &[Takes::Words(&["auto", "length"]), Takes::Above { above: 0.0, to: f64::MAX }],
+            &[Takes::Words(&["auto", "length"]), Takes::Above { above: 0.0, to: f64::MAX }, Takes::Numbers { count: CLASSES }],
             "average wait of the system in seconds; auto: the mean of the waits so far, of about the last 1,000 jobs; length: \
-             so for each class of run times by itself: up to 10 min, 1 h, 8 h, more",
+             so for each class of run times by itself: up to 10 min, 1 h, 8 h, more; four numbers: that of each class",
         ),
         Param::new("au", "1", WEIGHT, "weight of processors in prices").expert(),
         Param::new("at", "1", WEIGHT, "weight of delays in prices").expert(),

@@ -4,7 +4,7 @@
 //! The order of the multiplications is part of the specification: other orders round differently,
 //! and a last bit can decide between two schedules.
 
-use crate::model::{Procs, Span};
+use crate::model::{JobId, Procs, Span, Time};
 use crate::policy::planned::Planned;
 use serde::{Deserialize, Serialize};
 
@@ -47,6 +47,30 @@ impl Weights {
     #[must_use]
     pub fn of_killing(&self, procs: Procs, span: Span) -> f64 {
         power(f64::from(procs), self.utilisation) * power(span.as_f64(), self.time)
+    }
+}
+
+/// A planned job that could be delayed in favour of another, as section 4.4 of the paper has it.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct DelayedJob {
+    /// Its processors.
+    pub procs: Procs,
+    /// s: by how many seconds it may still be delayed.
+    pub slack: f64,
+    /// s0: the slack it had when it arrived.
+    pub first_slack: f64,
+    /// p: its priority.
+    pub priority: f64,
+}
+
+impl DelayedJob {
+    /// Returns the price of a delay in favour of a job of this priority; infinite beyond the slack.
+    #[must_use]
+    pub fn price(&self, by: Span, newcomer: f64, weights: &Weights) -> f64 {
+        let planned = Planned { start: Time::ZERO, id: JobId::default(), procs: self.procs, span: Span::ZERO };
+        let DelayedJob { slack, first_slack, priority, .. } = *self;
+        let stake = Waiting { planned, priority, slack, first_slack }.stake(newcomer, weights);
+        if stake.bears(by) { stake.cost(by) } else { f64::INFINITY }
     }
 }
 
@@ -173,7 +197,6 @@ pub(super) fn first_slack(p: f64, slack_factor: f64, average_wait: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{JobId, Time};
 
     fn waiting(procs: Procs, slack: f64, first_slack: f64, priority: f64) -> Waiting {
         let planned = Planned { start: Time(0), id: JobId(0), procs, span: Span(2) };
@@ -194,6 +217,7 @@ mod tests {
         let half = Weights { utilisation: 0.5, ..all_one };
         let third = Weights { priority: 1.0 / 3.0, ..all_one };
         let inf = f64::INFINITY;
+        let delayed = |procs, [slack, priority]: [f64; 2]| DelayedJob { procs, slack, first_slack: 10.0, priority };
         type Row = (Weights, [f64; 2], [f64; 2], f64, [f64; 3], &'static str);
         let rows: [Row; 6] = [
             (all_one, [10.0, 0.5], [10.0, 0.75], 0.5, [4.0, 3.0, 4.0], "S2"),
@@ -206,8 +230,8 @@ mod tests {
         for (weights, j1, j2, p3, printed, best) in rows {
             let found = [
                 weights.of_waiting(2, Span(2)),
-                price(&waiting(1, j2[0], 10.0, j2[1]), 2, p3, &weights),
-                price(&waiting(2, j1[0], 10.0, j1[1]), 2, p3, &weights),
+                delayed(1, j2).price(Span(2), p3, &weights),
+                delayed(2, j1).price(Span(2), p3, &weights),
             ];
             for (found, printed) in found.into_iter().zip(printed) {
                 assert!(found == printed || (found - printed).abs() < 0.0006, "{weights:?}: {found} is not {printed}");

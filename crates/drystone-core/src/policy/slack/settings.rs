@@ -1,6 +1,7 @@
 //! The parameters of slack-based backfilling (Talby & Feitelson 1999, section 4.8) and how texts
 //! give them.
 
+use super::average::CLASSES;
 use super::price::Weights;
 use crate::parts::{self, formula::Formula};
 use crate::policy::planned::{Horizon, Notice};
@@ -38,6 +39,8 @@ pub enum AverageWait {
     Auto,
     /// Estimated so for each class of planned run times by itself: up to 10 min, 1 h, 8 h, more.
     ByLength,
+    /// This many seconds in each of these classes.
+    GivenByLength([f64; CLASSES]),
 }
 
 /// Procedure for a job that ends before its time.
@@ -116,6 +119,9 @@ impl Settings {
             slack_factor: args.get("sf")?,
             average_wait: match args.text("awt") {
                 "length" => AverageWait::ByLength,
+                text if text.contains('/') => AverageWait::GivenByLength(by_length(text).ok_or_else(|| {
+                    args.error("awt: an average wait is above 0 s, in each class of run times".to_string())
+                })?),
                 _ => args.unless("auto", "awt")?.map_or(AverageWait::Auto, AverageWait::Given),
             },
             order: order(args)?,
@@ -131,6 +137,12 @@ impl Settings {
             tick: args.choose("tick", &ticks)?,
         })
     }
+}
+
+/// One average wait per class of run times.
+fn by_length(text: &str) -> Option<[f64; CLASSES]> {
+    let seconds = |number: &str| number.trim().parse().ok().filter(|&seconds: &f64| seconds > 0.0);
+    text.split('/').map(seconds).collect::<Option<Vec<f64>>>()?.try_into().ok()
 }
 
 /// Values of the order of displaced jobs.

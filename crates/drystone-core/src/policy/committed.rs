@@ -1,0 +1,256 @@
+//! A queue whose head is chosen once: the scheduler of environments in which an agent picks the next
+//! job, as RLScheduler (Zhang et al. 2020) has it.
+//!
+//! The job that an order puts first heads the queue until it starts, whatever arrives meanwhile. The
+//! time at which it could start is computed when it is chosen, and stays. Others may overtake only
+//! if they end before that time: not at it, and not beside the head.
+//!
+//! The simulators of such environments go from event to event: arrivals of an instant before its
+//! ends, each by itself, and one look at the queue after each. So does this policy; only while jobs
+//! overtake can that be told from one pass an instant.
+
+use super::ranking::{self, account, bring_up_to_date, moment, shares_for};
+use super::{Actions, Event, Kind, Param, Policy, Takes, Variant, View, Why};
+use crate::model::{JobId, Procs, Time};
+use crate::parts::formula::Shares;
+use crate::parts::{Order, Waiting, more_expanded};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+
+/// Beginning of the submit times that orders see.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+enum Zero {
+    /// The first job.
+    FirstJob,
+    /// The time zero of the log: a window of it has the submit times of the whole.
+    Log,
+}
+
+/// An event that the queue has not seen yet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+struct Unseen {
+    at: Time,
+    job: JobId,
+    /// Processors that the job gave back, and when it was expected to; nothing for an arrival.
+    ended: Option<(Procs, Time)>,
+}
+
+/// A queue with a head that stays.
+///
+/// Choosing a head costs O(w log w) over w waiting jobs, and so does a look at those that might
+/// overtake.
+#[derive(Serialize, Deserialize)]
+struct CommittedQueue {
+    order: Order,
+    /// Order in which others are tried; nothing where none may overtake.
+    backfill: Option<Order>,
+    zero: Zero,
+    waiting: BTreeSet<JobId>,
+    /// The head, and the time before which others must end.
+    head: Option<(JobId, Time)>,
+    /// Running jobs in the order of their starts.
+    started: Vec<JobId>,
+    unseen: Vec<Unseen>,
+    /// Kept where a formula asks for it.
+    shares: Option<Shares>,
+}
+
+/// Resources as the queue knows them while it goes from event to event.
+struct Instant {
+    free: Procs,
+    /// Running jobs by what is known of their ends: those that have ended but were not seen to, and
+    /// those that this pass started, included.
+    ends: Vec<(Time, Procs)>,
+}
+
+impl CommittedQueue {
+    /// Waiting jobs in an order, as of now.
+    fn sorted(&mut self, order: &Order, view: &View<'_>) -> Vec<Waiting> {
+        let mut jobs: Vec<Waiting> = match (&self.zero, order) {
+            (_, Order::Formula(formula)) => {
+                if let Some(shares) = &mut self.shares {
+                    bring_up_to_date(shares, view);
+                }
+                let mut moment = moment(self.waiting.len(), self.shares.as_ref(), view);
+                let shift = if self.zero == Zero::Log { (view.origin() - Time::ZERO).as_f64() } else { 0.0 };
+                moment.now += shift;
+                let place = |&id: &JobId| {
+                    let prediction = view.prediction(id);
+                    let mut facts = ranking::facts(id, prediction, view);
+                    facts.submit += shift;
+                    let job = view.job(id);
+                    let key = formula.place(&facts, &moment);
+                    Waiting { key, prediction, submit: job.submit, id, procs: job.procs }
+                };
+                self.waiting.iter().map(place).collect()
+            }
+            _ => self.waiting.iter().map(|&id| ranking::waiting(order, id, view.prediction(id), view)).collect(),
+        };
+        if *order == Order::Lxf {
+            jobs.sort_by(|a, b| more_expanded(b, a, view.now()).cmp(&more_expanded(a, b, view.now())));
+        } else {
+            jobs.sort_unstable_by_key(Waiting::place);
+        }
+        jobs
+    }
+
+    fn start(&mut self, job: &Waiting, why: Why, instant: &mut Instant, view: &View<'_>, actions: &mut Actions) {
+        instant.free -= job.procs;
+        instant.ends.push((view.now().saturating_add(job.prediction), job.procs));
+        self.waiting.remove(&job.id);
+        self.started.push(job.id);
+        actions.start(job.id, why);
+    }
+
+    /// Starts what may start after one event.
+    fn look(&mut self, instant: &mut Instant, view: &View<'_>, actions: &mut Actions) {
+        let now = view.now();
+        loop {
+            let (head, until) = match self.head {
+                Some((id, until)) => (ranking::waiting(&Order::Fcfs, id, view.prediction(id), view), until),
+                None => {
+                    let order = self.order.clone();
+                    let Some(&head) = self.sorted(&order, view).first() else { return };
+                    let until = if head.procs > instant.free { instant.enough(head.procs) } else { now };
+                    self.head = Some((head.id, until));
+                    (head, until)
+                }
+            };
+            if head.procs <= instant.free {
+                self.head = None;
+                self.start(&head, Why::Head, instant, view, actions);
+                continue;
+            }
+            if let Some(order) = self.backfill.clone().filter(|_| until > now) {
+                for job in self.sorted(&order, view) {
+                    let fits = job.procs <= instant.free && job.id != head.id;
+                    if fits && now.saturating_add(job.prediction) < until {
+                        self.start(&job, Why::Backfilled, instant, view, actions);
+                    }
+                }
+            }
+            return;
+        }
+    }
+}
+
+impl Instant {
+    /// Returns the time at which so many processors are free, by what is known of ends.
+    fn enough(&mut self, procs: Procs) -> Time {
+        self.ends.sort_unstable();
+        let mut free = self.free;
+        for &(end, given) in &self.ends {
+            free += given;
+            if free >= procs {
+                return end;
+            }
+        }
+        Time::MAX
+    }
+}
+
+impl Policy for CommittedQueue {
+    fn name(&self) -> &str {
+        "committed"
+    }
+
+    fn observe(&mut self, event: Event, view: &View<'_>) {
+        let at = view.now();
+        match event {
+            Event::Arrived(job) => self.unseen.push(Unseen { at, job, ended: None }),
+            Event::Ended { job, predicted_end } => {
+                if let Some(shares) = &mut self.shares {
+                    account(shares, job, view);
+                }
+                self.unseen.push(Unseen { at, job, ended: Some((view.job(job).procs, predicted_end)) });
+            }
+            Event::Cancelled(job) => {
+                self.waiting.remove(&job);
+                self.unseen.retain(|unseen| unseen.job != job);
+                self.head = self.head.filter(|(head, _)| *head != job);
+            }
+            _ => {}
+        }
+    }
+
+    fn decide(&mut self, view: &View<'_>, actions: &mut Actions) {
+        let mut unseen = std::mem::take(&mut self.unseen);
+        let place = |job: JobId| self.started.iter().position(|&other| other == job);
+        unseen.sort_by_cached_key(|event| (event.at, event.ended.is_some(), place(event.job), event.job));
+        let given = |event: &Unseen| event.ended.map(|(procs, end)| (end, procs));
+        let running = view.running().iter().map(|job| (job.end, job.procs));
+        let ends: Vec<(Time, Procs)> = running.chain(unseen.iter().filter_map(given)).collect();
+        let held: Procs = unseen.iter().filter_map(given).map(|(_, procs)| procs).sum();
+        let mut instant = Instant { free: view.free() - held, ends };
+        if unseen.is_empty() {
+            // A head may have been withdrawn.
+            self.look(&mut instant, view, actions);
+        }
+        for event in unseen {
+            match event.ended {
+                None => _ = self.waiting.insert(event.job),
+                Some((procs, end)) => {
+                    instant.free += procs;
+                    self.started.retain(|&job| job != event.job);
+                    if let Some(at) = instant.ends.iter().position(|&known| known == (end, procs)) {
+                        instant.ends.swap_remove(at);
+                    }
+                }
+            }
+            self.look(&mut instant, view, actions);
+        }
+    }
+
+    fn wakes(&self) -> bool {
+        false
+    }
+}
+
+/// A head that stays.
+pub(crate) static COMMITTED: Kind = Kind {
+    name: "committed",
+    summary: "the head of the queue is chosen once and stays until it starts; others overtake only if they end before it could",
+    source: "Zhang, Dai, He, Bao & Xie 2020 (SC): the simulator of RLScheduler",
+    params: &[
+        Param::new("order", "fcfs", &[Order::TAKES], "the order by which the next head is chosen"),
+        Param::new(
+            "backfill",
+            "fcfs",
+            &[Takes::Words(&["none"]), Order::TAKES],
+            "the order in which others are tried; none: no job overtakes",
+        ),
+        Param::new(
+            "submit",
+            "first",
+            &[Takes::Words(&["first", "log"])],
+            "submit times in orders count from the first job, or from the time zero of the log: a window of a log then has the \
+             submit times of the whole",
+        )
+        .study(),
+    ],
+    needs: &[],
+    unnamed: None,
+    variants: &[Variant {
+        name: "rlscheduler2020",
+        sets: "submit=log",
+        meaning: "the simulator of RLScheduler (Zhang et al. 2020): its averages to the last digit",
+    }],
+    build: &|args| {
+        let order = ranking::order(args, "order")?;
+        let backfill = match args.text("backfill") {
+            "none" => None,
+            _ => Some(ranking::order(args, "backfill")?),
+        };
+        let zero = args.choose("submit", &[("first", Zero::FirstJob), ("log", Zero::Log)])?;
+        Ok(Box::new(CommittedQueue {
+            shares: shares_for([&order].into_iter().chain(&backfill)),
+            order,
+            backfill,
+            zero,
+            waiting: BTreeSet::new(),
+            head: None,
+            started: Vec::new(),
+            unseen: Vec::new(),
+        }))
+    },
+};

@@ -1,0 +1,74 @@
+//! Workloads behind rows: a log as the study had it, its months, windows of it, or logs made of its
+//! weeks.
+
+use crate::coverage;
+use crate::run::ReproduceError;
+use crate::study::Resampling;
+use drystone::log::clean::{Options, Study as Cleaning};
+use drystone::log::source;
+use drystone::log::swf::Reader;
+use drystone::log::{self, transform};
+use drystone::model::{Procs, Setting, Workload};
+use std::path::PathBuf;
+
+/// A workload that rows ask for: rows that agree in this share it.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) struct Source {
+    pub(crate) path: PathBuf,
+    pub(crate) cleaning: Option<String>,
+    pub(crate) overrun: Option<String>,
+    pub(crate) take: Option<usize>,
+    pub(crate) from: Option<usize>,
+    pub(crate) windows: Vec<usize>,
+    pub(crate) resample: Option<Resampling>,
+    pub(crate) procs: Option<Procs>,
+    pub(crate) load: Option<String>,
+    pub(crate) months: bool,
+}
+
+/// The workload of a source, or its months, windows or resampled logs, each with its name.
+pub(crate) fn load(source: &Source) -> Result<Vec<(String, Workload)>, ReproduceError> {
+    if source.months {
+        let opened = source::open(&source.path)?;
+        let mut reader = Reader::new(opened.bytes, opened.name)?;
+        let mut records = Vec::new();
+        while let Some(record) = reader.read()? {
+            records.push(record);
+        }
+        let (header, _) = reader.into_header();
+        return Ok(transform::talby1999_months(&header, &records, &log::title(&source.path))?);
+    }
+    let cleaning = source.cleaning.as_deref().and_then(|c| c.parse::<Cleaning>().ok());
+    let mut options = cleaning.map_or_else(Options::default, Cleaning::options);
+    let last = source.windows.iter().copied().max().or(source.from).unwrap_or(0);
+    options.take = source.take.map(|jobs| jobs.saturating_add(last));
+    options.procs = source.procs.or(options.procs);
+    options.load = source.load.as_deref().and_then(|load| load.parse().ok());
+    if let Some(overrun) = source.overrun.as_deref().and_then(|o| o.parse().ok()) {
+        options.overrun = overrun;
+    }
+    let workload = log::load(&source.path, &options)?.workload;
+    if let Some(Resampling { weeks, logs, seed }) = source.resample {
+        let drawn = |at: u64| Ok((format!("seed {}", seed + at), coverage::drawn(&workload, weeks, seed + at)?));
+        return (0..u64::from(logs)).map(drawn).collect();
+    }
+    if !source.windows.is_empty() {
+        let length = source.take.unwrap_or(usize::MAX);
+        let part = |&from: &usize| Ok((from.to_string(), window(&workload, from, length, source)?));
+        return source.windows.iter().map(part).collect();
+    }
+    match source.from {
+        None => Ok(vec![(String::new(), workload)]),
+        Some(from) => Ok(vec![(from.to_string(), window(&workload, from, usize::MAX, source)?)]),
+    }
+}
+
+/// The jobs from this one on, no more than so many.
+fn window(workload: &Workload, from: usize, length: usize, source: &Source) -> Result<Workload, ReproduceError> {
+    let places = from.min(workload.len())..from.saturating_add(length).min(workload.len());
+    if places.is_empty() {
+        return Err(ReproduceError::Window { log: log::title(&source.path), from, jobs: workload.len() });
+    }
+    let setting = Setting { name: "from".to_string(), value: from.to_string() };
+    Ok(transform::piece(workload, places, setting)?)
+}
