@@ -57,7 +57,8 @@ pub fn run(rank: Rank<'_>, backfilling: bool, jobs: &[JobIn], machine: i64) -> V
         };
         loop {
             if head.is_none() {
-                let first = |&a: &usize, &b: &usize| rank(&jobs[a], now).total_cmp(&rank(&jobs[b], now)).then(a.cmp(&b));
+                let first =
+                    |&a: &usize, &b: &usize| rank(&jobs[a], now).total_cmp(&rank(&jobs[b], now)).then(a.cmp(&b));
                 let Some(job) = waiting.iter().copied().min_by(first) else { break };
                 assert!(jobs[job].procs <= machine, "job {job} does not fit the machine");
                 head = Some((job, free_by_estimates(jobs[job].procs, free, &running, jobs).unwrap_or(now)));

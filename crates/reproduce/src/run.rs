@@ -329,7 +329,10 @@ fn settings(table: &Table, row: &RowSpec) -> BTreeMap<&'static str, String> {
         ("platform", table.platform.as_ref().map(|text| text.trim().replace('\n', ", "))),
         ("months", table.months.then(|| "apart".to_string())),
         ("month", row.month.clone()),
-        ("monthly", (!row.monthly.is_empty()).then(|| listed(row.monthly.iter().map(|(m, p)| format!("{m}: {p}")), "; "))),
+        (
+            "monthly",
+            (!row.monthly.is_empty()).then(|| listed(row.monthly.iter().map(|(m, p)| format!("{m}: {p}")), "; ")),
+        ),
         ("load", row.load.clone()),
         ("trim", Some(trim.to_string())),
         ("baseline", row.baseline.clone()),

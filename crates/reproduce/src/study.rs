@@ -271,7 +271,10 @@ impl Study {
         }
         for column in &table.columns {
             if column.measure.of_price() != row.price.is_some() {
-                return Some(format!("`{}`: a row with a `price` is measured by slack-price, no other is", column.measure));
+                return Some(format!(
+                    "`{}`: a row with a `price` is measured by slack-price, no other is",
+                    column.measure
+                ));
             }
             if column.measure.of_schedule() && row.policy.is_none() {
                 return Some(format!("`{}` needs a policy", column.measure));

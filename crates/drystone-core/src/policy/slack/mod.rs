@@ -469,7 +469,11 @@ pub(crate) static SLACK: Kind = Kind {
         Param::new(
             "awt",
             "auto",
-            &[Takes::Words(&["auto", "length"]), Takes::Above { above: 0.0, to: f64::MAX }, Takes::Numbers { count: CLASSES }],
+            &[
+                Takes::Words(&["auto", "length"]),
+                Takes::Above { above: 0.0, to: f64::MAX },
+                Takes::Numbers { count: CLASSES },
+            ],
             "average wait of the system in seconds; auto: the mean of the waits so far, of about the last 1,000 jobs; length: \
              so for each class of run times by itself: up to 10 min, 1 h, 8 h, more; four numbers: that of each class",
         ),
