@@ -3,9 +3,9 @@
 use crate::output::file::Output;
 use crate::output::message;
 use crate::output::number::speed;
-use crate::output::visible::visible;
 use drystone::engine::Observer;
 use drystone::model::Ended;
+use drystone_report::document::visible;
 use indicatif::style::ProgressTracker;
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use std::collections::VecDeque;

@@ -1,84 +1,16 @@
-//! The page of what a site can change: the advice, and the trade-off drawn.
+//! Pictures of what a site can change.
 
-use crate::assets;
-use crate::html::{embed, escape, prose};
-use crate::number::{TimeColumn, change, fixed};
-use crate::whatif::{STYLE, class_table};
+use crate::html::escape;
+use crate::number::change;
+use crate::still::Picture;
 use serde_json::Value;
 use std::fmt::Write;
 
-/// The page of what `drystone advise --format json` writes, with its `sentences`: the advice, the
-/// lines to change, the trade-off and the judgements as pictures, everything that was tried, and
-/// the data. It opens without any network and needs no script.
+/// The pictures of what `drystone advise --format json` writes: the trade-off, and what choices
+/// promised against what they were worth.
 #[must_use]
-pub fn advice_page(advised: &Value) -> String {
-    let text = |value: &Value| escape(value.as_str().unwrap_or_default());
-    let title = format!("Advice for {}", text(&advised["workload"]["name"]));
-    let mut main = String::with_capacity(1 << 16);
-    let _ = write!(
-        main,
-        "<header><div><h1>{title}</h1><p class=\"facts\">goal {}</p></div></header>\n<main>\n<section id=\"verdict\"><h2>Advice</h2>\
-         <ul class=\"verdict\">",
-        text(&advised["goal"])
-    );
-    for sentence in advised["sentences"].as_array().into_iter().flatten() {
-        let _ = write!(main, "<li>{}</li>", prose(sentence.as_str().unwrap_or_default()));
-    }
-    main.push_str("</ul>\n");
-    lines(advised, &mut main);
-    payers(advised, &mut main);
-    main.push_str("</section>\n<section id=\"plots\"><h2>The trade-off</h2>");
-    for figure in [trade_off(advised), promises(advised)] {
-        main.push_str(&figure);
-    }
-    main.push_str("</section>\n<section id=\"tables\"><h2>Candidates</h2>");
-    table(advised, &mut main);
-    main.push_str("</section>\n</main>\n");
-    let mut out = String::with_capacity(main.len() + (1 << 16));
-    let _ = write!(
-        out,
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta http-equiv=\"Content-Security-Policy\" \
-         content=\"default-src 'none'; base-uri 'none'; form-action 'none'; style-src 'unsafe-inline'; img-src data:\">\n<meta \
-         name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n<meta \
-         name=\"generator\" content=\"drystone {}\">\n<link rel=\"icon\" href=\"data:,\">\n<title>{title}</title>\n<style>{} {STYLE}</style>\n</head>\n<body>\n{main}<script type=\"application/json\" \
-         id=\"data\">{}</script>\n</body>\n</html>\n",
-        env!("CARGO_PKG_VERSION"),
-        assets::PAGE_CSS,
-        embed(&advised.to_string()),
-    );
-    out
-}
-
-/// The lines of `slurm.conf` to change, where that is recommended.
-fn lines(advised: &Value, out: &mut String) {
-    let settings = &advised["advice"]["settings"];
-    if settings["reason"] != "recommended" {
-        return;
-    }
-    out.push_str("<pre>");
-    for edit in settings["edits"].as_array().into_iter().flatten() {
-        if let Some(place) = edit["replaces"].as_str() {
-            let _ =
-                writeln!(out, "# instead of {}: {}", escape(place), escape(edit["was"].as_str().unwrap_or_default()));
-        }
-        let _ = writeln!(out, "{}", escape(edit["line"].as_str().unwrap_or_default()));
-    }
-    out.push_str("</pre>\n");
-}
-
-/// Classes of jobs that gain from a recommendation or pay for it.
-fn payers(advised: &Value, out: &mut String) {
-    for (kind, title) in [("settings", "the settings"), ("live", "drystone live"), ("limits", "the limits")] {
-        let classes = &advised["pays"][kind];
-        if classes.as_array().is_none_or(Vec::is_empty) {
-            continue;
-        }
-        let _ = write!(
-            out,
-            "<h3>Winners and losers under {title}</h3><p>A job is in one class of each kind, so only the rows of one kind add up.</p>"
-        );
-        class_table(classes, "node-hours", out);
-    }
+pub fn advice_pictures(advised: &Value) -> Vec<Picture> {
+    [trade_off(advised), promises(advised)].into_iter().flatten().collect()
 }
 
 /// Names of the figures, each once, with its place among the values.
@@ -111,10 +43,10 @@ const NOW: &str = "#222222";
 const FAINT: &str = "#9a9a9a";
 
 /// Every candidate by its change of two figures; the site as it is lies where the lines cross.
-fn trade_off(advised: &Value) -> String {
+fn trade_off(advised: &Value) -> Option<Picture> {
     let figures = figures(advised);
     let [(x_at, x_id, x_name, x_now), (y_at, y_id, y_name, y_now), ..] = figures[..] else {
-        return String::new();
+        return None;
     };
     let relative = |now: f64, value: f64| if now > 0.0 { value / now - 1.0 } else { 0.0 };
     let advice = &advised["advice"];
@@ -139,17 +71,18 @@ fn trade_off(advised: &Value) -> String {
         });
     }
     let svg = scatter(&points, (&format!("change of {x_id}"), &format!("change of {y_id}")), false);
-    format!(
-        "<figure><h3>Change of the {} against that of the {}</h3>{svg}<figcaption>Left and down is better than today, where the lines cross. Circles: settings of \
-         Slurm and limits; squares: policies to run live; grey: a guard is broken. What is far off is drawn at the edge. Over all periods, which \
-         include those that choices were made on.</figcaption></figure>",
-        escape(x_name),
-        escape(y_name)
-    )
+    Some(Picture {
+        title: format!("The trade-off: change of the {x_name} against that of the {y_name}"),
+        svg,
+        note: "Left and down is better than today, where the lines cross. Circles: settings of Slurm and limits; squares: \
+               policies to run live; grey: a guard is broken. What is far off is drawn at the edge. Over all periods, which \
+               include those that choices were made on."
+            .to_string(),
+    })
 }
 
 /// The gain of each choice on its own periods, and on the others.
-fn promises(advised: &Value) -> String {
+fn promises(advised: &Value) -> Option<Picture> {
     let mut points = Vec::new();
     for (answer, colour, square) in [("settings", SETTINGS, false), ("live", LIVE, true), ("limits", LIMITS, false)] {
         for pair in advised["advice"][answer]["judged"]["pairs"].as_array().into_iter().flatten() {
@@ -158,14 +91,16 @@ fn promises(advised: &Value) -> String {
         }
     }
     if points.is_empty() {
-        return String::new();
+        return None;
     }
     let svg = scatter(&points, ("promised where it was chosen", "worth where it was judged"), true);
-    format!(
-        "<figure><h3>Promised and achieved changes</h3>{svg}<figcaption>One point for each choice: the change of the goal on the \
-         half of the periods that it was made on, and on the other half. On the dashed line a promise is kept to the letter; below \
-         zero the choice is better than today.</figcaption></figure>"
-    )
+    Some(Picture {
+        title: "Promised and achieved changes".to_string(),
+        svg,
+        note: "One point for each choice: the change of the goal on the half of the periods that it was made on, and on the \
+               other half. On the dashed line a promise is kept to the letter; below zero the choice is better than today."
+            .to_string(),
+    })
 }
 
 /// Largest value of the axes: a candidate that is three times as bad is as bad as any.
@@ -287,43 +222,6 @@ fn ticks(low: f64, high: f64) -> Vec<f64> {
     (first..=last).map(|at| at as f64 * step).collect()
 }
 
-/// Everything that was tried.
-fn table(advised: &Value, out: &mut String) {
-    let number = |value: &Value| value.as_f64().unwrap_or(0.0);
-    let all = || advised["advice"]["tried"].as_array().into_iter().flatten();
-    // One unit for the times of a column.
-    let columns: Vec<(usize, Option<TimeColumn>)> = figures(advised)
-        .iter()
-        .map(|&(at, ..)| {
-            let seconds = advised["baseline"]["figures"][at]["seconds"] == true;
-            (at, seconds.then(|| TimeColumn::of(&all().map(|tried| number(&tried["values"][at])).collect::<Vec<_>>())))
-        })
-        .collect();
-    out.push_str("<div class=\"frame\"><table><thead><tr><th>candidate</th><th>change of the goal</th>");
-    for ((_, id, name, _), (_, column)) in figures(advised).iter().zip(&columns) {
-        let unit = column.map_or(String::new(), |column| format!(", {}", column.unit.name()));
-        let _ = write!(out, "<th title=\"{}\">{}{unit}</th>", escape(name), escape(id));
-    }
-    out.push_str("<th>guards</th><th>phases</th></tr></thead><tbody>");
-    for tried in all() {
-        let _ = write!(
-            out,
-            "<tr><th scope=\"row\">{}{}</th><td>{}</td>",
-            if tried["live"] == true { "live: " } else { "" },
-            escape(tried["name"].as_str().unwrap_or_default()),
-            change(number(&tried["change"]))
-        );
-        for &(at, column) in &columns {
-            let value = number(&tried["values"][at]);
-            let usual = || fixed(value, if value < 100.0 { 2 } else { 0 });
-            let _ = write!(out, "<td>{}</td>", column.map_or_else(usual, |column| column.text(value)));
-        }
-        let kept = if tried["keeps"] == true { "kept" } else { "broken" };
-        let _ = write!(out, "<td>{kept}</td><td>{}</td></tr>", tried["phases"]);
-    }
-    out.push_str("</tbody></table></div>");
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -341,24 +239,18 @@ mod tests {
 
     #[test]
     fn nothing_of_a_site_gets_out_of_its_place() {
-        let tried = |name: &str, live: bool, values: [f64; 2]| json!({"name": name, "live": live, "change": -0.1, "keeps": true, "phases": 4, "values": values});
-        let page = advice_page(&json!({
-            "workload": {"name": "<b>log</b>"}, "goal": "avgX", "sentences": ["Set <x>."],
-            "baseline": {"figures": [{"figure": "avgX", "name": "slowdown", "value": 10.0, "seconds": false},
-                {"figure": "maxW", "name": "longest wait", "value": 0.0, "seconds": true}]},
-            "pays": {"settings": [{"by": "account", "class": "<c>", "work": 0.5, "jobs": 3, "before": 60.0, "after": 90.0,
-                "difference": 30.0, "interval": [20.0, 40.0], "job_hours": 1.0, "node_hours": 2.0}], "live": [], "limits": []},
+        let tried = |name: &str, live: bool, values: [f64; 2]| json!({"name": name, "live": live, "keeps": true, "values": values});
+        let pictures = advice_pictures(&json!({
+            "baseline": {"figures": [{"figure": "avgX", "name": "slowdown", "value": 10.0},
+                {"figure": "<m>axW", "name": "longest wait", "value": 0.0}]},
             "advice": {
-                "settings": {"reason": "recommended", "best": {"name": "bf_window=<1>"}, "judged": {"pairs": [[-0.2, -0.1]]},
-                    "edits": [{"line": "SchedulerParameters=<1>", "replaces": "slurm.conf:3", "was": "SchedulerParameters=x"}]},
-                "live": {"reason": "nothing_better", "best": null, "judged": {"pairs": []}},
+                "settings": {"best": {"name": "bf_window=<1>"}, "judged": {"pairs": [[-0.2, -0.1]]}},
+                "live": {"best": null, "judged": {"pairs": []}},
                 "tried": [tried("bf_window=<1>", false, [9.0, 5.0]), tried("easy", true, [100.0, 5.0]), tried("as it is", false, [10.0, 0.0])]
             }
         }));
-        assert!(page.contains("SchedulerParameters=&lt;1&gt;") && page.contains("# instead of slurm.conf:3"));
-        assert!(!page.contains("<b>") && !page.contains("=<1>") && !page.contains("NaN"), "{page}");
-        assert_eq!(page.matches("<figure>").count(), 2);
-        assert!(page.contains("Winners and losers under the settings") && page.contains(">&lt;c&gt;</th>"));
-        assert!(page.contains("<th title=\"longest wait\">maxW, s</th>"));
+        assert_eq!(pictures.len(), 2);
+        assert!(pictures.iter().all(|p| !p.svg.contains("<m>") && !p.svg.contains("=<1>") && !p.svg.contains("NaN")));
+        assert!(pictures[0].svg.contains("bf_window=&lt;1&gt;"));
     }
 }

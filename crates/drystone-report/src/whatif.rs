@@ -1,53 +1,19 @@
-//! The page of a changed site: words, curves, and the classes that gain and pay.
+//! Pictures of a changed site: differences, curves, and the classes that gain and pay.
 
-use crate::assets;
-use crate::html::{embed, escape, prose};
-use crate::number::{TimeColumn, duration, fixed, percent};
+use crate::html::escape;
+use crate::number::{duration, fixed};
+use crate::still::Picture;
 use serde_json::Value;
 use std::fmt::Write;
 
-/// The page of the output of `drystone whatif --format json`, with its `sentences`: the verdicts,
-/// mean waits with intervals, the curve over numbers of nodes where there is one, winners and
-/// losers. It opens without any network and needs no script.
+/// The pictures of the output of `drystone whatif --format json`: mean waits with intervals, the
+/// curve over numbers of nodes where there is one, winners and losers.
 #[must_use]
-pub fn whatif_page(result: &Value) -> String {
-    let text = |value: &Value| escape(value.as_str().unwrap_or_default());
-    let title = format!("What-if: {}", text(&result["workload"]["name"]));
-    let mut main = String::with_capacity(1 << 16);
-    let _ = write!(
-        main,
-        "<header><div><h1>{title}</h1><p class=\"facts\">{}</p></div></header>\n<main>\n<section id=\"verdict\"><h2>Verdict</h2>\
-         <ul class=\"verdict\">",
-        text(&result["policy"])
-    );
-    for sentence in result["sentences"].as_array().into_iter().flatten() {
-        let _ = write!(main, "<li>{}</li>", prose(sentence.as_str().unwrap_or_default()));
-    }
-    main.push_str("</ul></section>\n<section id=\"plots\"><h2>Waits</h2>");
-    main.push_str(&differences(result));
-    main.push_str(&curve(result));
-    for alternative in list(&result["alternatives"]) {
-        main.push_str(&payers(alternative));
-    }
-    main.push_str("</section>\n<section id=\"tables\"><h2>Every class of jobs</h2>");
-    let hours = if result["unit"] == "node" { "node-hours" } else { "processor-hours" };
-    for alternative in list(&result["alternatives"]) {
-        table(alternative, hours, &mut main);
-    }
-    main.push_str("</section>\n</main>\n");
-    let mut out = String::with_capacity(main.len() + (1 << 16));
-    let _ = write!(
-        out,
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta http-equiv=\"Content-Security-Policy\" \
-         content=\"default-src 'none'; base-uri 'none'; form-action 'none'; style-src 'unsafe-inline'; img-src data:\">\n<meta \
-         name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n<meta \
-         name=\"generator\" content=\"drystone {}\">\n<link rel=\"icon\" href=\"data:,\">\n<title>{title}</title>\n<style>{} {STYLE}</style>\n</head>\n<body>\n{main}<script type=\"application/json\" \
-         id=\"data\">{}</script>\n</body>\n</html>\n",
-        env!("CARGO_PKG_VERSION"),
-        assets::PAGE_CSS,
-        embed(&result.to_string()),
-    );
-    out
+pub fn whatif_pictures(result: &Value) -> Vec<Picture> {
+    let mut pictures = vec![differences(result)];
+    pictures.extend(curve(result));
+    pictures.extend(list(&result["alternatives"]).filter_map(payers));
+    pictures
 }
 
 const LESS: &str = "#1b7f4b";
@@ -75,7 +41,7 @@ struct Bar<'a> {
 }
 
 /// The difference of every alternative.
-fn differences(result: &Value) -> String {
+fn differences(result: &Value) -> Picture {
     let bars: Vec<Bar<'_>> = list(&result["alternatives"])
         .map(|one| Bar {
             name: one["change"].as_str().unwrap_or_default(),
@@ -89,7 +55,7 @@ fn differences(result: &Value) -> String {
 }
 
 /// The classes with most node-hours of waiting gained or lost, whose interval leaves out zero.
-fn payers(alternative: &Value) -> String {
+fn payers(alternative: &Value) -> Option<Picture> {
     let clear = |class: &&Value| interval(&class["interval"]).is_some_and(|(low, high)| low > 0.0 || high < 0.0);
     let names: Vec<(String, &Value)> = list(&alternative["classes"])
         .filter(clear)
@@ -101,7 +67,7 @@ fn payers(alternative: &Value) -> String {
         })
         .collect();
     if names.is_empty() {
-        return String::new();
+        return None;
     }
     let bars: Vec<Bar<'_>> = names
         .iter()
@@ -109,10 +75,10 @@ fn payers(alternative: &Value) -> String {
         .collect();
     let title = format!("Winners and losers: {}", alternative["change"].as_str().unwrap_or_default());
     let caption = "Difference of the mean wait per class, those with most node-hours of waiting gained or lost first; only clear ones.";
-    figure(&title, &bars, caption)
+    Some(figure(&title, &bars, caption))
 }
 
-fn figure(title: &str, bars: &[Bar<'_>], caption: &str) -> String {
+fn figure(title: &str, bars: &[Bar<'_>], note: &str) -> Picture {
     const ROW: f64 = 24.0;
     const LEFT: f64 = 300.0;
     const RIGHT: f64 = 90.0;
@@ -181,7 +147,7 @@ fn figure(title: &str, bars: &[Bar<'_>], caption: &str) -> String {
         height - 22.0,
         height - 8.0
     );
-    format!("<figure><h3>{}</h3>{svg}<figcaption>{}</figcaption></figure>", escape(title), escape(caption))
+    Picture { title: title.to_string(), svg, note: note.to_string() }
 }
 
 fn shortened(name: &str) -> String {
@@ -192,7 +158,7 @@ fn shortened(name: &str) -> String {
 }
 
 /// Mean wait by number of nodes.
-fn curve(result: &Value) -> String {
+fn curve(result: &Value) -> Option<Picture> {
     const HEIGHT: f64 = 360.0;
     const LEFT: f64 = 80.0;
     const RIGHT: f64 = 30.0;
@@ -210,7 +176,7 @@ fn curve(result: &Value) -> String {
         })
         .collect();
     if points.is_empty() {
-        return String::new();
+        return None;
     }
     points.push((0.0, before, None));
     points.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -264,89 +230,14 @@ fn curve(result: &Value) -> String {
         WIDTH / 2.0,
         HEIGHT - 6.0
     );
-    format!(
-        "<figure><h3>Mean wait by size of the machine</h3>{svg}<figcaption>The same jobs on each machine, with the intervals of the \
-         differences. {}</figcaption></figure>",
-        prose(result["curve"]["sentence"].as_str().unwrap_or_default())
-    )
-}
-
-/// Every class of an alternative, and its notes.
-fn table(alternative: &Value, hours: &str, out: &mut String) {
-    let _ = write!(out, "<h3><code>{}</code></h3>", escape(alternative["change"].as_str().unwrap_or_default()));
-    class_table(&alternative["classes"], hours, out);
-    for note in list(&alternative["notes"]).chain(list(&alternative["warnings"])) {
-        let _ = write!(out, "<p>{}</p>", prose(note.as_str().unwrap_or_default()));
-    }
-}
-
-/// Style of tables of classes, and of drawings that scroll on a phone and turn dark.
-pub(crate) const STYLE: &str = "figure svg { width: 100%; min-width: 40rem; height: auto; background: #fff; } #plots figure { \
-    margin: 0 0 1.8rem; overflow-x: auto; } tbody th[scope=row], tbody th[scope=rowgroup] { text-align: left; } tbody \
-    th[scope=row] { font-weight: 400; min-width: 11rem; overflow-wrap: break-word; } thead th:first-child { text-align: left; } td { white-space: nowrap; } @media \
-    (prefers-color-scheme: dark) { figure svg { filter: invert(.92) hue-rotate(180deg); } }";
-
-/// Classes of jobs, kind by kind: the rows of a kind add up to all jobs.
-pub(crate) fn class_table(classes: &Value, hours: &str, out: &mut String) {
-    // One unit for all times of the table, and as many decimals as its differences need.
-    let all = || list(classes);
-    let waits: Vec<f64> = all().flat_map(|class| [number(&class["before"]), number(&class["after"])]).collect();
-    let column = TimeColumn::in_unit(TimeColumn::of(&waits).unit, &[]);
-    let ends = |class: &Value| interval(&class["interval"]).map_or([0.0; 2], |(low, high)| [low, high]);
-    let differences: Vec<f64> =
-        all().flat_map(|class| [[number(&class["difference"]); 2], ends(class)].concat()).collect();
-    let difference_column = TimeColumn::in_unit(column.unit, &differences);
-    let mut kinds: Vec<&str> = Vec::new();
-    for by in all().filter_map(|class| class["by"].as_str()) {
-        if !kinds.contains(&by) {
-            kinds.push(by);
-        }
-    }
-    let _ = write!(
-        out,
-        "<div class=\"frame\"><table><thead><tr><th scope=\"col\">class</th><th>jobs</th><th>of work</th><th>mean wait before, \
-         {unit}</th><th>after, {unit}</th><th>difference, {unit}</th><th>interval, {unit}</th><th>job-hours waited</th><th>{hours} waited</th></tr></thead>",
-        unit = column.unit.name()
-    );
-    for kind in kinds {
-        let _ = write!(out, "<tbody><tr><th scope=\"rowgroup\" colspan=\"9\">By {}</th></tr>", escape(kind));
-        rows(all().filter(|class| class["by"] == kind), (column, difference_column), out);
-        out.push_str("</tbody>");
-    }
-    out.push_str("</table></div>");
-}
-
-/// The rows of classes, with columns for waits and for differences.
-fn rows<'a>(classes: impl Iterator<Item = &'a Value>, columns: (TimeColumn, TimeColumn), out: &mut String) {
-    let (column, differences) = columns;
-    let whole = |value: f64| {
-        let text = fixed(value.abs(), 0);
-        match value {
-            _ if text == "0" => text,
-            v if v < 0.0 => format!("−{text}"),
-            _ => format!("+{text}"),
-        }
-    };
-    for class in classes {
-        let name = class["class"].as_str().unwrap_or_default();
-        let difference = number(&class["difference"]);
-        let signed = |value: f64| differences.signed(value).replace('-', "−");
-        let around = interval(&class["interval"])
-            .map_or("-".to_string(), |(low, high)| format!("{} to {}", signed(low), signed(high)));
-        let _ = write!(
-            out,
-            "<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>",
-            escape(name),
-            fixed(number(&class["jobs"]), 0),
-            percent(Some(number(&class["work"])), 1),
-            column.text(number(&class["before"])),
-            column.text(number(&class["after"])),
-            signed(difference),
-            around,
-            whole(number(&class["job_hours"])),
-            whole(number(&class["node_hours"]))
-        );
-    }
+    Some(Picture {
+        title: "Mean wait by size of the machine".to_string(),
+        svg,
+        note: format!(
+            "The same jobs on each machine, with the intervals of the differences. {}",
+            result["curve"]["sentence"].as_str().unwrap_or_default()
+        ),
+    })
 }
 
 #[cfg(test)]
@@ -358,19 +249,14 @@ mod tests {
     fn nothing_of_a_site_gets_out_of_its_place() {
         let class = json!({"by": "account", "class": "<a>", "work": 0.5, "jobs": 3, "before": 60.0, "after": 30.0, "difference": -30.0,
             "interval": [-40.0, -20.0], "job_hours": -1.0, "node_hours": -2.0});
-        let page = whatif_page(&json!({
+        let pictures = whatif_pictures(&json!({
             "workload": {"name": "<b>log</b>"}, "policy": "easy", "sentences": ["Set <x>."], "before": {"wait_mean": 60.0},
             "alternatives": [{"change": "nodes <g>:+8", "wait": {"difference": -30.0, "interval": [-40.0, -20.0]}, "classes": [class],
                 "notes": ["<n>"], "warnings": []}],
             "curve": {"points": [{"more": 8.0, "wait": 30.0, "difference": -30.0, "interval": [-40.0, -20.0]}], "enough": null}
         }));
-        assert!(
-            !page.contains("<b>")
-                && !page.contains("<a>")
-                && !page.contains("<g>")
-                && !page.contains("<n>")
-                && !page.contains("NaN")
-        );
-        assert_eq!(page.matches("<figure>").count(), 3);
+        assert_eq!(pictures.len(), 3);
+        assert!(pictures.iter().all(|picture| !picture.svg.contains("<a>") && !picture.svg.contains("<g>")));
+        assert!(pictures.iter().all(|picture| !picture.svg.contains("NaN")));
     }
 }

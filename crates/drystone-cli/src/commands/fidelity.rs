@@ -13,6 +13,7 @@ use crate::output::flat::Rows;
 use crate::output::{self, Printable, ReportFile, message};
 use crate::progress::Progress;
 use crate::site;
+use drystone_report::{PICTURE_WIDTH, StillPage, draw_fidelity};
 use drystone_site::fidelity::{Fidelity, ReplayError, Settings, fidelity as measure};
 use serde::Serialize;
 use std::sync::atomic::AtomicBool;
@@ -113,6 +114,18 @@ impl Printable for Found {
 
     fn page(&self) -> Result<String, Failure> {
         let data = serde_json::to_value(&self.fidelity).map_err(Failure::usage)?;
-        drystone_report::fidelity_page(&data).map_err(Failure::usage)
+        let page = StillPage {
+            title: &format!("{} replayed under {}", self.fidelity.site, self.fidelity.policy),
+            subject: "",
+            verdict: &self.fidelity.verdict,
+            pictures: draw_fidelity(&data, PICTURE_WIDTH)
+                .map_err(Failure::usage)?
+                .into_iter()
+                .map(Into::into)
+                .collect(),
+            details: &self.document(),
+            data: &data,
+        };
+        Ok(page.html())
     }
 }

@@ -1,6 +1,6 @@
 //! The orders that policies take, for people: names, and the language of formulas.
 
-use crate::output::document::{Document, Table};
+use crate::output::document::{Document, DocumentTable};
 use drystone::parts::formula::{FACTORS, FUNCTIONS, NAMED, VARIABLES, VARIANTS};
 use serde::Serialize;
 
@@ -60,7 +60,7 @@ pub(crate) fn orders() -> Orders {
 pub(crate) fn describe(document: &mut Document) {
     let orders = orders();
     document.heading("Named orders (smallest value first)");
-    let mut table = Table::new(["order", "formula", "description", "source"]).texts(&[0, 1, 2, 3]);
+    let mut table = DocumentTable::new(["order", "formula", "description", "source"]).texts(&[0, 1, 2, 3]);
     for order in &orders.named {
         table.row(vec![order.name.into(), order.formula.as_str().into(), order.summary.into(), order.source.into()]);
     }
@@ -70,12 +70,12 @@ pub(crate) fn describe(document: &mut Document) {
     let factors = orders.multifactor.iter().map(|f| format!("{}: {}", f.name, f.meaning)).collect::<Vec<_>>();
     document.text(format!("multifactor(age=1000,...) is a weighted sum, largest first. {}.", factors.join("; ")));
     document.heading("Formulas");
-    let mut table = Table::new(["name", "unit", "meaning"]).texts(&[0, 1, 2]);
+    let mut table = DocumentTable::new(["name", "unit", "meaning"]).texts(&[0, 1, 2]);
     for variable in &orders.variables {
         table.row(vec![variable.name.into(), variable.unit.unwrap_or("").into(), variable.meaning.into()]);
     }
     document.table(table);
-    let mut table = Table::new(["function", "meaning"]).texts(&[0, 1]);
+    let mut table = DocumentTable::new(["function", "meaning"]).texts(&[0, 1]);
     for function in &orders.functions {
         table.row(vec![function.name.into(), function.meaning.into()]);
     }

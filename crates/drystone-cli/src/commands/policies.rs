@@ -5,7 +5,7 @@ use super::parameters::ParamEntry;
 use super::predictors::{self, PredictorEntry};
 use crate::args::{InfoFormat, PoliciesArgs};
 use crate::exit::{DONE, Failure, Outcome};
-use crate::output::document::{Document, Table};
+use crate::output::document::{Document, DocumentTable};
 use crate::output::{self, stdout};
 use drystone::policy::{ALIASES, Alias, COMMON, Kind, Level, Param, PolicySpec, kinds};
 use serde::Serialize;
@@ -130,13 +130,13 @@ fn heading(level: Level) -> &'static str {
 fn names(listing: &Listing) -> Document {
     let mut document = Document::default();
     document.heading("Policies");
-    let mut table = Table::new(["name", "description"]).texts(&[0, 1]);
+    let mut table = DocumentTable::new(["name", "description"]).texts(&[0, 1]);
     for kind in &listing.policies {
         table.row(vec![kind.name.into(), kind.summary.into()]);
     }
     document.table(table);
     document.heading("Short names");
-    let mut table = Table::new(["name", "description"]).texts(&[0, 1]);
+    let mut table = DocumentTable::new(["name", "description"]).texts(&[0, 1]);
     for alias in &listing.aliases {
         table.row(vec![alias.name.into(), alias.summary.into()]);
     }
@@ -148,14 +148,15 @@ fn names(listing: &Listing) -> Document {
 fn everything(listing: &Listing) -> Document {
     let mut document = Document::default();
     document.heading("Policies");
-    let mut table = Table::new(["name", "description", "source"]).texts(&[0, 1, 2]);
+    let mut table = DocumentTable::new(["name", "description", "source"]).texts(&[0, 1, 2]);
     for kind in &listing.policies {
         table.row(vec![kind.name.into(), kind.summary.into(), kind.source.into()]);
     }
     document.table(table);
     short_names(listing, &mut document);
     for level in LEVELS {
-        let mut table = Table::new(["policy", "parameter", "default", "meaning", "values"]).texts(&[0, 1, 2, 3, 4]);
+        let mut table =
+            DocumentTable::new(["policy", "parameter", "default", "meaning", "values"]).texts(&[0, 1, 2, 3, 4]);
         let own = listing.policies.iter().flat_map(|kind| kind.parameters.iter().map(|p| (kind.name, p)));
         let common = listing.common_parameters.iter().map(|p| ("every", p));
         for (policy, p) in own.chain(common).filter(|(_, p)| p.level == level.name()) {
@@ -178,7 +179,7 @@ fn details(listing: &Listing) -> Document {
         document.heading(format!("{}: {}", kind.name, kind.summary));
         document.text(format!("Source: {}", kind.source));
         for level in LEVELS {
-            let mut table = Table::new(["parameter", "default", "meaning", "values"]).texts(&[0, 1, 2, 3]);
+            let mut table = DocumentTable::new(["parameter", "default", "meaning", "values"]).texts(&[0, 1, 2, 3]);
             let all = kind.parameters.iter().chain(&listing.common_parameters);
             for p in all.filter(|p| p.level == level.name()) {
                 table.row(vec![p.name.into(), p.default.into(), p.meaning().into(), p.values.as_str().into()]);
@@ -200,7 +201,7 @@ fn short_names(listing: &Listing, document: &mut Document) {
         return;
     }
     document.heading("Short names");
-    let mut table = Table::new(["name", "means", "description"]).texts(&[0, 1, 2]);
+    let mut table = DocumentTable::new(["name", "means", "description"]).texts(&[0, 1, 2]);
     for alias in &listing.aliases {
         table.row(vec![alias.name.into(), alias.means.into(), alias.summary.into()]);
     }
@@ -232,8 +233,8 @@ fn certified(_: &Listing) -> Result<Document, Failure> {
     Err(output::format::without("--certified", "reproduce"))
 }
 
-fn variants_table(listing: &Listing) -> Table {
-    let mut table = Table::new(["variant", "sets", "study"]).texts(&[0, 1, 2]);
+fn variants_table(listing: &Listing) -> DocumentTable {
+    let mut table = DocumentTable::new(["variant", "sets", "study"]).texts(&[0, 1, 2]);
     for variant in listing.policies.iter().flat_map(|k| &k.variants) {
         let sets = if variant.sets.is_empty() { "nothing: the defaults are its choices" } else { variant.sets };
         table.row(vec![variant.policy.clone().into(), sets.into(), variant.meaning.into()]);

@@ -5,7 +5,7 @@ use crate::args::PredictArgs;
 use crate::exit::{DONE, Failure, Outcome};
 use crate::input::Input;
 use crate::meta::{VERSION, WorkloadMeta};
-use crate::output::document::{Document, Table};
+use crate::output::document::{Document, DocumentTable};
 use crate::output::flat::{Row, Rows};
 use crate::output::number::{fixed_or, percent};
 use crate::output::{self, Printable, ReportFile, file, message, report};
@@ -105,7 +105,8 @@ impl Judged {
         let mut document = Document::default();
         document.heading(self.workload.line());
         document.text(self.verdict.join("\n"));
-        let mut table = Table::new(["predictor", "accuracy", "error, min", "p95, min", "from history", "too short"]);
+        let mut table =
+            DocumentTable::new(["predictor", "accuracy", "error, min", "p95, min", "from history", "too short"]);
         for j in &self.predictors {
             let (f, minutes) = (&j.foresight, |s: Option<f64>| fixed_or(s.map(|s| s / 60.0), 1));
             table.row(vec![
@@ -133,7 +134,7 @@ impl Printable for Judged {
             ("settings".to_string(), self.workload.settings.text()),
         ]);
         document.heading("Predictions at arrival, from jobs that had ended by then in the log");
-        let mut table = Table::new(["predictor", "coverage", "accuracy", "median", "under-predicted"]);
+        let mut table = DocumentTable::new(["predictor", "coverage", "accuracy", "median", "under-predicted"]);
         for j in &self.predictors {
             let f = &j.foresight;
             table.row(vec![
@@ -147,7 +148,7 @@ impl Printable for Judged {
         document.table(table);
         for (name, of) in PARTS {
             document.heading(format!("{name}, in minutes"));
-            let mut table = Table::new(["predictor", "jobs", "mean", "median", "p90", "p95", "p99", "max"]);
+            let mut table = DocumentTable::new(["predictor", "jobs", "mean", "median", "p90", "p95", "p99", "max"]);
             for j in &self.predictors {
                 let Summary { count, mean, median, p90, p95, p99, max, .. } = of(&j.foresight).clone();
                 let mut row = vec![j.predictor.clone().into(), output::number::count(count).into()];

@@ -1,7 +1,7 @@
 //! Predictors that `predict=` accepts, as `drystone policies` shows them.
 
 use super::parameters::ParamEntry;
-use crate::output::document::{Document, Table};
+use crate::output::document::{Document, DocumentTable};
 use drystone::parts::predict::{PredictorKind, predictors};
 use serde::Serialize;
 
@@ -36,14 +36,15 @@ pub(super) fn all() -> Vec<PredictorEntry> {
 /// For people.
 pub(super) fn describe(all: &[PredictorEntry], document: &mut Document) {
     document.heading("Predictors, for predict=");
-    let mut table = Table::new(["predictor", "prediction", "source"]).texts(&[0, 1, 2]);
+    let mut table = DocumentTable::new(["predictor", "prediction", "source"]).texts(&[0, 1, 2]);
     for kind in all {
         table.row(vec![kind.name.into(), kind.summary.into(), kind.source.into()]);
     }
     document.table(table);
     document.text("double(PREDICTOR) and times(K,PREDICTOR) multiply the predictions of another one.");
     document.heading("Parameters of predictors");
-    let mut table = Table::new(["predictor", "parameter", "default", "meaning", "values"]).texts(&[0, 1, 2, 3, 4]);
+    let mut table =
+        DocumentTable::new(["predictor", "parameter", "default", "meaning", "values"]).texts(&[0, 1, 2, 3, 4]);
     for (kind, p) in all.iter().flat_map(|kind| kind.parameters.iter().map(move |p| (kind, p))) {
         let values = p.values.as_str().into();
         table.row(vec![kind.name.into(), p.name.into(), p.default.into(), p.meaning().into(), values]);

@@ -9,6 +9,7 @@ use crate::output::document::Document;
 use crate::output::flat::Rows;
 use crate::output::{self, Printable, ReportFile, message};
 use crate::site;
+use drystone_report::{PICTURE_WIDTH, StillPage, draw_waits};
 use drystone_site::waits::{Question, Waits, waits as recorded};
 use serde::Serialize;
 
@@ -23,6 +24,9 @@ pub(crate) struct Found {
     #[serde(skip)]
     whole: bool,
 }
+
+/// Groups of each property on a page, at least.
+const PAGE_GROUPS: usize = 50;
 
 pub(crate) fn waits(args: &WaitsArgs) -> Outcome {
     message::be_quiet(args.quiet);
@@ -78,6 +82,14 @@ impl Printable for Found {
 
     fn page(&self) -> Result<String, Failure> {
         let data = serde_json::to_value(&self.waits).map_err(Failure::usage)?;
-        drystone_report::waits_page(&data).map_err(Failure::usage)
+        let page = StillPage {
+            title: &format!("Recorded waits of {}", self.waits.site),
+            subject: "",
+            verdict: &[],
+            pictures: draw_waits(&data, PICTURE_WIDTH).map_err(Failure::usage)?.into_iter().map(Into::into).collect(),
+            details: &document::document(&self.waits, self.top.max(PAGE_GROUPS)),
+            data: &data,
+        };
+        Ok(page.html())
     }
 }

@@ -1,6 +1,6 @@
 //! Excessive waits (`--excess`): beyond which thresholds, and how they are shown.
 
-use super::document::Table;
+use super::document::DocumentTable;
 use super::number::{count, duration, fixed_or, percent, plural};
 use crate::exit::Failure;
 use drystone::metrics::{Report, Threshold};
@@ -49,10 +49,10 @@ pub(crate) fn facts(report: &Report) -> Vec<(String, String)> {
 }
 
 /// A table for each threshold: its heading, and a row for each policy.
-pub(crate) fn tables(results: &[(&str, &Report)]) -> Vec<(String, Table)> {
+pub(crate) fn tables(results: &[(&str, &Report)]) -> Vec<(String, DocumentTable)> {
     let Some((_, first)) = results.first() else { return Vec::new() };
     let table = |at: usize| {
-        let mut table = Table::new(["policy", "jobs", "of those that count", "total, h", "mean, h"]);
+        let mut table = DocumentTable::new(["policy", "jobs", "of those that count", "total, h", "mean, h"]);
         for (policy, report) in results {
             let (e, kept) = (&report.excessive[at], report.trimmed.kept);
             let hours = |seconds: Option<f64>| fixed_or(seconds.map(|s| s / 3600.0), 1);

@@ -1,7 +1,7 @@
 //! Messages for people, on the standard error.
 
-use super::visible::visible;
 use anstyle::{AnsiColor, Style};
+use drystone_report::document::visible;
 use std::cell::RefCell;
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};

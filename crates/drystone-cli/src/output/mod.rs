@@ -12,7 +12,6 @@ pub(crate) mod exports;
 pub(crate) mod file;
 pub(crate) mod flat;
 pub(crate) mod format;
-mod layout;
 pub(crate) mod logs;
 pub(crate) mod message;
 pub(crate) mod plots;
@@ -20,7 +19,6 @@ pub(crate) mod report;
 pub(crate) mod reports;
 pub(crate) mod schedules;
 pub(crate) mod stdout;
-pub(crate) mod visible;
 
 pub(crate) use drystone_report::number;
 #[cfg(feature = "parquet")]
@@ -40,16 +38,16 @@ pub(crate) fn json(value: &impl Serialize) -> Result<Vec<u8>, Failure> {
 
 /// Prints a short document on the standard output, in eighty columns at most.
 pub(crate) fn print_overview(document: &Document) -> Result<(), Failure> {
-    stdout::write(document.for_stdout_within(reports::COLUMNS).as_bytes())
+    stdout::write(document::on_stdout_within(document, reports::COLUMNS).as_bytes())
 }
 
 /// Prints lines on the standard output, in eighty columns at most. What does not fit goes on below
 /// the text behind a line's date or blanks.
 pub(crate) fn print_story(text: &str) -> Result<(), Failure> {
-    stdout::write(layout::story(text, reports::COLUMNS).as_bytes())
+    stdout::write(drystone_report::document::story(text, reports::COLUMNS).as_bytes())
 }
 
 /// Prints a document on the standard output, styled and fitted where that is a terminal.
 pub(crate) fn print_document(document: &Document) -> Result<(), Failure> {
-    stdout::write(document.for_stdout().as_bytes())
+    stdout::write(document::on_stdout(document).as_bytes())
 }

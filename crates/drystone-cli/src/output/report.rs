@@ -1,7 +1,7 @@
 //! A report as tables, facts and columns: what `run` and `compare` print alike.
 
 use super::columns::{self, OVERVIEW};
-use super::document::{Document, Table, Value};
+use super::document::{Document, DocumentTable, TableValue};
 use super::flat::Row;
 use super::message;
 use super::number::{NONE, TimeUnit, count, duration, fixed, fixed_or, in_unit, minutes, percent, plural, speed};
@@ -117,9 +117,9 @@ const STATISTICS: [(&str, Statistic); Metric::STATISTICS.len()] = [
 ];
 
 /// The measures of a report, a row each.
-pub(crate) fn measures(report: &Report) -> Table {
+pub(crate) fn measures(report: &Report) -> DocumentTable {
     let names = STATISTICS.iter().map(|(name, _)| *name);
-    let mut table = Table::new([""].into_iter().chain(names).chain(["worst job"]));
+    let mut table = DocumentTable::new([""].into_iter().chain(names).chain(["worst job"]));
     for measure in Measure::ALL {
         let in_minutes = measure.unit() == Unit::Seconds;
         let name = if in_minutes { format!("{}, min", measure.name()) } else { measure.name().to_string() };
@@ -134,10 +134,10 @@ pub(crate) fn measures(report: &Report) -> Table {
 }
 
 /// Waits, response times and slowdowns, a row each, with few columns.
-pub(crate) fn main_measures(report: &Report) -> Table {
+pub(crate) fn main_measures(report: &Report) -> DocumentTable {
     let statistics: [(&str, Statistic); 4] =
         [("mean", Metric::Mean), ("median", Metric::Median), ("95% within", Metric::P95), ("longest", Metric::Max)];
-    let mut table = Table::new([""].into_iter().chain(statistics.map(|(name, _)| name)));
+    let mut table = DocumentTable::new([""].into_iter().chain(statistics.map(|(name, _)| name)));
     for measure in [Measure::Wait, Measure::Response, Measure::BoundedSlowdown] {
         let unit = TimeUnit::of(Metric::Mean(measure).of(report).unwrap_or(0.0));
         let in_time = measure.unit() == Unit::Seconds;
@@ -466,9 +466,9 @@ pub(crate) fn determined_facts(workload: &WorkloadMeta, experiment: &ExperimentM
 }
 
 /// A table of categories.
-pub(crate) fn categories(categorised: &Categorised) -> Table {
+pub(crate) fn categories(categorised: &Categorised) -> DocumentTable {
     let (heads, beside) = columns::heads(&["category", "jobs"], &OVERVIEW);
-    let mut table = Table::new(heads).beside(&beside);
+    let mut table = DocumentTable::new(heads).beside(&beside);
     for category in &categorised.categories {
         let mut row = vec![category.name.clone(), count(category.measures.get(Measure::Wait).count)];
         row.extend(OVERVIEW.iter().map(|column| (column.show)(column.metric.of_measures(&category.measures))));
@@ -478,7 +478,7 @@ pub(crate) fn categories(categorised: &Categorised) -> Table {
 }
 
 /// A table of pools that are simulated side by side, under each of these policies.
-pub(crate) fn pools(of: &[(Option<String>, &[PoolResult])]) -> Table {
+pub(crate) fn pools(of: &[(Option<String>, &[PoolResult])]) -> DocumentTable {
     let named = of.iter().any(|(name, _)| name.is_some());
     let heads = [
         "pool",
@@ -489,11 +489,11 @@ pub(crate) fn pools(of: &[(Option<String>, &[PoolResult])]) -> Table {
         "mean bounded slowdown",
         "period utilisation",
     ];
-    let mut table = Table::new(named.then_some("policy").into_iter().chain(heads));
+    let mut table = DocumentTable::new(named.then_some("policy").into_iter().chain(heads));
     for (name, pools) in of {
         for pool in *pools {
             let wait = &pool.report.measures.wait;
-            let mut row: Vec<Value> = name.iter().map(|name| name.clone().into()).collect();
+            let mut row: Vec<TableValue> = name.iter().map(|name| name.clone().into()).collect();
             row.extend([
                 pool.name.clone().into(),
                 count(u64::from(pool.procs)).into(),

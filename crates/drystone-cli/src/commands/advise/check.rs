@@ -7,7 +7,7 @@ use crate::exit::{DONE, Failure, Outcome};
 use crate::input::{self, Input};
 use crate::interrupt;
 use crate::meta::{VERSION, WorkloadMeta};
-use crate::output::document::{Document, Table, Tone, Value};
+use crate::output::document::{Document, DocumentTable, TableValue, Tone};
 use crate::output::flat::{Row, Rows};
 use crate::output::number::{TimeColumn, count, fixed, percent};
 use crate::output::{self, Printable, ReportFile};
@@ -160,12 +160,12 @@ impl Printable for Checked {
             count(self.jobs),
             self.workload.name
         ));
-        let mut table = Table::new(["setting", "", "finding"]).texts(&[0, 1, 2]);
+        let mut table = DocumentTable::new(["setting", "", "finding"]).texts(&[0, 1, 2]);
         let (change, fine): (Vec<&HealthRemark>, Vec<&HealthRemark>) =
             self.remarks.iter().partition(|remark| remark.change);
         for remark in change.iter().chain(&fine) {
             let (word, tone) = if remark.change { ("look", Tone::Bad) } else { ("fine", Tone::Faint) };
-            table.row(vec![remark.setting.into(), Value::toned(word, tone), remark.text.clone().into()]);
+            table.row(vec![remark.setting.into(), TableValue::toned(word, tone), remark.text.clone().into()]);
         }
         document.table(table);
         let evidence: Vec<(String, String)> = change
@@ -216,7 +216,7 @@ impl Printable for Checked {
 
 impl Checked {
     /// The differences that suggested settings make.
-    fn worths(&self) -> Table {
+    fn worths(&self) -> DocumentTable {
         let changes: Vec<&PairedChange> = self.worth.iter().filter_map(|worth| worth.wait.as_ref()).collect();
         let waits: Vec<f64> = changes.iter().flat_map(|wait| [wait.before, wait.after]).collect();
         let unit = TimeColumn::of(&waits).unit;
@@ -225,7 +225,7 @@ impl Checked {
             [wait.difference, low, high]
         };
         let column = TimeColumn::in_unit(unit, &changes.iter().flat_map(ends).collect::<Vec<_>>());
-        let mut table = Table::new([
+        let mut table = DocumentTable::new([
             "change".to_string(),
             format!("mean wait now, {}", unit.name()),
             "then".to_string(),
@@ -249,7 +249,7 @@ impl Checked {
                 worth.change.clone().into(),
                 unit.text(Some(wait.before)).into(),
                 unit.text(Some(wait.after)).into(),
-                Value::toned(format!("{}{interval}", column.signed(wait.difference)), tone),
+                TableValue::toned(format!("{}{interval}", column.signed(wait.difference)), tone),
             ]);
         }
         table

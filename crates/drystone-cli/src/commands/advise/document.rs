@@ -1,7 +1,7 @@
 //! The advice for people.
 
 use super::advised::Advised;
-use crate::output::document::{Document, Table, Tone, Value};
+use crate::output::document::{Document, DocumentTable, TableValue, Tone};
 use crate::output::number::{TimeColumn, TimeUnit, bound, change, count, duration, fixed, in_unit, percent, plural};
 use drystone::metrics::Unit;
 use drystone_advise::{Answer, ClassChange, Figure, Reason, Tried};
@@ -17,9 +17,10 @@ enum Way {
 /// Most classes that are listed as gaining or paying.
 const PAYERS: usize = 8;
 /// Most of what was tried that is listed.
-const LISTED: usize = 12;
+pub(super) const LISTED: usize = 12;
 
-pub(super) fn document(advised: &Advised) -> Document {
+/// Everything, with so many of the candidates.
+pub(super) fn document(advised: &Advised, listed: usize) -> Document {
     let mut document = Document::default();
     document.heading(advised.workload.line());
     document.facts(facts(advised));
@@ -38,14 +39,14 @@ pub(super) fn document(advised: &Advised) -> Document {
     }
     if !advice.tried.is_empty() {
         document.heading("Candidates over all periods, best first");
-        document.table(tried(advised));
+        document.table(tried(advised, listed));
     }
     if let [first, .., last] = advice.front.as_slice() {
         document.heading(format!("The trade-off, from the best goal ({first}) to the shortest longest wait ({last})"));
         document.table(front(advised));
     }
     notes(advised).into_iter().for_each(|note| document.text(note));
-    let hidden = advice.tried.len().saturating_sub(LISTED + 3);
+    let hidden = advice.tried.len().saturating_sub(listed.saturating_add(3));
     if hidden > 0 {
         document.text(format!(
             "{} more were tried; --format csv lists them. `goal` is the change of the goal.",
@@ -56,10 +57,10 @@ pub(super) fn document(advised: &Advised) -> Document {
 }
 
 /// The trade-off between the goal and the longest wait.
-fn front(advised: &Advised) -> Table {
+fn front(advised: &Advised) -> DocumentTable {
     let figures = &advised.baseline.figures;
     let place = |id: &str| figures.iter().position(|(name, ..)| name == id);
-    let mut table = Table::new(["what", "goal", "mean wait", "longest wait"]);
+    let mut table = DocumentTable::new(["what", "goal", "mean wait", "longest wait"]);
     for name in &advised.advice.front {
         let Some(one) = advised.advice.tried.iter().find(|one| one.name == *name) else { continue };
         let value =
@@ -117,7 +118,7 @@ fn answer(document: &mut Document, advised: &Advised, (answer, pays): (&Answer, 
         }
     }
     if answer.best.is_some() {
-        let mut table = Table::new(["over all periods", "now", "then", "change", "95% interval"]);
+        let mut table = DocumentTable::new(["over all periods", "now", "then", "change", "95% interval"]);
         for figure in &answer.figures {
             let show = |value| in_unit(Some(value), figure.unit.unwrap_or(Unit::Ratio));
             let tone = match figure.interval {
@@ -129,7 +130,7 @@ fn answer(document: &mut Document, advised: &Advised, (answer, pays): (&Answer, 
                 format!("{} ({})", figure.name, figure.figure).into(),
                 show(figure.before).into(),
                 show(figure.after).into(),
-                Value::toned(change(figure.change), tone),
+                TableValue::toned(change(figure.change), tone),
                 figure.interval.map_or("-".to_string(), interval).into(),
             ]);
         }
@@ -141,12 +142,12 @@ fn answer(document: &mut Document, advised: &Advised, (answer, pays): (&Answer, 
 }
 
 /// Classes of jobs that gain or pay, with their waits.
-pub(super) fn classes(pays: &[ClassChange], most: usize) -> Table {
+pub(super) fn classes(pays: &[ClassChange], most: usize) -> DocumentTable {
     let shown: Vec<&ClassChange> = pays.iter().filter(|class| class.change.sign() != 0).take(most).collect();
     let longest = shown.iter().map(|class| class.change.before.max(class.change.after)).fold(0.0, f64::max);
     let unit = TimeUnit::of(longest);
     let column = TimeColumn::in_unit(unit, &shown.iter().map(|class| class.change.difference).collect::<Vec<_>>());
-    let mut table = Table::new([
+    let mut table = DocumentTable::new([
         "who gains and who pays".to_string(),
         "of work".to_string(),
         format!("wait now, {}", unit.name()),
@@ -165,7 +166,7 @@ pub(super) fn classes(pays: &[ClassChange], most: usize) -> Table {
             name.into(),
             percent(Some(class.work), 0).into(),
             unit.text(Some(class.change.before)).into(),
-            Value::toned(column.signed(class.change.difference), tone),
+            TableValue::toned(column.signed(class.change.difference), tone),
             hours.into(),
         ]);
     }
@@ -297,7 +298,7 @@ pub(super) fn payers(answer: &Answer) -> Option<String> {
     })
 }
 
-fn tried(advised: &Advised) -> Table {
+fn tried(advised: &Advised, listed: usize) -> DocumentTable {
     let figures = &advised.baseline.figures;
     let mut columns = vec!["what".to_string(), "goal".to_string()];
     let mut shown: Vec<usize> = Vec::new();
@@ -310,15 +311,15 @@ fn tried(advised: &Advised) -> Table {
         }
     }
     columns.extend(["guards".to_string(), "phases".to_string()]);
-    let mut table = Table::new(columns);
+    let mut table = DocumentTable::new(columns);
     let all = &advised.advice.tried;
     let baseline = all.iter().position(|tried| tried.name == "as it is");
-    let list = (0..all.len()).filter(|&at| at < LISTED || Some(at) == baseline || at + 2 >= all.len());
+    let list = (0..all.len()).filter(|&at| at < listed || Some(at) == baseline || at + 2 >= all.len());
     for at in list {
         let one: &Tried = &all[at];
-        let mut row: Vec<Value> = vec![one.name.as_str().into(), change(one.change).into()];
+        let mut row: Vec<TableValue> = vec![one.name.as_str().into(), change(one.change).into()];
         row.extend(shown.iter().map(|&at| in_unit(Some(one.values[at]), figures[at].1.unit()).into()));
-        row.push(if one.keeps { "kept".into() } else { Value::toned("broken", Tone::Bad) });
+        row.push(if one.keeps { "kept".into() } else { TableValue::toned("broken", Tone::Bad) });
         // A live policy has no clock of Slurm.
         row.push(if one.live { "-".into() } else { count(one.phases as u64).into() });
         table.row(row);

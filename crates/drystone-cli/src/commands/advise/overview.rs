@@ -3,7 +3,7 @@
 
 use super::advised::Advised;
 use super::document::{classes, line, notes, payers};
-use crate::output::document::{Document, Table, Value};
+use crate::output::document::{Document, DocumentTable, TableValue};
 use crate::output::number::{change, in_unit, percent};
 use crate::output::reports::COLUMNS;
 use drystone::metrics::Unit;
@@ -99,13 +99,14 @@ fn heading(asked: &Asked<'_>) -> &'static str {
 }
 
 /// The figures now and with the best of each way.
-fn effects(asked: &[Asked<'_>], most: usize) -> Option<Table> {
+fn effects(asked: &[Asked<'_>], most: usize) -> Option<DocumentTable> {
     let with: Vec<&Asked<'_>> = asked.iter().filter(|one| one.answer.best.is_some()).collect();
     let first = with.first()?;
-    let mut table = Table::new(["over all periods", "now"].into_iter().chain(with.iter().map(|one| heading(one))));
+    let mut table =
+        DocumentTable::new(["over all periods", "now"].into_iter().chain(with.iter().map(|one| heading(one))));
     for figure in first.answer.figures.iter().take(most) {
         let show = |value: f64| in_unit(Some(value), figure.unit.unwrap_or(Unit::Ratio));
-        let mut row: Vec<Value> = vec![figure.name.as_str().into(), show(figure.before).into()];
+        let mut row: Vec<TableValue> = vec![figure.name.as_str().into(), show(figure.before).into()];
         for one in &with {
             let other = one.answer.figures.iter().find(|other| other.figure == figure.figure);
             row.push(other.map_or("-".to_string(), |f| after(&show(f.before), show(f.after), f.change)).into());

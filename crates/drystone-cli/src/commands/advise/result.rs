@@ -6,10 +6,11 @@ use crate::exit::Failure;
 use crate::output::Printable;
 use crate::output::document::Document;
 use crate::output::flat::Rows;
+use drystone_report::{StillPage, advice_pictures};
 
 impl Printable for Advised {
     fn document(&self) -> Document {
-        document::document(self)
+        document::document(self, document::LISTED)
     }
 
     fn overview(&self) -> Option<Document> {
@@ -22,7 +23,16 @@ impl Printable for Advised {
 
     fn page(&self) -> Result<String, Failure> {
         let mut data = serde_json::to_value(self).map_err(Failure::usage)?;
-        data["sentences"] = document::sentences(self).into();
-        Ok(drystone_report::advice_page(&data))
+        let sentences = document::sentences(self);
+        data["sentences"] = sentences.clone().into();
+        let page = StillPage {
+            title: &format!("Advice for {}", self.workload.name),
+            subject: &format!("goal {}", self.goal),
+            verdict: &sentences,
+            pictures: advice_pictures(&data),
+            details: &document::document(self, usize::MAX),
+            data: &data,
+        };
+        Ok(page.html())
     }
 }

@@ -2,7 +2,7 @@
 
 use super::result::CompareResult;
 use super::simulate::Done;
-use crate::output::document::{Document, Table, Value};
+use crate::output::document::{Document, DocumentTable, TableValue};
 use crate::output::number::{NONE, count, fixed_or, minutes, percent};
 use drystone::metrics::measures::slowdown_ratio;
 use drystone::metrics::{Categorised, Measure, SlowdownRatios, Summary};
@@ -50,10 +50,11 @@ pub(super) fn slowdown_ratios(result: &CompareResult, document: &mut Document) {
     }
     plain_ratios(result, document);
     document.heading(format!("Ratio of bounded slowdowns against {}: above 0 is better", result.baseline));
-    let mut table = Table::new(["policy", "overall", "up to 100 s", "up to 1,000 s", "up to 10,000 s", "longer"]);
+    let mut table =
+        DocumentTable::new(["policy", "overall", "up to 100 s", "up to 1,000 s", "up to 10,000 s", "longer"]);
     for (name, ratios) in &result.ratios {
-        let mut row: Vec<Value> = vec![marked(result, name).into(), fixed_or(ratios.bounded, 3).into()];
-        row.extend(ratios.bounded_classes.iter().map(|&ratio| Value::from(fixed_or(ratio, 3))));
+        let mut row: Vec<TableValue> = vec![marked(result, name).into(), fixed_or(ratios.bounded, 3).into()];
+        row.extend(ratios.bounded_classes.iter().map(|&ratio| TableValue::from(fixed_or(ratio, 3))));
         table.row(row);
     }
     document.table(table);
@@ -67,11 +68,18 @@ fn marked(result: &CompareResult, policy: &str) -> String {
 
 fn plain_ratios(result: &CompareResult, document: &mut Document) {
     document.heading(format!("Ratio of slowdowns against {}: above 0 is better", result.baseline));
-    let mut table =
-        Table::new(["policy", "overall", "up to 100 s", "up to 1,000 s", "up to 10,000 s", "longer", "worse batches"]);
+    let mut table = DocumentTable::new([
+        "policy",
+        "overall",
+        "up to 100 s",
+        "up to 1,000 s",
+        "up to 10,000 s",
+        "longer",
+        "worse batches",
+    ]);
     for (name, ratios) in &result.ratios {
-        let mut row: Vec<Value> = vec![marked(result, name).into(), fixed_or(ratios.overall, 3).into()];
-        row.extend(ratios.classes.iter().map(|&ratio| Value::from(fixed_or(ratio, 3))));
+        let mut row: Vec<TableValue> = vec![marked(result, name).into(), fixed_or(ratios.overall, 3).into()];
+        row.extend(ratios.classes.iter().map(|&ratio| TableValue::from(fixed_or(ratio, 3))));
         let worse = ratios.batches.iter().flatten().filter(|&&ratio| ratio < 0.0).count();
         let batches = ratios.batches.len();
         row.push(if batches == 0 { NONE.into() } else { format!("{worse} of {batches}").into() });
@@ -95,7 +103,7 @@ pub(super) fn delays(result: &CompareResult, document: &mut Document) {
         return;
     }
     document.heading("Delays beyond the first reservation");
-    let mut table = Table::new([
+    let mut table = DocumentTable::new([
         "policy",
         "jobs with a reservation",
         "error, min",
@@ -132,7 +140,7 @@ pub(super) fn categories(result: &CompareResult, document: &mut Document) {
         for measure in USUAL.iter().chain(more) {
             document.heading(format!("By {}: {}", categorised.scheme.name(), measure.1));
             let names = result.results.iter().map(|r| r.policy.text.as_str());
-            let mut table = Table::new(["category", "jobs"].into_iter().chain(names));
+            let mut table = DocumentTable::new(["category", "jobs"].into_iter().chain(names));
             for row in category_rows(&all, *measure) {
                 table.row(row);
             }
@@ -150,14 +158,15 @@ fn category_ratios(result: &CompareResult, all: &[&Categorised], document: &mut 
     let Some(base) = at.and_then(|at| all.get(at)).filter(|_| all.len() > 1) else { return };
     document.heading(format!("By {}: ratio of slowdowns against {}", base.scheme.name(), result.baseline));
     let others = || result.results.iter().zip(all).filter(|(one, _)| one.policy.text != result.baseline);
-    let mut table = Table::new(["category", "jobs"].into_iter().chain(others().map(|(one, _)| &*one.policy.text)));
+    let mut table =
+        DocumentTable::new(["category", "jobs"].into_iter().chain(others().map(|(one, _)| &*one.policy.text)));
     let mean = |of: &Categorised, key: i64| of.get(key).and_then(|c| c.measures.get(Measure::Slowdown).mean);
     for category in &base.categories {
         let single = mean(base, category.key);
-        let mut row: Vec<Value> = vec![category.name.as_str().into(), count(category.measures.wait.count).into()];
+        let mut row: Vec<TableValue> = vec![category.name.as_str().into(), count(category.measures.wait.count).into()];
         row.extend(others().map(|(_, of)| {
             let ratio = single.zip(mean(of, category.key)).and_then(|(single, other)| slowdown_ratio(single, other));
-            Value::from(fixed_or(ratio, 3))
+            TableValue::from(fixed_or(ratio, 3))
         }));
         table.row(row);
     }
@@ -173,7 +182,7 @@ pub(super) fn at_loads(result: &CompareResult, document: &mut Document) {
         for measure in AT_LOADS {
             document.heading(format!("At other loads, by {}: {}", categorised.scheme.name(), measure.1));
             let names = result.results.iter().map(|r| r.policy.text.as_str());
-            let mut table = Table::new(["factor", "category", "jobs"].into_iter().chain(names)).texts(&[1]);
+            let mut table = DocumentTable::new(["factor", "category", "jobs"].into_iter().chain(names)).texts(&[1]);
             for factor in &factors {
                 let points = result.loads.iter().filter(|point| point.factor == *factor);
                 let all: Vec<&Categorised> = points.filter_map(|point| point.categories.get(at)).collect();
@@ -187,7 +196,7 @@ pub(super) fn at_loads(result: &CompareResult, document: &mut Document) {
 }
 
 /// Rows of one measure: name, jobs, and a value per policy.
-fn category_rows(all: &[&Categorised], (measure, _, value, scale): OfCategory) -> Vec<Vec<Value>> {
+fn category_rows(all: &[&Categorised], (measure, _, value, scale): OfCategory) -> Vec<Vec<TableValue>> {
     // Trimming may leave a category to one policy and not to another.
     let mut categories: Vec<(i64, &str)> =
         all.iter().flat_map(|c| &c.categories).map(|c| (c.key, c.name.as_str())).collect();
@@ -198,7 +207,7 @@ fn category_rows(all: &[&Categorised], (measure, _, value, scale): OfCategory) -
         let jobs = all.iter().find_map(|c| c.get(key)).map_or(0, |c| c.measures.get(measure).count);
         let of = |c: &&Categorised| {
             let value = c.get(key).and_then(|c| value(c.measures.get(measure)));
-            Value::from(fixed_or(value.map(|v| v / scale), digits))
+            TableValue::from(fixed_or(value.map(|v| v / scale), digits))
         };
         [vec![name.into(), count(jobs).into()], all.iter().map(of).collect()].concat()
     };

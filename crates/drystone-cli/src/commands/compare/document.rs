@@ -4,7 +4,7 @@ use super::classes;
 use super::result::{CompareResult, Standing};
 use crate::commands::headroom::result::remark;
 use crate::output::columns::{self, Column, OVERVIEW};
-use crate::output::document::{Document, Table, Tone, Value};
+use crate::output::document::{Document, DocumentTable, TableValue, Tone};
 use crate::output::number::{NONE, bound, change, count, duration, exact_percent, fixed_or, minutes, percent, speed};
 use crate::output::{excess, report};
 use drystone::metrics::{Change, Comparison, LEAST_WEEKS, Measure, Metric, PromisesKept, Report, ResourceUse, Verdict};
@@ -107,10 +107,10 @@ pub(super) fn asked_for(result: &CompareResult, document: &mut Document) {
     }
     if let Some(bracket) = result.headroom.as_ref().filter(|_| !result.whole) {
         document.heading("Mean wait that a better schedule would save");
-        let mut table = Table::new(["policy", "found saves", "at most"]);
+        let mut table = DocumentTable::new(["policy", "found saves", "at most"]);
         for one in &result.results {
-            let mut row: Vec<Value> = vec![one.name().into()];
-            row.extend(bracket.columns(&one.policy.text).map(Value::from));
+            let mut row: Vec<TableValue> = vec![one.name().into()];
+            row.extend(bracket.columns(&one.policy.text).map(TableValue::from));
             table.row(row);
         }
         document.table(table);
@@ -123,24 +123,24 @@ pub(super) fn asked_for(result: &CompareResult, document: &mut Document) {
 }
 
 /// The use of each resource beyond processors under each policy; `None` where there is none.
-fn resources(result: &CompareResult) -> Option<Table> {
+fn resources(result: &CompareResult) -> Option<DocumentTable> {
     // A resource of the machine that no job asks for says nothing about policies.
     let asked = |used: &&ResourceUse| used.jobs > 0;
     let first: Vec<&ResourceUse> = result.results.first()?.report.resources.iter().filter(asked).collect();
     let heads = first.iter().map(|one| format!("{} of {}", one.name, one.unit.show(one.total)));
-    let mut table = Table::new(std::iter::once("policy".to_string()).chain(heads));
+    let mut table = DocumentTable::new(std::iter::once("policy".to_string()).chain(heads));
     for one in &result.results {
-        let mut row: Vec<Value> = vec![one.name().into()];
+        let mut row: Vec<TableValue> = vec![one.name().into()];
         let used = one.report.resources.iter().filter(asked);
-        row.extend(used.map(|used| Value::from(percent(used.utilisation, 1))));
+        row.extend(used.map(|used| TableValue::from(percent(used.utilisation, 1))));
         table.row(row);
     }
     (!first.is_empty()).then_some(table)
 }
 
 /// Simulated jobs per second.
-fn speeds(result: &CompareResult) -> Table {
-    let mut table = Table::new(["policy", "jobs/s"]);
+fn speeds(result: &CompareResult) -> DocumentTable {
+    let mut table = DocumentTable::new(["policy", "jobs/s"]);
     for one in &result.results {
         let jobs = one.timing.map_or_else(|| NONE.to_string(), |timing| speed(timing.jobs_per_second));
         table.row(vec![one.name().into(), jobs.into()]);
@@ -149,7 +149,7 @@ fn speeds(result: &CompareResult) -> Table {
 }
 
 /// The figures of every policy, the best of each column set off.
-fn figures(result: &CompareResult, shown: &[&PolicyResult]) -> Table {
+fn figures(result: &CompareResult, shown: &[&PolicyResult]) -> DocumentTable {
     let timed = result.results.iter().any(|r| r.timing.is_some());
     let (mut heads, beside) = columns::heads(&["policy"], &OVERVIEW);
     heads.push("period utilisation");
@@ -159,13 +159,13 @@ fn figures(result: &CompareResult, shown: &[&PolicyResult]) -> Table {
     if timed {
         heads.push("jobs/s");
     }
-    let mut table = Table::new(heads).beside(&beside);
+    let mut table = DocumentTable::new(heads).beside(&beside);
     for one in shown {
-        let mut row: Vec<Value> = vec![one.name().into()];
+        let mut row: Vec<TableValue> = vec![one.name().into()];
         row.extend(OVERVIEW.iter().map(|column| figure(shown, one, column)));
         row.push(percent(Metric::Utilisation.of(&one.report), 1).into());
         if let Some(bracket) = &result.headroom {
-            row.extend(bracket.columns(&one.policy.text).map(Value::from));
+            row.extend(bracket.columns(&one.policy.text).map(TableValue::from));
         }
         if let Some(timing) = one.timing {
             row.push(speed(timing.jobs_per_second).into());
@@ -176,16 +176,17 @@ fn figures(result: &CompareResult, shown: &[&PolicyResult]) -> Table {
 }
 
 /// A value of a policy, set off where it is the best of its column.
-fn figure(shown: &[&PolicyResult], one: &PolicyResult, column: &Column) -> Value {
+fn figure(shown: &[&PolicyResult], one: &PolicyResult, column: &Column) -> TableValue {
     let value = column.metric.of(&one.report);
     let values = shown.iter().filter_map(|r| column.metric.of(&r.report));
     let is_best = column.best && value == Some(values.fold(f64::INFINITY, f64::min));
-    Value::toned((column.show)(value), if is_best { Tone::Strong } else { Tone::Plain })
+    TableValue::toned((column.show)(value), if is_best { Tone::Strong } else { Tone::Plain })
 }
 
-fn against_baseline(result: &CompareResult) -> Table {
-    let mut table = Table::new(["policy", "mean wait", "mean response", "mean bounded slowdown", "longest wait"])
-        .texts(&[0, 1, 2, 3]);
+fn against_baseline(result: &CompareResult) -> DocumentTable {
+    let mut table =
+        DocumentTable::new(["policy", "mean wait", "mean response", "mean bounded slowdown", "longest wait"])
+            .texts(&[0, 1, 2, 3]);
     for one in &result.results {
         let name = &one.policy.text;
         let Some(changes) = result.changes(name) else { continue };
@@ -203,12 +204,12 @@ fn against_baseline(result: &CompareResult) -> Table {
 }
 
 /// A change with its interval and what they say.
-fn change_value(c: &Change) -> Value {
-    let Some(relative) = c.relative else { return Value::toned(NONE, Tone::Faint) };
+fn change_value(c: &Change) -> TableValue {
+    let Some(relative) = c.relative else { return TableValue::toned(NONE, Tone::Faint) };
     let text = change(relative);
     let Some((low, high)) = c.interval else { return text.into() };
     if c.verdict == Verdict::Same {
-        return Value::toned("same", Tone::Faint);
+        return TableValue::toned("same", Tone::Faint);
     }
     let (word, tone) = match c.verdict {
         Verdict::Better => ("better", Tone::Good),
@@ -216,13 +217,13 @@ fn change_value(c: &Change) -> Value {
         Verdict::InsideReplayError => ("inside replay error", Tone::Faint),
         _ => ("unclear", Tone::Faint),
     };
-    Value::toned(format!("{text} ({} to {}) {word}", bound(low), bound(high)), tone)
+    TableValue::toned(format!("{text} ({} to {}) {word}", bound(low), bound(high)), tone)
 }
 
-fn promises(result: &CompareResult) -> Table {
+fn promises(result: &CompareResult) -> DocumentTable {
     // Trimming leaves no promise out.
     let trimmed = result.results.iter().any(|r| r.report.trimmed.kept < r.report.trimmed.seen);
-    let mut table = Table::new([
+    let mut table = DocumentTable::new([
         "policy",
         if trimmed { "promised, of all jobs" } else { "promised" },
         "broken",
@@ -241,7 +242,7 @@ fn promises(result: &CompareResult) -> Table {
         table.row(vec![
             one.name().into(),
             count(promised).into(),
-            Value::toned(if promised == 0 { NONE.to_string() } else { count(broken) }, broken_tone),
+            TableValue::toned(if promised == 0 { NONE.to_string() } else { count(broken) }, broken_tone),
             worst.map_or_else(|| NONE.to_string(), |w| duration(w.delay().as_f64())).into(),
             minutes(p.and_then(|p| p.difference.mean)).into(),
             minutes(p.and_then(|p| p.difference.median)).into(),
@@ -254,8 +255,8 @@ fn promises(result: &CompareResult) -> Table {
 }
 
 /// Tabulates the effects of the machine on jobs, and the waits that no policy chose.
-fn disruptions(result: &CompareResult) -> Table {
-    let mut table = Table::new([
+fn disruptions(result: &CompareResult) -> DocumentTable {
+    let mut table = DocumentTable::new([
         "policy",
         "capacity up",
         "jobs hit",
@@ -284,8 +285,8 @@ fn disruptions(result: &CompareResult) -> Table {
 }
 
 /// Every policy at every other load.
-fn other_loads(result: &CompareResult) -> Table {
-    let mut table = Table::new([
+fn other_loads(result: &CompareResult) -> DocumentTable {
+    let mut table = DocumentTable::new([
         "factor",
         "offered load",
         "policy",

@@ -4,7 +4,7 @@
 use super::choices::{Choices, find, keeps_the_gain};
 use super::result::CompareResult;
 use super::{verdict, words};
-use crate::output::document::{Document, Table, Tone, Value};
+use crate::output::document::{Document, DocumentTable, TableValue, Tone};
 use crate::output::number::{NONE, TimeUnit, count, duration, exact_percent, fixed, percent, plural, whole_change};
 use drystone::metrics::{Change, LEAST_WEEKS, Measure, Metric, Payer, Verdict, payers};
 use drystone_report::PolicyResult;
@@ -286,7 +286,7 @@ fn order(result: &CompareResult, rows: usize) -> Vec<&PolicyResult> {
     order
 }
 
-fn table(result: &CompareResult, shown: &[&PolicyResult]) -> Table {
+fn table(result: &CompareResult, shown: &[&PolicyResult]) -> DocumentTable {
     let intervals = result.results.iter().any(|one| mean_wait(result, one).is_some_and(|c| c.interval.is_some()));
     let base = result.one(&result.baseline);
     let unit = |of: fn(&PolicyResult) -> Option<f64>| TimeUnit::of(base.and_then(of).unwrap_or(0.0));
@@ -307,7 +307,7 @@ fn table(result: &CompareResult, shown: &[&PolicyResult]) -> Table {
         format!("95% within, {}", units[1].name()),
         format!("longest, {}", units[2].name()),
     ];
-    let mut table = Table::new(heads).texts(&[0, 2, 3]).beside(&[3]);
+    let mut table = DocumentTable::new(heads).texts(&[0, 2, 3]).beside(&[3]);
     let decimals = usize::from(result.results.iter().any(|one| is_fine(mean_wait(result, one))));
     for one in shown {
         let is_base = one.policy.text == result.baseline;
@@ -319,12 +319,12 @@ fn table(result: &CompareResult, shown: &[&PolicyResult]) -> Table {
         );
         // Where the log is too short for any interval, the first line says so.
         let word = if intervals { word } else { "" };
-        let time = |unit: TimeUnit, of: fn(&PolicyResult) -> Option<f64>| Value::from(unit.text(of(one)));
+        let time = |unit: TimeUnit, of: fn(&PolicyResult) -> Option<f64>| TableValue::from(unit.text(of(one)));
         table.row(vec![
-            Value::toned(name, if is_best { Tone::Strong } else { Tone::Plain }),
+            TableValue::toned(name, if is_best { Tone::Strong } else { Tone::Plain }),
             time(units[0], mean),
-            Value::toned(text, tone),
-            Value::toned(word, tone),
+            TableValue::toned(text, tone),
+            TableValue::toned(word, tone),
             time(units[1], p95),
             time(units[2], max),
         ]);

@@ -2,7 +2,7 @@
 
 use crate::meta::WorkloadMeta;
 use crate::output::Printable;
-use crate::output::document::{Document, Table};
+use crate::output::document::{Document, DocumentTable};
 use crate::output::flat::{Row, Rows};
 use crate::output::number::{change, count, fixed, hours, minutes};
 use drystone_evolve::{Found, OnLog, Verdict};
@@ -58,7 +58,7 @@ impl Printable for Evolved {
             ),
         ]);
         document.heading("Formulas by size, on the weeks that they were chosen by (smallest value first)");
-        let mut table = Table::new(["parts", &self.objective, "guard exceeded by", "formula"]).texts(&[3]);
+        let mut table = DocumentTable::new(["parts", &self.objective, "guard exceeded by", "formula"]).texts(&[3]);
         for found in &self.front {
             let excess = if found.score.excess > 0.0 { change(found.score.excess) } else { "-".to_string() };
             table.row(vec![
@@ -128,14 +128,14 @@ pub(super) fn heading(log: &OnLog) -> String {
     }
 }
 
-fn table_of(log: &OnLog) -> Table {
+fn table_of(log: &OnLog) -> DocumentTable {
     let seen = log.seen_weeks > 0;
     let mut columns = vec!["order"];
     if seen {
         columns.extend(["seen weeks", "change"]);
     }
     columns.extend(["unseen weeks", "change", "95% interval", "mean wait, min", "longest wait, h"]);
-    let mut table = Table::new(columns).texts(&[0]);
+    let mut table = DocumentTable::new(columns).texts(&[0]);
     for verdict in &log.verdicts {
         let mut row = vec![verdict.name.as_str().into()];
         if seen {

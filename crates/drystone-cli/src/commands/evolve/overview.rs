@@ -2,7 +2,7 @@
 //! use it.
 
 use super::found::{Evolved, heading};
-use crate::output::document::{Document, Table, Tone, Value};
+use crate::output::document::{Document, DocumentTable, TableValue, Tone};
 use crate::output::number::{change, fixed, hours, minutes};
 use drystone_evolve::{OnLog, Verdict};
 
@@ -67,15 +67,15 @@ fn caution(log: &OnLog) -> Option<String> {
 }
 
 /// The orders on the weeks that were not seen.
-fn table(log: &OnLog) -> Table {
+fn table(log: &OnLog) -> DocumentTable {
     let columns = ["order", "value", "change", "95% interval", "mean wait, min", "longest wait, h"];
-    let mut table = Table::new(columns).texts(&[0]);
+    let mut table = DocumentTable::new(columns).texts(&[0]);
     // The smaller formulas of the front are among the details.
     let smaller = |verdict: &&Verdict| verdict.name.starts_with(EVOLVED) && verdict.name != EVOLVED;
     for verdict in log.verdicts.iter().filter(|verdict| !smaller(verdict)) {
         let interval = verdict.interval.map(|(low, high)| format!("{} to {}", change(low), change(high)));
         let name = if verdict.name == EVOLVED {
-            Value::toned(verdict.name.clone(), Tone::Strong)
+            TableValue::toned(verdict.name.clone(), Tone::Strong)
         } else {
             verdict.name.as_str().into()
         };

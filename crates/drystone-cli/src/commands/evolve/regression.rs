@@ -4,7 +4,7 @@ use crate::args::EvolveArgs;
 use crate::exit::{DONE, Failure, Outcome};
 use crate::interrupt;
 use crate::meta::VERSION;
-use crate::output::document::{Document, Table};
+use crate::output::document::{Document, DocumentTable};
 use crate::output::flat::{Row, Rows};
 use crate::output::number::count;
 use crate::output::{self, Printable, ReportFile};
@@ -120,8 +120,8 @@ impl Printable for Fitted {
     }
 }
 
-fn table(ranked: &[Ranked]) -> Table {
-    let mut table = Table::new(["rank", "name", "error", "formula"]).texts(&[1, 3]);
+fn table(ranked: &[Ranked]) -> DocumentTable {
+    let mut table = DocumentTable::new(["rank", "name", "error", "formula"]).texts(&[1, 3]);
     for r in ranked {
         table.row(vec![
             count(r.rank as u64).into(),

@@ -1,6 +1,6 @@
 //! The result for people.
 
-use crate::output::document::{Document, Table, Value};
+use crate::output::document::{Document, DocumentTable, TableValue};
 use crate::output::number::{NONE, count, duration, fixed, percent};
 use drystone_site::fidelity::{Errors, Fidelity, PoolFidelity};
 
@@ -112,8 +112,8 @@ fn skill(pool: &PoolFidelity) -> String {
         .join("; ")
 }
 
-fn error_table() -> Table {
-    Table::new([
+fn error_table() -> DocumentTable {
+    DocumentTable::new([
         "waits",
         "jobs",
         "mean",
@@ -132,10 +132,10 @@ fn error_table() -> Table {
     ])
 }
 
-fn error_row(table: &mut Table, name: &str, e: &Errors) {
+fn error_row(table: &mut DocumentTable, name: &str, e: &Errors) {
     let seconds = |value: Option<f64>| value.map_or(NONE.to_string(), duration);
     let number = |value: Option<f64>| value.map_or(NONE.to_string(), |v| fixed(v, 3));
-    let row: Vec<Value> = vec![
+    let row: Vec<TableValue> = vec![
         name.into(),
         count(e.jobs).into(),
         seconds(e.replayed_mean).into(),
@@ -175,8 +175,8 @@ fn intervals(pool: &PoolFidelity) -> String {
     }
 }
 
-fn hours(pool: &PoolFidelity) -> Table {
-    let mut table = Table::new(["by the hour", "recorded mean", "mean error", "RMSE", "noise", "correlation"]);
+fn hours(pool: &PoolFidelity) -> DocumentTable {
+    let mut table = DocumentTable::new(["by the hour", "recorded mean", "mean error", "RMSE", "noise", "correlation"]);
     let e = &pool.hour_errors;
     let rows = [
         ("utilisation", e.utilisation, pool.noise.hours[0]),
@@ -199,8 +199,8 @@ fn hours(pool: &PoolFidelity) -> Table {
     table
 }
 
-fn classes(pool: &PoolFidelity) -> Table {
-    let mut table = Table::new([
+fn classes(pool: &PoolFidelity) -> DocumentTable {
+    let mut table = DocumentTable::new([
         "units",
         "held",
         "jobs",
@@ -217,9 +217,9 @@ fn classes(pool: &PoolFidelity) -> Table {
     ])
     .texts(&[0, 1]);
     for class in &pool.classes {
-        let seconds = |value: &Option<f64>| Value::from(value.map_or(NONE.to_string(), duration));
-        let number = |value: Option<f64>| Value::from(value.map_or(NONE.to_string(), |v| fixed(v, 3)));
-        let mut row: Vec<Value> =
+        let seconds = |value: &Option<f64>| TableValue::from(value.map_or(NONE.to_string(), duration));
+        let number = |value: Option<f64>| TableValue::from(value.map_or(NONE.to_string(), |v| fixed(v, 3)));
+        let mut row: Vec<TableValue> =
             vec![class.size.clone().into(), class.length.clone().into(), count(class.jobs).into()];
         row.extend(class.recorded.iter().map(seconds));
         row.extend(class.replayed.iter().map(seconds));

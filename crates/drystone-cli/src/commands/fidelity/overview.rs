@@ -1,7 +1,7 @@
 //! The result as it is printed by default: a verdict, its figures and one table, in thirty lines of
 //! eighty columns.
 
-use crate::output::document::{Document, Table, Value};
+use crate::output::document::{Document, DocumentTable, TableValue};
 use crate::output::number::{NONE, TimeUnit, count, duration, percent};
 use drystone_site::fidelity::{Errors, Fidelity, PoolFidelity};
 
@@ -91,8 +91,8 @@ fn pool_facts(pool: &PoolFidelity, several: bool) -> Vec<(String, String)> {
 }
 
 /// Columns of both tables, whose times share a unit each.
-fn table(first: &str, units: [TimeUnit; 2]) -> Table {
-    Table::new([
+fn table(first: &str, units: [TimeUnit; 2]) -> DocumentTable {
+    DocumentTable::new([
         first.to_string(),
         format!("mean wait, {}", units[0].name()),
         format!("off by, {}", units[1].name()),
@@ -108,8 +108,8 @@ fn units(e: &Errors) -> [TimeUnit; 2] {
     [unit(e.recorded_mean.or(e.replayed_mean)), unit(e.mean_distance)]
 }
 
-fn row(table: &mut Table, units: [TimeUnit; 2], name: String, e: &Errors) {
-    let row: Vec<Value> = vec![
+fn row(table: &mut DocumentTable, units: [TimeUnit; 2], name: String, e: &Errors) {
+    let row: Vec<TableValue> = vec![
         name.into(),
         units[0].text(e.replayed_mean).into(),
         units[1].text(e.mean_distance).into(),
@@ -121,10 +121,10 @@ fn row(table: &mut Table, units: [TimeUnit; 2], name: String, e: &Errors) {
 }
 
 /// The replay of one pool beside the record, the noise and the baselines.
-fn of_one(fidelity: &Fidelity, pool: &PoolFidelity) -> Table {
+fn of_one(fidelity: &Fidelity, pool: &PoolFidelity) -> DocumentTable {
     let units = units(&pool.errors);
     let mut table = table("waits", units);
-    let mut recorded: Vec<Value> = vec!["recorded".into(), units[0].text(pool.errors.recorded_mean).into()];
+    let mut recorded: Vec<TableValue> = vec!["recorded".into(), units[0].text(pool.errors.recorded_mean).into()];
     recorded.resize(6, NONE.into());
     table.row(recorded);
     row(&mut table, units, fidelity.policy.clone(), &pool.errors);
@@ -141,7 +141,7 @@ fn of_one(fidelity: &Fidelity, pool: &PoolFidelity) -> Table {
 }
 
 /// The replay of each pool.
-fn of_several(fidelity: &Fidelity, pools: &[PoolFidelity]) -> Table {
+fn of_several(fidelity: &Fidelity, pools: &[PoolFidelity]) -> DocumentTable {
     let shown = &pools[..pools.len().min(MOST_POOLS)];
     let all = fidelity.whole().or(pools.first().map(|pool| &pool.errors));
     let units = all.map_or([TimeUnit::Seconds; 2], units);

@@ -3,7 +3,7 @@
 use super::page;
 use crate::exit::Failure;
 use crate::meta::{ExperimentMeta, PolicyMeta, VERSION, WorkloadMeta};
-use crate::output::document::{Document, Table};
+use crate::output::document::{Document, DocumentTable};
 use crate::output::flat::{Row, Rows};
 use crate::output::number::{count, fixed, percent};
 use crate::output::{Printable, report};
@@ -146,7 +146,7 @@ fn unless_point(method: Method, text: String) -> String {
     if method.is_point() { "-".to_string() } else { text }
 }
 
-fn table(rows: &[(String, Method, &Score)], first: &str) -> Table {
+fn table(rows: &[(String, Method, &Score)], first: &str) -> DocumentTable {
     let columns = [
         first,
         "jobs",
@@ -159,7 +159,7 @@ fn table(rows: &[(String, Method, &Score)], first: &str) -> Table {
         "by p95",
         "calib. error",
     ];
-    let mut table = Table::new(columns);
+    let mut table = DocumentTable::new(columns);
     for (name, method, score) in rows {
         let number = |value: f64, digits| if score.questions == 0 { "-".to_string() } else { fixed(value, digits) };
         table.row(vec![
@@ -184,7 +184,8 @@ impl Scores {
         let mut document = Document::default();
         document.heading(self.workload.line());
         document.text(self.verdict.join("\n"));
-        let mut table = Table::new(["method", "CRPS, min", "error, min", "50% holds", "90% holds", "90% width, min"]);
+        let mut table =
+            DocumentTable::new(["method", "CRPS, min", "error, min", "50% holds", "90% holds", "90% width, min"]);
         for MethodScore { method, all, .. } in &self.found.methods {
             let number = |value: f64, digits| if all.questions == 0 { "-".to_string() } else { fixed(value, digits) };
             table.row(vec![
@@ -239,7 +240,7 @@ impl Printable for Scores {
             document.table(table(&rows, "state"));
         }
         document.heading("Skill of the calibrated answer: 1 - CRPS / CRPS, in %");
-        let mut skills = Table::new(["over", "skill", "from", "to", "unanswered"]);
+        let mut skills = DocumentTable::new(["over", "skill", "from", "to", "unanswered"]);
         for score in &found.methods {
             let Some(skill) = score.skill else { continue };
             skills.row(vec![

@@ -4,7 +4,7 @@ use super::bracket::{Against, Bracket, figure, figure_below, share_above, share_
 use crate::meta::{ExperimentMeta, PolicyMeta, WorkloadMeta};
 use crate::output::Printable;
 use crate::output::columns::{self, OVERVIEW};
-use crate::output::document::{Document, Table, Value};
+use crate::output::document::{Document, DocumentTable, TableValue};
 use crate::output::flat::Rows;
 use crate::output::number::{NONE, count, duration};
 use crate::output::report;
@@ -46,16 +46,16 @@ impl HeadroomResult {
         shows_floor(self.measure, self.floor_of_slowdown)
     }
 
-    fn table(&self) -> Table {
+    fn table(&self) -> DocumentTable {
         let (mut heads, beside) = columns::heads(&["policy"], &OVERVIEW);
         heads.push("found saves");
         if self.shows_floor() {
             heads.push("at most");
         }
-        let mut table = Table::new(heads).beside(&beside);
+        let mut table = DocumentTable::new(heads).beside(&beside);
         let row = |name: String, report: &Report, against: Option<&Against>| {
-            let mut row: Vec<Value> = vec![name.into()];
-            row.extend(OVERVIEW.iter().map(|column| Value::from((column.show)(column.metric.of(report)))));
+            let mut row: Vec<TableValue> = vec![name.into()];
+            row.extend(OVERVIEW.iter().map(|column| TableValue::from((column.show)(column.metric.of(report)))));
             row.push(against.and_then(|one| one.saved).map_or_else(|| NONE.to_string(), share_below).into());
             if self.shows_floor() {
                 row.push(against.and_then(|one| one.at_most).map_or_else(|| NONE.to_string(), share_above).into());
@@ -79,10 +79,10 @@ impl HeadroomResult {
         if self.shows_floor() {
             heads.push("at most");
         }
-        let mut table = Table::new(heads);
+        let mut table = DocumentTable::new(heads);
         for one in &self.bracket.policies {
             let suspends = if one.suspends { " (suspends jobs)" } else { "" };
-            let mut row: Vec<Value> = vec![
+            let mut row: Vec<TableValue> = vec![
                 format!("{}{suspends}", one.policy).into(),
                 figure(self.measure, one.value).into(),
                 one.saved.map_or_else(|| NONE.to_string(), share_below).into(),

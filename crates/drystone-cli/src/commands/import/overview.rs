@@ -1,7 +1,7 @@
 //! The short form of an import: thirty lines of eighty columns. `report.txt` of the site has the
 //! whole.
 
-use crate::output::document::{Document, Table, Value};
+use crate::output::document::{Document, DocumentTable, TableValue};
 use crate::output::number::{count, duration, percent};
 use crate::output::reports::COLUMNS;
 use drystone_site::{Effect, Manifest, PoolSummary, RuleCount, Unit, clock, clock::Zone};
@@ -100,7 +100,7 @@ fn pools_table(manifest: &Manifest, most: usize, document: &mut Document) {
     }
     pools.sort_by_key(|pool| std::cmp::Reverse(pool.core_seconds));
     let mut table =
-        Table::new(["pool", "nodes", "processors", "GPUs", "jobs", "core-hours", "counted in"]).texts(&[0, 6]);
+        DocumentTable::new(["pool", "nodes", "processors", "GPUs", "jobs", "core-hours", "counted in"]).texts(&[0, 6]);
     for pool in pools.iter().take(most) {
         table.row(vec![
             pool.name.as_str().into(),
@@ -128,7 +128,7 @@ fn rules_table(manifest: &Manifest, most: usize, document: &mut Document) {
     }
     // Of all core-hours.
     let total: u64 = manifest.pools.iter().map(|pool| pool.core_seconds).sum();
-    let mut table = Table::new(["rule", "effect", "count", "share", "meaning"]).texts(&[0, 1, 4]);
+    let mut table = DocumentTable::new(["rule", "effect", "count", "share", "meaning"]).texts(&[0, 1, 4]);
     for rule in rules.iter().take(most) {
         let many = if rule.jobs > 0 { rule.jobs } else { rule.rows };
         let share = if total == 0 { hours(rule.core_seconds) } else { share(rule.core_seconds, total) };
@@ -149,11 +149,11 @@ fn rules_table(manifest: &Manifest, most: usize, document: &mut Document) {
     }
 }
 
-fn share(part: u64, total: u64) -> Value {
+fn share(part: u64, total: u64) -> TableValue {
     percent(Some(part as f64 / total as f64), 1).into()
 }
 
-fn hours(core_seconds: u64) -> Value {
+fn hours(core_seconds: u64) -> TableValue {
     count((core_seconds as f64 / 3600.0).round() as u64).into()
 }
 

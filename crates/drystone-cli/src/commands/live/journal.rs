@@ -3,7 +3,7 @@
 use super::home;
 use crate::args::{JournalCommand, JournalExportArgs, JournalListArgs};
 use crate::exit::{DONE, FINDING, Failure, Outcome};
-use crate::output::document::{Document, Table};
+use crate::output::document::{Document, DocumentTable};
 use crate::output::flat::{Row, Rows};
 use crate::output::format::Target;
 use crate::output::logs::{Log, Logs};
@@ -37,7 +37,7 @@ impl Printable for Lines {
     fn document(&self) -> Document {
         let mut document = Document::default();
         let all: Vec<usize> = (0..self.columns.len()).collect();
-        let mut table = Table::new(self.columns.iter().copied()).texts(&all);
+        let mut table = DocumentTable::new(self.columns.iter().copied()).texts(&all);
         self.rows.iter().for_each(|row| table.row(row.iter().cloned().map(Into::into).collect()));
         document.table(table);
         document

@@ -3,7 +3,7 @@
 use super::home;
 use crate::args::LiveReportArgs;
 use crate::exit::{DONE, Failure, Outcome};
-use crate::output::document::{Document, Table};
+use crate::output::document::{Document, DocumentTable};
 use crate::output::flat::{Row, Rows};
 use crate::output::number::{count, duration, percent};
 use crate::output::{self, Printable, message};
@@ -101,7 +101,7 @@ fn waits(heading: &str, rows: &[Waited], document: &mut Document) {
         return;
     }
     document.heading(heading);
-    let mut table = Table::new(["job", "processors", "on the cluster", "baseline", "policy", "change"]);
+    let mut table = DocumentTable::new(["job", "processors", "on the cluster", "baseline", "policy", "change"]);
     for row in rows {
         let time = |seconds: i64| duration(seconds as f64);
         let change = row.policy - row.baseline;

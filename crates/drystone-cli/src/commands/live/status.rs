@@ -3,7 +3,7 @@
 use super::home;
 use crate::args::LiveStatusArgs;
 use crate::exit::{DONE, Failure, Outcome};
-use crate::output::document::{Document, Table};
+use crate::output::document::{Document, DocumentTable};
 use crate::output::flat::{Row, Rows};
 use crate::output::{self, Printable};
 use drystone_live::daemon::wall;
@@ -127,7 +127,7 @@ impl Printable for Status {
         document.facts(self.facts());
         let Some(told) = &self.published else { return document };
         if let Some(orders) = told["health"]["counters"]["orders"].as_object().filter(|orders| !orders.is_empty()) {
-            let mut table = Table::new(["orders", "count"]);
+            let mut table = DocumentTable::new(["orders", "count"]);
             orders.iter().for_each(|(name, count)| table.row(vec![name.clone().into(), count.to_string().into()]));
             document.table(table);
         }

@@ -1,13 +1,13 @@
 //! Published tables that check a variant of a policy.
 
 use crate::exit::Failure;
-use crate::output::document::Table;
+use crate::output::document::DocumentTable;
 use drystone_reproduce::{RowSpec, Study, builtin};
 
 /// Returns a table of these variants and the published tables that check each.
-pub(crate) fn checks(variants: &[&str]) -> Result<Table, Failure> {
+pub(crate) fn checks(variants: &[&str]) -> Result<DocumentTable, Failure> {
     let studies = builtin().map_err(Failure::usage)?;
-    let mut table = Table::new(["variant", "tables"]).texts(&[0, 1]);
+    let mut table = DocumentTable::new(["variant", "tables"]).texts(&[0, 1]);
     for variant in variants {
         let checked = studies.iter().filter_map(|study| checked_by(study, variant)).collect::<Vec<_>>();
         let checked = if checked.is_empty() { "none".to_string() } else { checked.join("; ") };

@@ -6,7 +6,7 @@ use crate::args::ReproduceArgs;
 use crate::exit::{DONE, FINDING, Failure, Outcome};
 use crate::interrupt;
 use crate::meta::VERSION;
-use crate::output::document::{Document, Table, Tone, Value};
+use crate::output::document::{Document, DocumentTable, TableValue, Tone};
 use crate::output::flat::{Row, Rows};
 use crate::output::{self, Printable, ReportFile, file};
 use crate::progress::Progress;
@@ -318,7 +318,8 @@ fn document(papers: &[CoveredPaper], ran: bool) -> Document {
         if ran {
             document.text(count_line(paper.features.iter()));
         }
-        let mut table = Table::new(["section", "feature", "command", "must show", "result"]).texts(&[0, 1, 2, 3, 4]);
+        let mut table =
+            DocumentTable::new(["section", "feature", "command", "must show", "result"]).texts(&[0, 1, 2, 3, 4]);
         for f in &paper.features {
             let code = |text: &str| if text.is_empty() { "-".to_string() } else { format!("`{text}`") };
             let shows: Vec<String> = f.shows.iter().map(|text| code(text)).collect();
@@ -336,17 +337,17 @@ fn document(papers: &[CoveredPaper], ran: bool) -> Document {
     document
 }
 
-fn result(feature: &CoveredFeature, ran: bool) -> Value {
+fn result(feature: &CoveredFeature, ran: bool) -> TableValue {
     if !ran {
-        return Value::toned(if feature.open.is_empty() { "-" } else { &feature.open }, Tone::Faint);
+        return TableValue::toned(if feature.open.is_empty() { "-" } else { &feature.open }, Tone::Faint);
     }
     let word = feature.result.word();
     match feature.result {
-        Finding::Shown => Value::toned(word, Tone::Good),
+        Finding::Shown => TableValue::toned(word, Tone::Good),
         Finding::Partly => format!("{word}; not done: {}", feature.open).into(),
-        Finding::Open => Value::toned(format!("{word}: {}", feature.open), Tone::Faint),
-        Finding::Failed => Value::toned(format!("{word}: {}", feature.problem), Tone::Bad),
-        Finding::Missing => Value::toned(format!("{word}: {}", feature.problem), Tone::Faint),
+        Finding::Open => TableValue::toned(format!("{word}: {}", feature.open), Tone::Faint),
+        Finding::Failed => TableValue::toned(format!("{word}: {}", feature.problem), Tone::Bad),
+        Finding::Missing => TableValue::toned(format!("{word}: {}", feature.problem), Tone::Faint),
     }
 }
 

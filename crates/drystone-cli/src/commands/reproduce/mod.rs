@@ -10,7 +10,7 @@ use crate::args::ReproduceArgs;
 use crate::exit::{DONE, FINDING, Failure, Outcome};
 use crate::interrupt;
 use crate::meta::VERSION;
-use crate::output::document::{Document, Table, Tone, Value};
+use crate::output::document::{Document, DocumentTable, TableValue, Tone};
 use crate::output::flat::{Row, Rows};
 use crate::output::number::plural;
 use crate::output::{self, Printable, ReportFile, file, message};
@@ -240,7 +240,7 @@ fn list(studies: &[Study], certifies: bool) -> Document {
     let mut document = Document::default();
     for study in studies {
         document.heading(format!("{}: {}", study.name, study.source));
-        let mut table = Table::new(["table", "title", "rows", "logs"]).texts(&[0, 1, 3]);
+        let mut table = DocumentTable::new(["table", "title", "rows", "logs"]).texts(&[0, 1, 3]);
         for t in &study.tables {
             let mut logs: Vec<&str> = t.rows.iter().map(|r| r.log.as_str()).collect();
             logs.sort_unstable();
@@ -254,7 +254,7 @@ fn list(studies: &[Study], certifies: bool) -> Document {
     }
     if certifies {
         document.heading(format!("{}: {}", certified::NAME, certified::SOURCE));
-        let mut table = Table::new(["table", "title", "needs"]).texts(&[0, 1, 2]);
+        let mut table = DocumentTable::new(["table", "title", "needs"]).texts(&[0, 1, 2]);
         for (id, title) in certified::TABLES {
             table.row(vec![id.into(), title.into(), "NAME.conf, NAME.repK.csv, NAME.repK.events.gz".into()]);
         }
@@ -286,7 +286,7 @@ fn ours(cell: &Cell) -> String {
     cell.ours.map_or_else(|| "-".to_string(), |value| format!("{value:.*}", digits.min(12)))
 }
 
-fn value(cell: &Cell) -> Value {
+fn value(cell: &Cell) -> TableValue {
     let published = cell.published.to_string();
     let text = if published.is_empty() { ours(cell) } else { format!("{published} / {}", ours(cell)) };
     let deviation = match cell.deviation_percent {
@@ -294,11 +294,11 @@ fn value(cell: &Cell) -> Value {
         _ => String::new(),
     };
     match cell.verdict {
-        Verdict::Met => Value::toned(format!("{text}{deviation}"), Tone::Good),
+        Verdict::Met => TableValue::toned(format!("{text}{deviation}"), Tone::Good),
         Verdict::Within => format!("{text}{deviation} ~").into(),
-        Verdict::Out => Value::toned(format!("{text}{deviation} !"), Tone::Bad),
-        Verdict::Shown => Value::toned(format!("({text}{deviation})"), Tone::Faint),
-        Verdict::Missing => Value::toned(format!("{published} / no log"), Tone::Faint),
+        Verdict::Out => TableValue::toned(format!("{text}{deviation} !"), Tone::Bad),
+        Verdict::Shown => TableValue::toned(format!("({text}{deviation})"), Tone::Faint),
+        Verdict::Missing => TableValue::toned(format!("{published} / no log"), Tone::Faint),
     }
 }
 
@@ -323,7 +323,7 @@ impl Printable for Reproduction {
             for t in &study.tables {
                 document.heading(format!("{}, table {}: {}", study.name, t.id, t.title));
                 let columns = ["row", "log"].map(String::from).into_iter().chain(t.columns.iter().cloned());
-                let mut table = Table::new(columns).texts(&[0, 1]);
+                let mut table = DocumentTable::new(columns).texts(&[0, 1]);
                 for row in &t.rows {
                     let mut values = vec![row.label.clone().into(), row.log.clone().into()];
                     values.extend(row.cells.iter().map(value));

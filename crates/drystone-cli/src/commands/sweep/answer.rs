@@ -2,7 +2,7 @@
 
 use crate::args::QueryArgs;
 use crate::exit::{DONE, Outcome};
-use crate::output::document::{Document, Table, Value};
+use crate::output::document::{Document, DocumentTable, TableValue};
 use crate::output::exports::text;
 use crate::output::flat::{Row, Rows};
 use crate::output::{self, Printable};
@@ -37,9 +37,9 @@ impl Printable for Shown {
         let texts: Vec<usize> = (0..self.0.columns.len())
             .filter(|&at| self.0.rows.iter().any(|row| matches!(row[at], Cell::Text(_))))
             .collect();
-        let mut table = Table::new(self.0.columns.iter().cloned()).texts(&texts);
+        let mut table = DocumentTable::new(self.0.columns.iter().cloned()).texts(&texts);
         for row in &self.0.rows {
-            table.row(row.iter().map(|cell| Value::from(text(cell))).collect());
+            table.row(row.iter().map(|cell| TableValue::from(text(cell))).collect());
         }
         let mut document = Document::default();
         document.table(table);

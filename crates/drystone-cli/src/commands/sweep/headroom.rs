@@ -7,7 +7,7 @@ use crate::commands::headroom::bracket::{Seek, Simulated, figure, figure_below, 
 use crate::commands::headroom::threads;
 use crate::exit::{DONE, Failure, Outcome};
 use crate::interrupt;
-use crate::output::document::{Document, Table, Value};
+use crate::output::document::{Document, DocumentTable, TableValue};
 use crate::output::flat::{Row, Rows};
 use crate::output::number::{NONE, count};
 use crate::output::{self, Printable, message};
@@ -125,7 +125,7 @@ struct Brackets {
 
 impl Printable for Brackets {
     fn document(&self) -> Document {
-        let mut table = Table::new([
+        let mut table = DocumentTable::new([
             "workload",
             "no schedule below",
             "best found",
@@ -138,7 +138,7 @@ impl Printable for Brackets {
         let minutes = |value: f64| figure(DelayMeasure::Wait, value);
         for (row, best) in self.brackets.iter().zip(&self.best) {
             let saves = best.filter(|&best| best > 0.0).map(|best| (1.0 - row.found / best).max(0.0));
-            let cells: Vec<Value> = vec![
+            let cells: Vec<TableValue> = vec![
                 row.workload.clone().into(),
                 figure_below(DelayMeasure::Wait, row.floor).into(),
                 minutes(row.found).into(),

@@ -3,7 +3,7 @@
 use super::rank::{Origin, level, tell_left_out, whole};
 use crate::args::ParetoArgs;
 use crate::exit::{DONE, Outcome};
-use crate::output::document::{Document, Table as Grid, Value};
+use crate::output::document::{Document, DocumentTable, TableValue};
 use crate::output::flat::{Row, Rows};
 use crate::output::number::{count, fixed_or};
 use crate::output::{self, Printable};
@@ -89,10 +89,10 @@ impl Printable for Shown {
             count(self.table.candidates.len() as u64),
             self.table.cases.join(", ")
         ));
-        let mut grid = Grid::new(["policy".to_string()].into_iter().chain(self.columns()));
+        let mut grid = DocumentTable::new(["policy".to_string()].into_iter().chain(self.columns()));
         for member in &self.front.members {
-            let policy = Value::from(self.table.candidates[member.candidate].policy.clone());
-            let values = member.values.iter().map(|&value| Value::from(fixed_or(Some(value), 2)));
+            let policy = TableValue::from(self.table.candidates[member.candidate].policy.clone());
+            let values = member.values.iter().map(|&value| TableValue::from(fixed_or(Some(value), 2)));
             grid.row([policy].into_iter().chain(values).collect());
         }
         document.table(grid);

@@ -4,7 +4,7 @@
 use super::figures;
 use crate::args::RankArgs;
 use crate::exit::{DONE, Failure, Outcome};
-use crate::output::document::{Document, Table as Grid, Value};
+use crate::output::document::{Document, DocumentTable, TableValue};
 use crate::output::flat::{Row, Rows};
 use crate::output::number::{change, count, fixed_or, percent, plural};
 use crate::output::{self, Printable, message, plots};
@@ -199,7 +199,7 @@ impl Shown {
         !self.table.parameters.is_empty() && names.all(|name| Some(name) == first)
     }
 
-    fn top(&self) -> Grid {
+    fn top(&self) -> DocumentTable {
         let last = self.ranking.ranked.last().filter(|last| last.rank > self.top);
         let shown: Vec<&Ranked> = self.ranking.ranked.iter().take(self.top).chain(last).collect();
         let mut columns = vec!["rank".to_string(), "degradation".to_string()];
@@ -222,17 +222,18 @@ impl Shown {
         if bounds {
             columns.push(String::new());
         }
-        let mut grid = Grid::new(columns).texts(&texts);
+        let mut grid = DocumentTable::new(columns).texts(&texts);
         for ranked in shown {
             let candidate = self.candidate(ranked);
-            let mut row: Vec<Value> = vec![count(ranked.rank as u64).into(), format!("{:.2}%", ranked.average).into()];
+            let mut row: Vec<TableValue> =
+                vec![count(ranked.rank as u64).into(), format!("{:.2}%", ranked.average).into()];
             if named {
                 row.push(candidate.name.clone().into());
             }
             if by_policy {
                 row.push(candidate.policy.clone().into());
             }
-            row.extend((0..self.table.parameters.len()).map(|at| Value::from(level(candidate, at))));
+            row.extend((0..self.table.parameters.len()).map(|at| TableValue::from(level(candidate, at))));
             if tested {
                 row.extend(tested_cells(self.paired.tests[ranked.candidate].as_ref()));
             }
@@ -270,9 +271,17 @@ impl Shown {
         )
     }
 
-    fn subspaces(&self) -> Grid {
-        let mut grid =
-            Grid::new(["subspace", "configurations", "min", "max", "average", "deviation", "best rank", "worst rank"]);
+    fn subspaces(&self) -> DocumentTable {
+        let mut grid = DocumentTable::new([
+            "subspace",
+            "configurations",
+            "min",
+            "max",
+            "average",
+            "deviation",
+            "best rank",
+            "worst rank",
+        ]);
         let whole = ("all", &self.ranking.whole());
         let all = self.subspaces.iter().map(|within| (within.text.as_str(), &within.spread));
         for (name, spread) in all.chain([whole]) {
@@ -293,21 +302,21 @@ impl Shown {
 
     /// Every second twentieth would say as much, but the first is what matters: 5 %, 10 %, then
     /// tenths.
-    fn distribution(distribution: &Distribution) -> Grid {
+    fn distribution(distribution: &Distribution) -> DocumentTable {
         const EDGES: [usize; 13] = [0, 1, 2, 4, 6, 8, 10, 12, 14, 16, 18, 19, 20];
         let shown = distribution.grouped().merged(&EDGES);
         let columns = EDGES.windows(2).map(|edge| format!("{}-{}%", edge[0] * 5, edge[1] * 5));
-        let mut grid = Grid::new([shown.parameter].into_iter().chain(columns));
+        let mut grid = DocumentTable::new([shown.parameter].into_iter().chain(columns));
         for share in shown.shares {
-            let cells = share.bins.into_iter().map(|share| Value::from(percent(share, 0)));
-            grid.row([Value::from(share.value)].into_iter().chain(cells).collect());
+            let cells = share.bins.into_iter().map(|share| TableValue::from(percent(share, 0)));
+            grid.row([TableValue::from(share.value)].into_iter().chain(cells).collect());
         }
         grid
     }
 }
 
 /// The change of a configuration with its interval, and its corrected p value.
-fn tested_cells(test: Option<&PairedTest>) -> [Value; 2] {
+fn tested_cells(test: Option<&PairedTest>) -> [TableValue; 2] {
     let Some(test) = test else { return ["-".into(), "-".into()] };
     let interval = match test.interval {
         Some((low, high)) => format!(" ({} to {})", change(low), change(high)),
@@ -426,7 +435,7 @@ impl Printable for Shown {
         document.heading("Subspaces");
         document.table(self.subspaces());
         document.heading("The best of each test case");
-        let mut tests = Grid::new(["workload", "metric", "best", "of the first", "policy"]).texts(&[0, 1, 4]);
+        let mut tests = DocumentTable::new(["workload", "metric", "best", "of the first", "policy"]).texts(&[0, 1, 4]);
         for (at, test) in self.ranking.tests.iter().enumerate() {
             let first = self.ranking.ranked.first().map(|first| format!("+{:.1}%", first.degradations[at]));
             tests.row(vec![
@@ -450,8 +459,14 @@ impl Printable for Shown {
         }
         for against in &self.against {
             document.heading(format!("Average degradation against {}", against.parameter));
-            let mut grid =
-                Grid::new([against.parameter.as_str(), "configurations", "average", "deviation", "min", "max"]);
+            let mut grid = DocumentTable::new([
+                against.parameter.as_str(),
+                "configurations",
+                "average",
+                "deviation",
+                "min",
+                "max",
+            ]);
             for (value, spread) in &against.values {
                 grid.row(vec![
                     value.clone().into(),

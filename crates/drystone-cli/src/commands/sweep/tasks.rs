@@ -1,7 +1,7 @@
 //! Progress of a study's tasks, to be printed.
 
 use crate::exit::Failure;
-use crate::output::document::{Document, Table, Value};
+use crate::output::document::{Document, DocumentTable, TableValue};
 use crate::output::number::count;
 use drystone_sweep::Store;
 use drystone_sweep::cluster::{Progress, State, TaskState, Tasks};
@@ -107,14 +107,14 @@ impl Shown {
         if self.incomplete.is_empty() {
             return;
         }
-        let mut table = Table::new(["task", "missing", "of", "log"]).texts(&[0, 3]);
+        let mut table = DocumentTable::new(["task", "missing", "of", "log"]).texts(&[0, 3]);
         for task in self.incomplete.iter().take(SHOWN) {
             let log = match (&task.log, task.begun) {
                 (Some(log), _) => log.clone(),
                 (None, true) => "no log".to_string(),
                 (None, false) => "not begun".to_string(),
             };
-            let row: Vec<Value> = vec![
+            let row: Vec<TableValue> = vec![
                 format!("{}/{}", task.submission, task.task).into(),
                 count(task.missing as u64).into(),
                 count(task.simulations as u64).into(),

@@ -5,7 +5,7 @@ use crate::args::{ChunkArgs, MergeArgs, ResumeArgs, SweepArgs, WorkArgs};
 use crate::exit::{DONE, Failure, Outcome, VIOLATION};
 use crate::input::Given;
 use crate::interrupt;
-use crate::output::document::{Document, Table, Value};
+use crate::output::document::{Document, DocumentTable, TableValue};
 use crate::output::number::{count, duration, fixed_or, plural, speed};
 use crate::output::{self, Printable, message};
 use crate::progress::Progress;
@@ -281,7 +281,7 @@ fn dry_run(plan: &Plan, work: &WorkArgs, trial: Option<Duration>, store: &Path) 
     let mut document = Document::default();
     let Some(budget) = trial else {
         document.facts(facts);
-        let mut table = Table::new(["workload", "jobs", "simulations"]);
+        let mut table = DocumentTable::new(["workload", "jobs", "simulations"]);
         for (at, case) in plan.cases.iter().enumerate() {
             let simulations = plan.simulations.iter().filter(|simulated| simulated.case == at).count();
             table.row(vec![
@@ -300,10 +300,10 @@ fn dry_run(plan: &Plan, work: &WorkArgs, trial: Option<Duration>, store: &Path) 
     let tried = calibrate(plan, &todo, budget, interrupt::stop_in_order());
     drop(trying);
     let Some(calibrations) = tried else { return Ok(interrupt::code()) };
-    let mut table = Table::new(["workload", "jobs", "simulations", "tried", "ms each", "all on one thread"]);
+    let mut table = DocumentTable::new(["workload", "jobs", "simulations", "tried", "ms each", "all on one thread"]);
     for c in &calibrations {
         let case = &plan.cases[c.case];
-        let row: Vec<Value> = vec![
+        let row: Vec<TableValue> = vec![
             case.label().into(),
             count(case.workload.len() as u64).into(),
             count(c.simulations as u64).into(),

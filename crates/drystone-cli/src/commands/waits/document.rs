@@ -1,6 +1,6 @@
 //! The result for people.
 
-use crate::output::document::{Document, Table, Value};
+use crate::output::document::{Document, DocumentTable, TableValue};
 use crate::output::number::{NONE, count, duration, fixed, percent};
 use drystone_site::clock::Zone;
 use drystone_site::waits::{By, Figures, Month, Waits, Week};
@@ -55,9 +55,10 @@ pub(super) fn overview(waits: &Waits, top: usize) -> Document {
     document.heading(format!("Recorded waits of {}", waits.site));
     document.facts(facts(waits));
     waits.notes.iter().for_each(|note| document.text(note.clone()));
-    let heads = |what: &str| Table::new([what, "jobs", "mean", "median", "95%", "longest", "> 1 h", "core-hours"]);
-    let row = |table: &mut Table, name: &str, figures: &Figures| {
-        let span = |value: Option<f64>| Value::from(value.map_or(NONE.to_string(), duration));
+    let heads =
+        |what: &str| DocumentTable::new([what, "jobs", "mean", "median", "95%", "longest", "> 1 h", "core-hours"]);
+    let row = |table: &mut DocumentTable, name: &str, figures: &Figures| {
+        let span = |value: Option<f64>| TableValue::from(value.map_or(NONE.to_string(), duration));
         table.row(vec![
             name.into(),
             count(figures.jobs).into(),
@@ -137,12 +138,23 @@ fn local(waits: &Waits, moment: i64) -> String {
     drystone_site::clock::minute(zone.civil(moment))
 }
 
-fn figures_table(what: &str) -> Table {
-    Table::new([what, "jobs", "mean", "median", "95 %", "longest", "> 1 h", "> 1 day", "core-hours", "expansion"])
+fn figures_table(what: &str) -> DocumentTable {
+    DocumentTable::new([
+        what,
+        "jobs",
+        "mean",
+        "median",
+        "95 %",
+        "longest",
+        "> 1 h",
+        "> 1 day",
+        "core-hours",
+        "expansion",
+    ])
 }
 
-fn figures_row(table: &mut Table, name: &str, figures: &Figures) {
-    let span = |value: Option<f64>| Value::from(value.map_or(NONE.to_string(), duration));
+fn figures_row(table: &mut DocumentTable, name: &str, figures: &Figures) {
+    let span = |value: Option<f64>| TableValue::from(value.map_or(NONE.to_string(), duration));
     table.row(vec![
         name.into(),
         count(figures.jobs).into(),
@@ -165,19 +177,19 @@ fn week(document: &mut Document, week: &Week) {
     document.heading("By the hour of the week");
     let hours = (0..24 / PART).map(|part| format!("{:02}-{:02}", part * PART, (part + 1) * PART));
     let header = ["day".to_string(), "of".to_string()].into_iter().chain(hours);
-    let mut table = Table::new(header).texts(&[0, 1]);
+    let mut table = DocumentTable::new(header).texts(&[0, 1]);
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len().max(1) as f64;
     for (day, name) in DAYS.iter().enumerate() {
-        let part = |values: &[f64], show: fn(f64) -> String| -> Vec<Value> {
+        let part = |values: &[f64], show: fn(f64) -> String| -> Vec<TableValue> {
             values[day * 24..(day + 1) * 24].chunks(PART).map(|hours| show(mean(hours)).into()).collect()
         };
         if !week.queue.is_empty() {
-            let mut row: Vec<Value> = vec![(*name).into(), "jobs waiting".into()];
+            let mut row: Vec<TableValue> = vec![(*name).into(), "jobs waiting".into()];
             row.extend(part(&week.queue, |value| fixed(value, 1)));
             table.row(row);
         }
         if !week.use_of_machine.is_empty() {
-            let mut row: Vec<Value> = vec![(*name).into(), "in use".into()];
+            let mut row: Vec<TableValue> = vec![(*name).into(), "in use".into()];
             row.extend(part(&week.use_of_machine, |value| percent(Some(value), 0)));
             table.row(row);
         }
@@ -185,14 +197,24 @@ fn week(document: &mut Document, week: &Week) {
     document.table(table);
 }
 
-fn months(months: &[Month]) -> Table {
-    let mut table =
-        Table::new(["month", "jobs", "mean", "change", "median", "change", "95 %", "> 1 h", "core-hours", "expansion"])
-            .beside(&[3, 5]);
-    let span = |value: Option<f64>| Value::from(value.map_or(NONE.to_string(), duration));
+fn months(months: &[Month]) -> DocumentTable {
+    let mut table = DocumentTable::new([
+        "month",
+        "jobs",
+        "mean",
+        "change",
+        "median",
+        "change",
+        "95 %",
+        "> 1 h",
+        "core-hours",
+        "expansion",
+    ])
+    .beside(&[3, 5]);
+    let span = |value: Option<f64>| TableValue::from(value.map_or(NONE.to_string(), duration));
     let change = |value: Option<f64>| {
         let shown = |v: f64| format!("{}{}", if v < 0.0 { "\u{2212}" } else { "+" }, duration(v.abs()));
-        Value::from(value.map_or(NONE.to_string(), shown))
+        TableValue::from(value.map_or(NONE.to_string(), shown))
     };
     for Month { name, figures, median_change, mean_change } in months {
         table.row(vec![
@@ -211,10 +233,19 @@ fn months(months: &[Month]) -> Table {
     table
 }
 
-fn longest(waits: &Waits) -> Table {
-    let mut table =
-        Table::new(["job", "user", "account", "partition", "CPUs", "eligible", "started", "wait", "last reason"])
-            .texts(&[0, 1, 2, 3, 5, 6, 8]);
+fn longest(waits: &Waits) -> DocumentTable {
+    let mut table = DocumentTable::new([
+        "job",
+        "user",
+        "account",
+        "partition",
+        "CPUs",
+        "eligible",
+        "started",
+        "wait",
+        "last reason",
+    ])
+    .texts(&[0, 1, 2, 3, 5, 6, 8]);
     let or_none = |text: &str| if text.is_empty() { NONE.to_string() } else { text.to_string() };
     for long in &waits.longest {
         table.row(vec![

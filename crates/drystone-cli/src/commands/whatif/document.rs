@@ -2,7 +2,7 @@
 
 use super::result::{Alternative, Step, Verdict, WORTH, WhatIf};
 use super::simulate::Figures;
-use crate::output::document::{Document, Table, Tone, Value};
+use crate::output::document::{Document, DocumentTable, TableValue, Tone};
 use crate::output::number::{TimeColumn, TimeUnit, count, duration, exact_percent, fixed, percent, plural};
 use drystone_advise::{ClassChange, PairedChange};
 
@@ -115,7 +115,7 @@ fn head(result: &WhatIf) -> Document {
 }
 
 /// Before, and every alternative.
-fn alternatives(result: &WhatIf) -> Table {
+fn alternatives(result: &WhatIf) -> DocumentTable {
     let before = &result.before;
     let longest = |of: fn(&Figures) -> f64| {
         let all = result.alternatives.iter().map(|one| of(&one.after));
@@ -125,7 +125,7 @@ fn alternatives(result: &WhatIf) -> Table {
     let means: Vec<f64> = result.alternatives.iter().map(|one| one.after.wait_mean).chain([before.wait_mean]).collect();
     let mean = TimeColumn::of(&means);
     let column = column(mean.unit, result.alternatives.iter().map(|one| &one.wait));
-    let mut table = Table::new([
+    let mut table = DocumentTable::new([
         "change".to_string(),
         format!("mean wait, {}", mean.unit.name()),
         difference_header(result, column),
@@ -148,8 +148,8 @@ fn alternatives(result: &WhatIf) -> Table {
         table.row(vec![
             one.change.clone().into(),
             mean.text(one.after.wait_mean).into(),
-            Value::toned(difference(&one.wait, column), tone),
-            Value::toned(word, tone),
+            TableValue::toned(difference(&one.wait, column), tone),
+            TableValue::toned(word, tone),
             within.text(Some(one.after.wait_p95)).into(),
             most.text(Some(one.after.wait_max)).into(),
         ]);
@@ -202,13 +202,13 @@ fn is_worth_naming(class: &ClassChange) -> bool {
 }
 
 /// Classes with their waits.
-fn classes<'a>(result: &WhatIf, all: impl Iterator<Item = &'a ClassChange>) -> Table {
+fn classes<'a>(result: &WhatIf, all: impl Iterator<Item = &'a ClassChange>) -> DocumentTable {
     let all: Vec<&ClassChange> = all.collect();
     let befores: Vec<f64> = all.iter().map(|class| class.change.before).collect();
     let longest = all.iter().map(|class| class.change.before.max(class.change.after)).fold(0.0, f64::max);
     let waits = TimeColumn::in_unit(TimeUnit::of(longest), &befores);
     let column = column(waits.unit, all.iter().map(|class| &class.change));
-    let mut table = Table::new([
+    let mut table = DocumentTable::new([
         "class".to_string(),
         "of work".to_string(),
         format!("wait before, {}", waits.unit.name()),
@@ -228,8 +228,8 @@ fn classes<'a>(result: &WhatIf, all: impl Iterator<Item = &'a ClassChange>) -> T
             named(class).into(),
             if class.work > 0.0 && class.work < 0.005 { "<1%".into() } else { percent(Some(class.work), 0).into() },
             waits.text(change.before).into(),
-            Value::toned(difference(change, column), tone),
-            Value::toned(hours, tone),
+            TableValue::toned(difference(change, column), tone),
+            TableValue::toned(hours, tone),
         ]);
     }
     table

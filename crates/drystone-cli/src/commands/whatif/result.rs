@@ -12,6 +12,7 @@ use drystone_advise::{
     Applied, ChangeList, ClassChange, Left, Length, NodeAmount, PairedChange, PairedWait, PoolPremises, Premises,
     SiteChange, paired,
 };
+use drystone_report::{StillPage, whatif_pictures};
 use serde::Serialize;
 
 /// A site or log before and after.
@@ -286,7 +287,16 @@ impl Printable for WhatIf {
 
     fn page(&self) -> Result<String, Failure> {
         let mut data = serde_json::to_value(self).map_err(Failure::usage)?;
-        data["sentences"] = document::sentences(self).into();
-        Ok(drystone_report::whatif_page(&data))
+        let sentences = document::sentences(self);
+        data["sentences"] = sentences.clone().into();
+        let page = StillPage {
+            title: &format!("What-if: {}", self.workload.name),
+            subject: &self.policy,
+            verdict: &sentences,
+            pictures: whatif_pictures(&data),
+            details: &document::whole(self),
+            data: &data,
+        };
+        Ok(page.html())
     }
 }

@@ -6,7 +6,7 @@ use crate::args::{InfoArgs, InfoFormat};
 use crate::exit::{DONE, Failure, Outcome};
 use crate::input::Input;
 use crate::meta::{VERSION, WorkloadMeta};
-use crate::output::document::{Document, Table};
+use crate::output::document::{Document, DocumentTable};
 use crate::output::number::{NONE, count, duration, fixed_or, percent, plural};
 use crate::output::{self, file, plots, report, stdout};
 use drystone::log::describe::{Class, Description, UsedByStatus, describe};
@@ -186,8 +186,8 @@ fn parts(d: &Description) -> [(&'static str, &Summary, usize); 5] {
     ]
 }
 
-fn summaries(d: &Description) -> Table {
-    let mut table = Table::new(["", "mean", "median", "deviation", "p90", "p95", "p99", "max"]);
+fn summaries(d: &Description) -> DocumentTable {
+    let mut table = DocumentTable::new(["", "mean", "median", "deviation", "p90", "p95", "p99", "max"]);
     for (name, summary, decimals) in parts(d) {
         let Summary { mean, median, deviation, p90, p95, p99, max, .. } = *summary;
         let mut row = vec![name.into()];
@@ -203,8 +203,8 @@ fn bar(jobs: u64, most: u64) -> String {
     "█".repeat(length)
 }
 
-fn histogram(what: &str, classes: &[Class], show: &dyn Fn(i64) -> String) -> Table {
-    let mut table = Table::new([what, "jobs", "share", "work", ""]).texts(&[0, 4]);
+fn histogram(what: &str, classes: &[Class], show: &dyn Fn(i64) -> String) -> DocumentTable {
+    let mut table = DocumentTable::new([what, "jobs", "share", "work", ""]).texts(&[0, 4]);
     let most = classes.iter().map(|c| c.jobs).max().unwrap_or(0);
     for class in classes {
         let name = match (class.above, class.up_to) {
@@ -224,8 +224,8 @@ fn histogram(what: &str, classes: &[Class], show: &dyn Fn(i64) -> String) -> Tab
     table
 }
 
-fn modes(d: &Description) -> Table {
-    let mut table = Table::new(["estimate", "seconds", "jobs", "share"]);
+fn modes(d: &Description) -> DocumentTable {
+    let mut table = DocumentTable::new(["estimate", "seconds", "jobs", "share"]);
     for mode in &d.estimates.modes {
         table.row(vec![
             duration(mode.estimate.as_f64()).into(),
@@ -237,8 +237,8 @@ fn modes(d: &Description) -> Table {
     table
 }
 
-fn used(d: &Description) -> Table {
-    let mut table = Table::new(["run time over estimate", "jobs", "share", ""]).texts(&[0, 3]);
+fn used(d: &Description) -> DocumentTable {
+    let mut table = DocumentTable::new(["run time over estimate", "jobs", "share", ""]).texts(&[0, 3]);
     let e = &d.estimates;
     let most = e.used.iter().copied().chain([e.outlived]).max().unwrap_or(0);
     let share = |jobs: u64| percent((d.jobs > 0).then(|| jobs as f64 / d.jobs as f64), 1);
@@ -251,7 +251,7 @@ fn used(d: &Description) -> Table {
 }
 
 /// Shares of the jobs of each status, down the parts of their estimates.
-fn used_by_status(d: &Description) -> Table {
+fn used_by_status(d: &Description) -> DocumentTable {
     let all = &d.estimates.by_status;
     let name = |status: Status| match status {
         Status::Completed => "completed",
@@ -260,7 +260,8 @@ fn used_by_status(d: &Description) -> Table {
         Status::Partial => "partial",
         Status::Unknown => "unknown",
     };
-    let mut table = Table::new(std::iter::once("run time over estimate").chain(all.iter().map(|one| name(one.status))));
+    let mut table =
+        DocumentTable::new(std::iter::once("run time over estimate").chain(all.iter().map(|one| name(one.status))));
     let mut row = |of: String, jobs: &dyn Fn(&UsedByStatus) -> u64| {
         let share = |one: &UsedByStatus| percent(Some(jobs(one) as f64 / one.jobs as f64), 1).into();
         table.row(std::iter::once(of.into()).chain(all.iter().map(share)).collect());
@@ -274,8 +275,8 @@ fn used_by_status(d: &Description) -> Table {
     table
 }
 
-fn bars(what: &str, names: impl Iterator<Item = String>, jobs: &[u64]) -> Table {
-    let mut table = Table::new([what, "jobs", ""]).texts(&[0, 2]);
+fn bars(what: &str, names: impl Iterator<Item = String>, jobs: &[u64]) -> DocumentTable {
+    let mut table = DocumentTable::new([what, "jobs", ""]).texts(&[0, 2]);
     let most = jobs.iter().copied().max().unwrap_or(0);
     for (name, &jobs) in names.zip(jobs) {
         table.row(vec![name.into(), count(jobs).into(), bar(jobs, most).into()]);
@@ -300,8 +301,8 @@ fn add_weeks(document: &mut Document, weeks: &[u64]) {
     document.table(bars("week", (0..weeks.len()).step_by(together).map(name), &jobs));
 }
 
-fn users(d: &Description) -> Table {
-    let mut table = Table::new(["user", "jobs", "share", "work"]);
+fn users(d: &Description) -> DocumentTable {
+    let mut table = DocumentTable::new(["user", "jobs", "share", "work"]);
     for user in &d.top_users {
         let name = if user.user == -1 { "unknown".to_string() } else { user.user.to_string() };
         table.row(vec![

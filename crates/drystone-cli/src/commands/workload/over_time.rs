@@ -1,6 +1,6 @@
 //! Change of a workload over time, for people.
 
-use crate::output::document::{Document, Table, Value};
+use crate::output::document::{Document, DocumentTable, TableValue};
 use crate::output::number::{count, fixed, fixed_or, percent};
 use drystone::log::transient::{Batch, Moments, Transient};
 
@@ -16,8 +16,8 @@ pub(super) fn add(document: &mut Document, transient: &Transient) {
     document.table(batches(transient));
 }
 
-fn variability(transient: &Transient) -> Table {
-    let mut table = Table::new(["", "jobs", "share", "mean", "median", "C.V."]);
+fn variability(transient: &Transient) -> DocumentTable {
+    let mut table = DocumentTable::new(["", "jobs", "share", "mean", "median", "C.V."]);
     let mut row = |name: String, m: &Moments, decimals: usize| {
         let share = m.jobs as f64 / transient.run_times.jobs as f64;
         table.row(vec![
@@ -37,10 +37,10 @@ fn variability(transient: &Transient) -> Table {
     table
 }
 
-fn batches(transient: &Transient) -> Table {
+fn batches(transient: &Transient) -> DocumentTable {
     let classes = (1..=4).flat_map(|c| [format!("share {c}"), format!("mean {c}"), format!("C.V. {c}")]);
     let columns = ["batch", "since day", "mean", "C.V."].map(str::to_string);
-    let mut table = Table::new(columns.into_iter().chain(classes));
+    let mut table = DocumentTable::new(columns.into_iter().chain(classes));
     let first = transient.batches.first().map_or(0, |b| b.from.0);
     for (number, batch) in transient.batches.iter().enumerate() {
         table.row(row(number, batch, first));
@@ -48,9 +48,9 @@ fn batches(transient: &Transient) -> Table {
     table
 }
 
-fn row(number: usize, batch: &Batch, first: i64) -> Vec<Value> {
+fn row(number: usize, batch: &Batch, first: i64) -> Vec<TableValue> {
     let day = (batch.from.0 - first) as f64 / 86_400.0;
-    let mut row: Vec<Value> = vec![
+    let mut row: Vec<TableValue> = vec![
         (number + 1).to_string().into(),
         fixed(day, 1).into(),
         fixed_or(batch.all.mean, 0).into(),

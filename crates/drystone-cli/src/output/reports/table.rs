@@ -2,6 +2,7 @@
 
 use super::{COLUMNS, Printable, Reports};
 use crate::exit::Failure;
+use crate::output::document::{on_stdout, on_stdout_within};
 use crate::output::file::Output;
 use crate::output::format::{Format, Traits, put};
 
@@ -23,8 +24,8 @@ impl Format<Reports> for Table {
     /// Styled and fitted where it goes to a terminal.
     fn write(&self, result: &(dyn Printable + '_), out: &mut Output) -> Result<(), Failure> {
         let text = match result.overview().filter(|_| out.is_stdout()) {
-            Some(short) => short.for_stdout_within(COLUMNS),
-            None if out.is_stdout() => result.document().for_stdout(),
+            Some(short) => on_stdout_within(&short, COLUMNS),
+            None if out.is_stdout() => on_stdout(&result.document()),
             None => super::text(result),
         };
         put(out, text.as_bytes())

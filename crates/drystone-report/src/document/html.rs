@@ -1,0 +1,78 @@
+//! Documents as parts of a page.
+
+use super::{Document, DocumentBlock, DocumentTable, Tone};
+use crate::html::{escape, prose};
+use std::fmt::Write;
+
+impl DocumentTable {
+    /// As HTML, in a frame that scrolls by itself where the page is narrow. Columns of text stand on
+    /// the left, others on the right.
+    pub(crate) fn html(&self, caption: &str, out: &mut String) {
+        let caption = escape(caption);
+        let _ = write!(
+            out,
+            "<div class=\"frame\" role=\"region\" tabindex=\"0\" aria-label=\"{caption}\"><table><caption><span>{caption}\
+             </span></caption><thead><tr>"
+        );
+        for (at, name) in self.columns.iter().enumerate() {
+            let class = if self.text_columns.contains(&at) { " class=\"words\"" } else { "" };
+            let _ = write!(out, "<th scope=\"col\"{class}>{}</th>", escape(name));
+        }
+        out.push_str("</tr></thead><tbody>");
+        for row in &self.rows {
+            out.push_str("<tr>");
+            for (at, value) in row.iter().enumerate() {
+                let text = escape(&value.text);
+                if at == 0 {
+                    let _ = write!(out, "<th scope=\"row\">{text}</th>");
+                    continue;
+                }
+                let kind = if self.text_columns.contains(&at) { "words" } else { "number" };
+                let tone = match value.tone {
+                    Tone::Plain => "",
+                    Tone::Good => " good",
+                    Tone::Bad => " bad",
+                    Tone::Faint => " faint",
+                    Tone::Strong => " best",
+                };
+                let _ = write!(out, "<td class=\"{kind}{tone}\">{text}</td>");
+            }
+            out.push_str("</tr>");
+        }
+        out.push_str("</tbody></table></div>\n");
+    }
+}
+
+impl Document {
+    /// As HTML for a section of a page. A table has the heading before it as its caption.
+    #[must_use]
+    pub fn html(&self) -> String {
+        let mut out = String::new();
+        let mut heading = "";
+        for (at, block) in self.blocks.iter().enumerate() {
+            match block {
+                DocumentBlock::Heading(text) => {
+                    heading = text;
+                    // A table right below says it as its caption.
+                    if !matches!(self.blocks.get(at + 1), Some(DocumentBlock::Table(_))) {
+                        let _ = writeln!(out, "<h3>{}</h3>", escape(text));
+                    }
+                }
+                DocumentBlock::Text(text) => {
+                    for line in text.lines() {
+                        let _ = writeln!(out, "<p>{}</p>", prose(line));
+                    }
+                }
+                DocumentBlock::Facts(facts) => {
+                    out.push_str("<dl class=\"facts\">");
+                    for (name, value) in facts {
+                        let _ = write!(out, "<dt>{}</dt><dd>{}</dd>", escape(name), escape(value));
+                    }
+                    out.push_str("</dl>\n");
+                }
+                DocumentBlock::Table(table) => table.html(heading, &mut out),
+            }
+        }
+        out
+    }
+}

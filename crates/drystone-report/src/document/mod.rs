@@ -1,0 +1,214 @@
+//! Documents of headings, facts and tables. One document is rendered for terminals and text files
+//! ([`text`]), Markdown, LaTeX and HTML.
+
+mod html;
+mod latex;
+mod layout;
+mod markdown;
+mod text;
+mod visible;
+
+pub use layout::story;
+pub use visible::visible;
+
+/// Meaning of a value for the reader.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Tone {
+    /// A value like any other.
+    #[default]
+    Plain,
+    /// Better than what it is compared with.
+    Good,
+    /// Worse than what it is compared with.
+    Bad,
+    /// Of little weight.
+    Faint,
+    /// Best of its column.
+    Strong,
+}
+
+/// A value in a table.
+#[derive(Clone, Debug)]
+pub struct TableValue {
+    text: String,
+    tone: Tone,
+}
+
+impl TableValue {
+    /// A value with a meaning.
+    pub fn toned(text: impl Into<String>, tone: Tone) -> TableValue {
+        TableValue { text: text.into(), tone }
+    }
+}
+
+impl<T: Into<String>> From<T> for TableValue {
+    fn from(text: T) -> TableValue {
+        TableValue { text: text.into(), tone: Tone::Plain }
+    }
+}
+
+/// A table. Columns are aligned right, but for those said to hold text.
+#[derive(Clone, Debug, Default)]
+pub struct DocumentTable {
+    columns: Vec<String>,
+    text_columns: Vec<usize>,
+    beside: Vec<usize>,
+    rows: Vec<Vec<TableValue>>,
+}
+
+impl DocumentTable {
+    /// A table whose first column holds text.
+    #[must_use]
+    pub fn new<S: Into<String>>(columns: impl IntoIterator<Item = S>) -> DocumentTable {
+        let columns = columns.into_iter().map(Into::into).collect();
+        DocumentTable { columns, text_columns: vec![0], ..DocumentTable::default() }
+    }
+
+    /// Declares the columns that hold text.
+    #[must_use]
+    pub fn texts(mut self, columns: &[usize]) -> DocumentTable {
+        self.text_columns = columns.to_vec();
+        self
+    }
+
+    /// Declares the columns that mean nothing without the one before them (`median`): they stay
+    /// beside it.
+    #[must_use]
+    pub fn beside(mut self, columns: &[usize]) -> DocumentTable {
+        self.beside = columns.to_vec();
+        self
+    }
+
+    /// Adds a row, a value for each column from the first one on.
+    pub fn row(&mut self, values: Vec<TableValue>) {
+        self.rows.push(values);
+    }
+}
+
+/// A part of a document.
+#[derive(Clone, Debug)]
+enum DocumentBlock {
+    Heading(String),
+    Text(String),
+    Facts(Vec<(String, String)>),
+    Table(DocumentTable),
+}
+
+/// Something to read.
+#[derive(Clone, Debug, Default)]
+pub struct Document {
+    blocks: Vec<DocumentBlock>,
+}
+
+impl Document {
+    /// Adds a heading.
+    pub fn heading(&mut self, text: impl Into<String>) {
+        self.blocks.push(DocumentBlock::Heading(text.into()));
+    }
+
+    /// Adds a paragraph.
+    pub fn text(&mut self, text: impl Into<String>) {
+        self.blocks.push(DocumentBlock::Text(text.into()));
+    }
+
+    /// Adds names with values, one a line.
+    pub fn facts(&mut self, facts: Vec<(String, String)>) {
+        self.blocks.push(DocumentBlock::Facts(facts));
+    }
+
+    /// Adds a table.
+    pub fn table(&mut self, table: DocumentTable) {
+        self.blocks.push(DocumentBlock::Table(table));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::text::LEAST_TEXT;
+    use super::*;
+
+    fn document() -> Document {
+        let mut table = DocumentTable::new(["policy", "mean wait", "bounded slowdown", "median", "description"])
+            .texts(&[0, 4])
+            .beside(&[3]);
+        for (policy, tone) in [("fcfs", Tone::Bad), ("conservative", Tone::Strong)] {
+            let slowdown = TableValue::toned("15,055.95", tone);
+            table.row(vec![
+                policy.into(),
+                "9,009.5".into(),
+                slowdown,
+                "4.64".into(),
+                "promises every job a start".into(),
+            ]);
+        }
+        let mut document = Document::default();
+        document.heading("Two policies with a heading that is long");
+        document.facts(vec![("of".to_string(), "ten thousand jobs and some".to_string())]);
+        document.table(table);
+        document
+    }
+
+    /// At every width every number and every word is there in one piece, and no line is longer but
+    /// for those that have to be.
+    #[test]
+    fn no_number_is_in_pieces() {
+        let whole = document().render(None, false);
+        assert_eq!(document().render(Some(200), false), whole);
+        for width in 1..=80 {
+            let text = document().render(Some(width), false);
+            for word in whole.split_whitespace() {
+                assert!(text.split_whitespace().any(|found| found == word), "{word} at {width}:\n{text}");
+            }
+            let most = width.max("conservative  15,055.95    4.64".len());
+            assert!(width < LEAST_TEXT || text.lines().all(|line| line.chars().count() <= most), "{width}:\n{text}");
+        }
+    }
+
+    #[test]
+    fn tables_for_papers() {
+        let mut table = DocumentTable::new(["policy", "mean_wait, %"]);
+        table.row(vec!["easy(a=1)".into(), "−5 ±2".into()]);
+        table.row(vec!["100\\200 & more".into()]);
+        let mut document = Document::default();
+        document.heading("50% of #1");
+        document.table(table);
+        document.facts(vec![("jobs".to_string(), "<3".to_string())]);
+        let expected = "\\paragraph{50\\% of \\#1}\n\n\\begin{tabular}{lr}\n\\hline\npolicy & mean\\_wait, \\% \\\\\n\\hline\n\
+                        easy(a=1) & $-$5 $\\pm$2 \\\\\n100\\textbackslash{}200 \\& more &  \\\\\n\\hline\n\\end{tabular}\n\n\
+                        \\begin{tabular}{ll}\n\\hline\njobs & \\textless{}3 \\\\\n\\hline\n\\end{tabular}\n";
+        assert_eq!(document.latex(), expected);
+    }
+
+    #[test]
+    fn the_layout_does_not_depend_on_colour() {
+        for width in [None, Some(80), Some(40)] {
+            let (mut plain, mut inside) = (String::new(), false);
+            for c in document().render(width, true).chars() {
+                match (c, inside) {
+                    ('\u{1b}', _) => inside = true,
+                    ('m', true) => inside = false,
+                    (_, true) => {}
+                    _ => plain.push(c),
+                }
+            }
+            let plain: Vec<&str> = plain.lines().map(str::trim_end).collect();
+            assert_eq!(plain, document().render(width, false).lines().collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn columns_without_room_stand_below() {
+        let table = "\
+                           bounded
+policy        mean wait   slowdown  median
+fcfs            9,009.5  15,055.95    4.64
+conservative    9,009.5  15,055.95    4.64
+
+policy        description
+fcfs          promises every job a start
+conservative  promises every job a start
+";
+        let text = document().render(Some(43), false);
+        assert!(text.ends_with(table), "{text}");
+    }
+}

@@ -1,0 +1,136 @@
+//! Documents as text for terminals and files.
+
+use super::layout::{self, Needs, fill};
+use super::visible::visible;
+use super::{Document, DocumentBlock, DocumentTable, Tone};
+use comfy_table::{Attribute, Cell, CellAlignment, Color, ContentArrangement, Table as Grid, presets};
+use std::borrow::Cow;
+use std::fmt::Write;
+
+/// Within less, sentences are left to the terminal.
+pub(super) const LEAST_TEXT: usize = 20;
+
+impl DocumentTable {
+    fn needs(&self) -> Vec<Needs> {
+        let needs = self.columns.iter().enumerate().map(|(at, header)| {
+            let cells: Vec<Cow<'_, str>> =
+                self.rows.iter().filter_map(|row| Some(visible(&row.get(at)?.text))).collect();
+            let (text, beside) = (self.text_columns.contains(&at), self.beside.contains(&at));
+            Needs::of(&visible(header), cells.iter().map(AsRef::as_ref), text, beside)
+        });
+        needs.collect()
+    }
+
+    pub(super) fn align(&self, at: usize) -> CellAlignment {
+        if self.text_columns.contains(&at) { CellAlignment::Left } else { CellAlignment::Right }
+    }
+
+    /// These columns, each so broad.
+    fn grid(&self, columns: &[(usize, usize)]) -> Grid {
+        let mut grid = Grid::new();
+        grid.load_style(presets::NOTHING);
+        // Where lines end is decided here: not by what the grid finds out about the terminal, which
+        // depends on colour.
+        grid.set_content_arrangement(ContentArrangement::Disabled);
+        grid.force_no_tty();
+        let names: Vec<String> = columns.iter().map(|&(at, width)| fill(&visible(&self.columns[at]), width)).collect();
+        let lines = names.iter().map(|name| name.matches('\n').count()).max().unwrap_or(0);
+        grid.set_header(columns.iter().zip(names).map(|(&(at, _), name)| {
+            // Headers stand on their columns.
+            let above = "\n".repeat(lines - name.matches('\n').count());
+            Cell::new(above + &name).set_alignment(self.align(at)).add_attribute(Attribute::Bold)
+        }));
+        for row in &self.rows {
+            grid.add_row(columns.iter().map(|&(at, width)| {
+                let Some(value) = row.get(at) else { return Cell::new("") };
+                let cell = Cell::new(fill(&visible(&value.text), width)).set_alignment(self.align(at));
+                match value.tone {
+                    Tone::Plain => cell,
+                    Tone::Good => cell.fg(Color::Green),
+                    Tone::Bad => cell.fg(Color::Red),
+                    Tone::Faint => cell.add_attribute(Attribute::Dim),
+                    Tone::Strong => cell.add_attribute(Attribute::Bold),
+                }
+            }));
+        }
+        grid
+    }
+
+    /// Lines without blanks at their ends; no broader than this, as far as numbers and words have
+    /// room.
+    fn lines_within(&self, width: Option<usize>, styled: bool) -> String {
+        let mut text = String::new();
+        for (at, columns) in layout::parts(&self.needs(), width).iter().enumerate() {
+            if at > 0 {
+                text.push('\n');
+            }
+            let mut grid = self.grid(columns);
+            if styled {
+                // The blanks between columns are not to be coloured: the first is taken away below.
+                grid.enforce_styling().style_text_only();
+            }
+            for line in grid.lines() {
+                let line = line.strip_prefix(' ').unwrap_or(&line);
+                text.push_str(line.trim_end());
+                text.push('\n');
+            }
+        }
+        text
+    }
+}
+
+impl Document {
+    /// As text without colours, unlimited in width.
+    #[must_use]
+    pub fn plain(&self) -> String {
+        self.render(None, false)
+    }
+
+    /// As text without colours, no broader than this.
+    #[must_use]
+    pub fn within(&self, columns: usize) -> String {
+        self.render(Some(columns), false)
+    }
+
+    /// Returns the number of lines that it takes.
+    #[must_use]
+    pub fn lines(&self, width: Option<usize>) -> usize {
+        self.render(width, false).lines().count()
+    }
+
+    /// As text no broader than this, with colours or without.
+    #[must_use]
+    pub fn render(&self, width: Option<usize>, styled: bool) -> String {
+        let fit = |text: &str, indent: usize| -> String {
+            let text = visible(text);
+            // Beside long names there may be no room to speak of.
+            match width.and_then(|width| width.checked_sub(indent)).filter(|&room| room >= LEAST_TEXT) {
+                Some(room) => fill(&text, room).replace('\n', &format!("\n{:indent$}", "")),
+                None => text.into_owned(),
+            }
+        };
+        let mut out = String::new();
+        for (at, block) in self.blocks.iter().enumerate() {
+            if at > 0 {
+                out.push('\n');
+            }
+            match block {
+                DocumentBlock::Heading(text) if styled => {
+                    let bold = anstyle::Style::new().bold();
+                    let _ = writeln!(out, "{bold}{}{bold:#}", fit(text, 0));
+                }
+                DocumentBlock::Heading(text) | DocumentBlock::Text(text) => {
+                    let _ = writeln!(out, "{}", fit(text, 0));
+                }
+                DocumentBlock::Facts(facts) => {
+                    let names = facts.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+                    for (name, value) in facts {
+                        let _ = writeln!(out, "{name:<names$}  {}", fit(value, names + 2));
+                    }
+                }
+                DocumentBlock::Table(table) => out.push_str(&table.lines_within(width, styled)),
+            }
+        }
+        out
+    }
+}

@@ -1,0 +1,140 @@
+//! Pages that open without any network and need no script: what is to be known first, pictures, and
+//! the document that the terminal shows.
+
+use crate::assets;
+use crate::charts::Drawing;
+use crate::document::Document;
+use crate::html::{embed, escape, prose};
+use serde_json::Value;
+use std::fmt::Write;
+
+/// Style of pictures: they scroll on a phone, and on a dark page their brightness is turned over,
+/// not their hues.
+const STYLE: &str = "figure svg{width:100%;min-width:40rem;height:auto;background:#fff}#plots figure{margin:0 0 1.8rem;overflow-x:auto}\
+    dl.facts{display:grid;grid-template-columns:max-content 1fr;gap:.1rem 1rem}dl.facts dd{margin:0;overflow-wrap:anywhere}\
+    @media(max-width:40rem){dl.facts{grid-template-columns:1fr}dl.facts dd{margin-left:1rem}}\
+    @media screen and (prefers-color-scheme:dark){figure svg{filter:invert(.92) hue-rotate(180deg)}}";
+
+/// Width of the pictures of such a page, in pixels.
+pub const PICTURE_WIDTH: u32 = 900;
+
+/// A picture with its title and note.
+#[derive(Clone, Debug)]
+pub struct Picture {
+    /// Title above it.
+    pub title: String,
+    /// The picture, as SVG.
+    pub svg: String,
+    /// Note below it.
+    pub note: String,
+}
+
+impl From<Drawing> for Picture {
+    fn from(drawing: Drawing) -> Picture {
+        Picture { title: drawing.title, svg: drawing.svg, note: drawing.note }
+    }
+}
+
+/// A page without scripts.
+#[derive(Clone, Debug)]
+pub struct StillPage<'a> {
+    /// Title.
+    pub title: &'a str,
+    /// What the page is about, below the title.
+    pub subject: &'a str,
+    /// Sentences to read first.
+    pub verdict: &'a [String],
+    /// Pictures.
+    pub pictures: Vec<Picture>,
+    /// Everything, as the terminal shows it.
+    pub details: &'a Document,
+    /// The data that the page was made of; it holds them.
+    pub data: &'a Value,
+}
+
+impl StillPage<'_> {
+    /// The page as HTML.
+    #[must_use]
+    pub fn html(&self) -> String {
+        let title = escape(self.title);
+        let mut out = String::with_capacity(1 << 18);
+        let _ = write!(
+            out,
+            "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta http-equiv=\"Content-Security-Policy\" \
+             content=\"default-src 'none'; base-uri 'none'; form-action 'none'; style-src 'unsafe-inline'; img-src data:\">\n<meta \
+             name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n<meta \
+             name=\"generator\" content=\"drystone {}\">\n<link rel=\"icon\" href=\"data:,\">\n<title>{title}</title>\n\
+             <style>{} {STYLE}</style>\n</head>\n<body>\n<header><div><h1>{title}</h1>",
+            env!("CARGO_PKG_VERSION"),
+            assets::PAGE_CSS,
+        );
+        if !self.subject.is_empty() {
+            let _ = write!(out, "<p class=\"facts\">{}</p>", prose(self.subject));
+        }
+        out.push_str("</div></header>\n<main>\n");
+        if !self.verdict.is_empty() {
+            out.push_str("<section id=\"verdict\"><h2>Verdict</h2><ul class=\"verdict\">");
+            for sentence in self.verdict {
+                let _ = write!(out, "<li>{}</li>", prose(sentence));
+            }
+            out.push_str("</ul></section>\n");
+        }
+        if !self.pictures.is_empty() {
+            out.push_str("<section id=\"plots\"><h2>Plots</h2>");
+            for picture in &self.pictures {
+                let (heading, note) = (escape(&picture.title), prose(&picture.note));
+                let _ = write!(
+                    out,
+                    "<figure><h3>{heading}</h3>{}<figcaption><p>{note}</p></figcaption></figure>\n",
+                    picture.svg
+                );
+            }
+            out.push_str("</section>\n");
+        }
+        let _ = write!(
+            out,
+            "<section id=\"tables\"><h2>Details</h2>\n{}</section>\n</main>\n<script type=\"application/json\" \
+             id=\"data\">{}</script>\n</body>\n</html>\n",
+            self.details.html(),
+            embed(&self.data.to_string())
+        );
+        out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::document::DocumentTable;
+    use serde_json::json;
+
+    #[test]
+    fn nothing_of_a_site_gets_out_of_its_place() {
+        let mut details = Document::default();
+        details.heading("<b>heading</b>");
+        details.facts(vec![("<b>name</b>".to_string(), "<b>value</b>".to_string())]);
+        details.text("<b>text</b>");
+        let mut table = DocumentTable::new(["<b>column</b>", "values"]);
+        table.row(vec!["<b>row</b>".into(), "<b>cell</b>".into()]);
+        details.table(table);
+        let picture = Picture {
+            title: "<b>title</b>".to_string(),
+            svg: "<svg></svg>".to_string(),
+            note: "`<b>` note".to_string(),
+        };
+        let page = StillPage {
+            title: "<b>log</b>",
+            subject: "<b>policy</b>",
+            verdict: &["Set `<b>`.".to_string()],
+            pictures: vec![picture],
+            details: &details,
+            data: &json!({"</script><b>": "<b>"}),
+        };
+        let html = page.html();
+        assert!(!html.contains("<b>"), "{html}");
+        for part in ["heading", "name", "value", "text", "column", "row", "cell", "title", "log", "policy"] {
+            assert!(html.contains(&format!("&lt;b&gt;{part}&lt;/b&gt;")), "{part}");
+        }
+        assert!(html.contains("<code>&lt;b&gt;</code>") && html.contains("<figure><h3>"));
+    }
+}
