@@ -16,9 +16,10 @@ impl Drop for Daemon {
 }
 
 /// Begins a shadow; answers with the address of its page.
-fn shadow(cluster: &Cluster, folder: &std::path::Path) -> (Daemon, String) {
+fn shadow(cluster: &Cluster, folder: &std::path::Path, more: &[&str]) -> (Daemon, String) {
     let mut child = Command::new(env!("CARGO_BIN_EXE_drystone"))
         .args(["live", "shadow", "--policy", "conservative", "--listen", "0"])
+        .args(more)
         .env("SLURM_CONF", cluster.conf())
         .env("DRYSTONE_STATE", folder)
         .env_remove("DRYSTONE_RUN")
@@ -55,7 +56,7 @@ fn a_live_page_follows_the_cluster() {
     let options = Options { nodes: 1, cpus: 4, scheduler: "builtin".into(), ..Options::default() };
     let Some(cluster) = Cluster::start(&options) else { return };
     let folder = tempfile::tempdir().expect("a folder");
-    let (daemon, address) = shadow(&cluster, folder.path());
+    let (daemon, address) = shadow(&cluster, folder.path(), &[]);
     page.visit(&address, DESKTOP, true);
     let rows = |table: &str| {
         format!("[...document.querySelectorAll('#{table} tbody tr td:first-child')].map(c => c.textContent)")
@@ -110,4 +111,44 @@ fn a_live_page_follows_the_cluster() {
     // A daemon that is gone does not look alive.
     drop(daemon);
     page.until("document.querySelector('#health').className === 'bad'");
+}
+
+/// Partitions without a common node: a table with a row for each, and every job says where it is.
+#[test]
+fn a_live_page_shows_each_set_of_nodes() {
+    let Some(mut page) = chromium() else { return };
+    let partition = |name: &str, nodes: &str| format!("PartitionName={name} Nodes={nodes} MaxTime=60 State=UP");
+    let partitions = vec![partition("main", "n[1-2]") + " Default=YES", partition("side", "n[3-4]")];
+    let options = Options { nodes: 4, cpus: 4, scheduler: "builtin".into(), partitions, ..Options::default() };
+    let Some(cluster) = Cluster::start(&options) else { return };
+    let folder = tempfile::tempdir().expect("a folder");
+    let (_daemon, address) = shadow(&cluster, folder.path(), &["--partition", "main", "--partition", "side"]);
+    page.visit(&address, DESKTOP, true);
+    for set in ["main", "side"] {
+        for (procs, seconds) in [("8", "30"), ("8", "5"), ("2", "1")] {
+            let wrap = format!("sleep {seconds}");
+            let args = ["--parsable", "-o", "/dev/null", "-t", "2", "-p", set, "-n", procs, "--wrap", &wrap];
+            drop(cluster.ask("sbatch", &args));
+        }
+    }
+    let cells = |table: &str, text: &str| {
+        format!("[...document.querySelectorAll('#{table} tbody td')].some(cell => cell.textContent === '{text}')")
+    };
+    for set in ["main", "side"] {
+        for table in ["sets", "running", "waiting"] {
+            page.until(&cells(table, set));
+        }
+    }
+    page.until("document.querySelector('#health').className === 'good'");
+    assert_eq!(page.eval("document.querySelectorAll('#sets tbody tr').length"), 2);
+    page.picture("live-sets-desktop-light");
+    let phone_dark = Screen { dark: true, ..PHONE };
+    let screens =
+        [("desktop-dark", Screen { dark: true, ..DESKTOP }), ("phone-light", PHONE), ("phone-dark", phone_dark)];
+    for (name, screen) in screens {
+        page.look(screen);
+        page.picture(&format!("live-sets-{name}"));
+        assert_eq!(page.eval("document.documentElement.scrollWidth <= innerWidth + 1"), true, "{name}: too wide");
+    }
+    assert!(page.complaints().is_empty(), "{:?}", page.complaints());
 }
