@@ -53,21 +53,32 @@ pub(crate) fn load(source: &Source) -> Result<Vec<(String, Workload)>, Reproduce
         return (0..u64::from(logs)).map(drawn).collect();
     }
     if !source.windows.is_empty() {
-        let length = source.take.unwrap_or(usize::MAX);
-        let part = |&from: &usize| Ok((from.to_string(), window(&workload, from, length, source)?));
+        // The mean is over windows of one length.
+        let length = source.take.unwrap_or(1);
+        let part = |&from: &usize| Ok((from.to_string(), window(&workload, from, (length, length), source)?));
         return source.windows.iter().map(part).collect();
     }
     match source.from {
         None => Ok(vec![(String::new(), workload)]),
-        Some(from) => Ok(vec![(from.to_string(), window(&workload, from, usize::MAX, source)?)]),
+        Some(from) => Ok(vec![(from.to_string(), window(&workload, from, (1, usize::MAX), source)?)]),
     }
 }
 
-/// The jobs from this one on, no more than so many.
-fn window(workload: &Workload, from: usize, length: usize, source: &Source) -> Result<Workload, ReproduceError> {
-    let places = from.min(workload.len())..from.saturating_add(length).min(workload.len());
-    if places.is_empty() {
-        return Err(ReproduceError::Window { log: log::title(&source.path), from, jobs: workload.len() });
+/// The jobs from this one on, at least and at most so many.
+fn window(
+    workload: &Workload,
+    from: usize,
+    (least, most): (usize, usize),
+    source: &Source,
+) -> Result<Workload, ReproduceError> {
+    let places = from.min(workload.len())..from.saturating_add(most).min(workload.len());
+    if places.len() < least {
+        return Err(ReproduceError::Window {
+            log: log::title(&source.path),
+            from,
+            length: least,
+            jobs: workload.len(),
+        });
     }
     let setting = Setting { name: "from".to_string(), value: from.to_string() };
     Ok(transform::piece(workload, places, setting)?)

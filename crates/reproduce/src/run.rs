@@ -108,13 +108,15 @@ pub enum ReproduceError {
         /// Those it has.
         known: String,
     },
-    /// The log ends before the window begins.
-    #[error("{log} has {jobs} jobs, and a window begins with job {from}, counted from 0; take a smaller `from`")]
+    /// The log ends before the window does.
+    #[error("{log} has {jobs} jobs, too few for a window of {length} from job {from}, counted from 0; let it begin earlier")]
     Window {
         /// Name of the log.
         log: String,
         /// First job of the window.
         from: usize,
+        /// Jobs that it must have.
+        length: usize,
         /// Number of jobs in the log.
         jobs: usize,
     },

@@ -125,7 +125,7 @@ impl Table {
             return Some("months apart take neither `procs`, `platform`, `from`, `windows` nor `resample`".to_string());
         }
         let moves = self.from.is_some() || self.rows.iter().any(|row| row.from.is_some());
-        if !self.windows.is_empty() && (moves || self.take.is_none() || self.resample.is_some()) {
+        if !self.windows.is_empty() && (moves || self.take.is_none_or(|jobs| jobs == 0) || self.resample.is_some()) {
             return Some("`windows` need `take`, their length, and go with neither `from` nor `resample`".to_string());
         }
         match self.resample {

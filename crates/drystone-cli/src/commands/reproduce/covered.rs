@@ -209,8 +209,10 @@ fn run(program: &Path, args: &ReproduceArgs, study: &str, feature: &Feature, pat
     if !feature.input.is_empty() {
         let mut text = feature.input.clone();
         for ((_, id), path) in paths.iter().filter(|((name, _), _)| name == study) {
-            if let (true, Ok(path)) = (text.contains(&format!("${id}")), path) {
-                text = text.replace(&format!("${id}"), &path.display().to_string());
+            let name = format!("${id}");
+            if text.contains(&name) {
+                let path = path.as_ref().map_err(|problem| (Finding::Missing, problem.clone()))?;
+                text = text.replace(&name, &path.display().to_string());
             }
         }
         let file = out.path().join(&feature.input_name);

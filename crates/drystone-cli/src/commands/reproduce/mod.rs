@@ -77,8 +77,8 @@ impl Counts {
 
     fn line(self) -> String {
         let mut line = format!(
-            "{} cells judged: {} met to the printed digit, {} within tolerance, {} out of tolerance",
-            self.met + self.within + self.out,
+            "{} judged: {} met to the printed digit, {} within tolerance, {} out of tolerance",
+            plural((self.met + self.within + self.out) as u64, "cell"),
             self.met,
             self.within,
             self.out
@@ -316,7 +316,7 @@ impl Printable for Reproduction {
         );
         for study in &self.studies {
             document.heading(study.name.clone());
-            document.text(format!("{}. {}", study.source, study.note));
+            document.text(format!("{}. {}", study.source, study.note).trim_end().to_string());
             let log = |l: &LogLine| (l.id.clone(), format!("{}{}", l.file, if l.found { "" } else { " (missing)" }));
             document.facts(study.logs.iter().map(log).collect());
             document.text(study.counts.line());
