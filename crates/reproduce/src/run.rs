@@ -109,7 +109,9 @@ pub enum ReproduceError {
         known: String,
     },
     /// The log ends before the window does.
-    #[error("{log} has {jobs} jobs, too few for a window of {length} from job {from}, counted from 0; let it begin earlier")]
+    #[error(
+        "{log} has {jobs} jobs, too few for a window of {length} from job {from}, counted from 0; let it begin earlier"
+    )]
     Window {
         /// Name of the log.
         log: String,

@@ -203,7 +203,8 @@ fn windows_and_weeks_are_averaged_and_prices_need_no_log() {
     let apart = [100, 1_500].map(|from| ours(&format!("take = 500\nfrom = {from}")));
     let windows = ours("take = 500\nwindows = [100, 1500]");
     assert!((windows - (apart[0] + apart[1]) / 2.0).abs() < 1e-9, "{windows} {apart:?}");
-    let weeks = ["seed = 1", "seed = 1", "seed = 7"].map(|seed| ours(&format!("resample = {{ weeks = 3, logs = 2, {seed} }}")));
+    let weeks =
+        ["seed = 1", "seed = 1", "seed = 7"].map(|seed| ours(&format!("resample = {{ weeks = 3, logs = 2, {seed} }}")));
     assert!(weeks[0] == weeks[1] && weeks[0] != weeks[2], "{weeks:?}");
     folder.write("mine.toml", study("easy", "", "0").replace("reason", "take = 500\nwindows = [1600]\nreason"));
     let err = folder.run(&ARGS).fails(2);
