@@ -41,7 +41,7 @@ const LIMIT: usize = 3;
 /// in two hours.
 const EVERY: u64 = 3_000;
 /// Run times in seconds. The mean job has 3.8 processors for 17.5 s, its launch included, so that
-/// the offered load is about 0.85 of the 32 processors: queues come and go, and end with the stream.
+/// the offered load is about 0.85 of the 32 processors: queues come and go.
 const SECONDS: [u64; 6] = [4, 8, 12, 16, 24, 32];
 /// Seconds from one fault to the next.
 const FAULT: u64 = 170;

@@ -327,7 +327,7 @@ impl<C: Cluster, K: Clock> Daemon<C, K> {
                 woken = true;
                 self.due = self.due.min(now + AFTER_WAKE);
             }
-            self.beat_while_waiting(now);
+            self.beat_between(now);
             let left = self.due.saturating_sub(self.clock.steady());
             self.clock.sleep(NAP.min(left.max(Duration::from_millis(1))));
         }

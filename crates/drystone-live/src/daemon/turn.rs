@@ -21,6 +21,8 @@ const TELL_NOBODY: Duration = Duration::from_secs(5);
 /// Milliseconds without a start, with room and with vain releases: for an alarm, and for a
 /// hand-back.
 const STALL: (u64, u64) = (60_000, 180_000);
+/// Duration of a look from which the log says so.
+const LONG: Duration = Duration::from_secs(5);
 /// Time after which an order shows.
 const SOON: Duration = Duration::from_millis(400);
 /// Message for a disk that is full but for the reserve of hand-back.
@@ -58,8 +60,14 @@ impl<C: Cluster, K: Clock> Daemon<C, K> {
             return self.carry_out(at, &output);
         }
         self.due = Duration::MAX;
+        let begun = self.clock.steady();
         let end = self.look();
         let now = self.clock.steady();
+        let took = now.saturating_sub(begun);
+        if took >= LONG {
+            let answer = self.heard.map_or(took, |heard| heard.saturating_sub(begun));
+            tracing::warn!(seconds = took.as_secs_f64(), answer = answer.as_secs_f64(), "a look took long");
+        }
         let own = super::processor_time();
         let spent = self.cluster.cost() + own.saturating_sub(std::mem::replace(&mut self.charged, own));
         self.budget.spend(now, spent);
@@ -89,6 +97,8 @@ impl<C: Cluster, K: Clock> Daemon<C, K> {
             }
         };
         self.hears();
+        // What follows may take long on a busy machine.
+        self.beat_between(self.clock.steady());
         self.count_missed(&seen);
         let mut all = std::mem::take(&mut self.unheard);
         all.extend(told);
@@ -247,13 +257,19 @@ impl<C: Cluster, K: Clock> Daemon<C, K> {
 
     /// Orders, as long as the fence stands; `None` where it has fallen.
     fn order(&mut self, orders: &[Order]) -> Option<Vec<Outcome>> {
-        let (heartbeat, faults) = (&self.heartbeat, &mut self.faults);
+        let (heartbeat, faults, clock, beaten) = (&self.heartbeat, &mut self.faults, &self.clock, &mut self.beaten);
         let mut fenced = false;
         let mut may = || {
             faults.pass("pins");
             let mine = heartbeat.as_ref().is_some_and(super::Heartbeat::is_mine);
             fenced |= !mine;
             faults.pass("fence");
+            // Many commands take their time; the cluster has answered.
+            let now = clock.steady();
+            if mine && now.saturating_sub(*beaten) >= BEAT {
+                *beaten = now;
+                let _ = heartbeat.as_ref().map(|heartbeat| heartbeat.beat(clock.wall()));
+            }
             mine
         };
         let outcomes = self.cluster.act(orders, &mut may);
@@ -313,9 +329,9 @@ impl<C: Cluster, K: Clock> Daemon<C, K> {
         self.stats.order(verb, word);
     }
 
-    /// Beats between two looks that are far apart, as long as the cluster answers: the daemon is
-    /// there. A beat that fails is seen at the next look.
-    pub(super) fn beat_while_waiting(&mut self, now: Duration) {
+    /// Beats between two looks that are far apart and within a long one, as long as the cluster
+    /// answers: the daemon is there. A beat that fails is seen at the next look.
+    pub(super) fn beat_between(&mut self, now: Duration) {
         if self.stats.silent || self.heard.is_none() || now.saturating_sub(self.beaten) < BEAT {
             return;
         }

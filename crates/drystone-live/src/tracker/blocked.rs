@@ -112,18 +112,24 @@ impl Tracker {
         } else {
             (Why::Retry, CROWDED, failures)
         };
-        let until = Time(self.stamp.now + pause);
-        self.blocks.insert(shape.clone(), ShapeBlock { why, until, failures, ends_early: true });
-        self.look_again_at(&[shape].into());
+        self.block_early(shape, why, pause, failures);
     }
 
     /// Holds back jobs of this shape: nodes that they would take are kept for another.
     pub(super) fn gives_way(&mut self, t: &Tracked, fact: &JobFact) {
         let shape = shape(t, fact);
         let failures = self.blocks.get(&shape).map_or(0, |block| block.failures);
-        let until = Time(self.stamp.now + CROWDED);
-        self.blocks.insert(shape.clone(), ShapeBlock { why: Why::Kept, until, failures, ends_early: true });
-        self.look_again_at(&[shape].into());
+        self.block_early(shape, Why::Kept, CROWDED, failures);
+    }
+
+    /// Holds back jobs of a shape until a node has room, at most for so many seconds. One look may
+    /// refuse many jobs of a large array: its tasks are searched once.
+    fn block_early(&mut self, shape: JobShape, why: Why, pause: i64, failures: u32) {
+        let until = Time(self.stamp.now + pause);
+        let known = self.blocks.insert(shape.clone(), ShapeBlock { why, until, failures, ends_early: true });
+        if known.is_none_or(|known| known.until < until || known.why != why) {
+            self.look_again_at(&[shape].into());
+        }
     }
 
     /// Lets the policy decide again for all that nothing was released of in vain.

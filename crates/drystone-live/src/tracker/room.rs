@@ -1,7 +1,7 @@
 //! Room on the nodes now, as the cluster shows it.
 
 use super::{Flying, Tracker};
-use crate::cluster::{JobFact, NodeState};
+use crate::cluster::{JobFact, Key, NodeState, State};
 use std::collections::BTreeMap;
 
 /// Idle processors of each node, those of jobs in flight taken off.
@@ -253,13 +253,33 @@ impl Tracker {
         Room { idle, memory, devices, owed: 0, out: out.collect() }
     }
 
+    /// Returns the number of processors that no listed job explains. The cluster shows its jobs a
+    /// moment before its nodes: a job in flight that starts in between is pending and has its
+    /// processors. It must not take room twice.
+    fn begun_meanwhile(&self) -> u32 {
+        let is_launched = |key: &Key| self.jobs.get(key).is_some_and(|t| t.flies(Flying::Launching));
+        if !self.flying.iter().any(is_launched) {
+            return 0;
+        }
+        let nodes = self.layout.nodes().filter_map(|(name, _)| self.mirror.node(name));
+        let busy: u32 = nodes.filter(|node| node.state == NodeState::Up).map(|node| node.busy).sum();
+        let has = |fact: &&JobFact| matches!(fact.state, State::Running | State::Suspended);
+        let of = |fact: &JobFact| self.layout.held(&fact.places, fact.procs);
+        busy.saturating_sub(self.mirror.records().filter(has).map(of).sum())
+    }
+
     /// Returns the idle room as the cluster shows it, less the needs of jobs in flight.
     pub(super) fn room(&self) -> Room {
         let mut room = self.idle_room();
+        let mut begun = self.begun_meanwhile();
         for key in &self.flying {
             let (Some(t), Some(fact)) = (self.jobs.get(key), self.mirror.fact(*key)) else { continue };
             if t.flies(Flying::Launching) || t.flies(Flying::Holding) {
-                room.owe(&self.need(fact, t.narrow));
+                if fact.procs <= begun {
+                    begun -= fact.procs;
+                } else {
+                    room.owe(&self.need(fact, t.narrow));
+                }
             } else if t.flies(Flying::Resuming) {
                 room.take_on(&self.layout.counts(&fact.places, fact.procs));
             }

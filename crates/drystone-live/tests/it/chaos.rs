@@ -231,7 +231,7 @@ proptest! {
     fn nothing_is_lost_held_or_started_twice(steps in steps(), seed in 0u64..1_000, bad in prop::bool::ANY) {
         for policy in POLICIES {
             let faults = if bad {
-                Faults { lost: 60, unsaid: 60, refused: 40, silent: vec![(1_700_000_020_000, 1_700_000_040_000)], idle: Vec::new(), seed }
+                Faults { lost: 60, unsaid: 60, refused: 40, silent: vec![(1_700_000_020_000, 1_700_000_040_000)], idle: Vec::new(), between: (seed % 3) as i64 * 300, seed }
             } else {
                 Faults::default()
             };

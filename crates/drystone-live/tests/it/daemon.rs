@@ -1,6 +1,5 @@
 //! The daemon with its files, on a made-up cluster with a clock of its own.
 
-use drystone::policy::Action;
 use drystone_live::board::Board;
 use drystone_live::cluster::fake::{Asked, FakeCluster, Faults as Trouble};
 use drystone_live::cluster::{
@@ -11,7 +10,7 @@ use drystone_live::hand_back::{Given, Options, hand_back};
 use drystone_live::journal::{self, Record};
 use drystone_live::state::{Beat, Home};
 use drystone_live::tracker::{Mode, Place};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -49,15 +48,26 @@ impl Cluster for Shared {
 pub(crate) struct TestClock {
     cluster: Rc<RefCell<FakeCluster>>,
     wrong: Rc<RefCell<i64>>,
+    last: Cell<i64>,
+}
+
+impl TestClock {
+    /// The cluster's time, which stands still while the cluster carries out orders.
+    fn now(&self) -> i64 {
+        if let Ok(cluster) = self.cluster.try_borrow() {
+            self.last.set(cluster.now());
+        }
+        self.last.get()
+    }
 }
 
 impl Clock for TestClock {
     fn wall(&self) -> i64 {
-        self.cluster.borrow().now() / 1_000 + *self.wrong.borrow()
+        self.now() / 1_000 + *self.wrong.borrow()
     }
 
     fn steady(&self) -> Duration {
-        Duration::from_millis(self.cluster.borrow().now().unsigned_abs())
+        Duration::from_millis(self.now().unsigned_abs())
     }
 
     fn sleep(&mut self, time: Duration) {
@@ -110,7 +120,7 @@ impl Site {
             instance: format!("daemon {}", self.daemons),
             waker: None,
         };
-        let clock = TestClock { cluster: self.cluster.clone(), wrong: self.wrong.clone() };
+        let clock = TestClock { cluster: self.cluster.clone(), wrong: self.wrong.clone(), last: Cell::default() };
         Daemon::begin(config, Shared(self.cluster.clone()), clock, Faults::default(), self.board.clone())
     }
 
@@ -118,7 +128,7 @@ impl Site {
         self.try_begin().expect("begins")
     }
 
-    fn submit(&self, procs: u32, run: i64, limit: i64) -> u64 {
+    pub(crate) fn submit(&self, procs: u32, run: i64, limit: i64) -> u64 {
         self.cluster.borrow_mut().submit(Asked::new(procs, run, limit))
     }
 
@@ -144,7 +154,7 @@ impl Site {
     }
 
     pub(crate) fn hand_back(&self, options: &Options) -> Given {
-        let mut clock = TestClock { cluster: self.cluster.clone(), wrong: self.wrong.clone() };
+        let mut clock = TestClock { cluster: self.cluster.clone(), wrong: self.wrong.clone(), last: Cell::default() };
         hand_back(&mut Shared(self.cluster.clone()), &self.home(), options, &mut |time| clock.sleep(time))
             .expect("gives back")
     }
@@ -474,88 +484,6 @@ fn no_job_waits_for_no_reason() {
     assert!((60_000..120_000).contains(&alarmed) && ended > alarmed + 60_000, "{alarmed} {ended}");
     assert_eq!(Beat::read(&site.home().heartbeat()), Beat::Off);
     assert!(site.cluster.borrow().truth().jobs.iter().all(|job| !job.held), "all are let go");
-}
-
-/// Decided starts of a job.
-fn decided(site: &Site, job: u64) -> usize {
-    let records = journal::whole(&site.home().journal()).expect("a journal").into_iter().flat_map(|(_, all)| all);
-    let outputs = records.filter_map(|record| if let Record::Out(output) = record { Some(output) } else { None });
-    let starts = outputs.flat_map(|output| output.decided).filter(|one| matches!(one.action, Action::Start { .. }));
-    starts.filter(|one| one.key.is_some_and(|key| key.id == job)).count()
-}
-
-/// One job needs two processors of one node, which has them once another ends; one needs five,
-/// which no node has. The policy, which counts processors only, would decide for both at every
-/// look.
-#[test]
-fn a_job_that_fits_no_node_is_decided_rarely() {
-    let mut site = Site::new(FakeCluster::new(2, 4), "easy", Mode::Drive);
-    let mut daemon = site.begin();
-    let together =
-        |procs, run| site.cluster.borrow_mut().submit(Asked { together: procs, ..Asked::new(procs, run, 2 * run) });
-    for procs in [3, 3] {
-        together(procs, 300);
-    }
-    site.work(&mut daemon, 10);
-    let (later, never) = (together(2, 5), together(5, 5));
-    let start = site.cluster.borrow().now();
-    while site.cluster.borrow().now() < start + 200_000 {
-        site.submit(1, 1, 5);
-        site.work(&mut daemon, 8);
-    }
-    // At first, and after pauses of a minute and more.
-    let tries = [later, never].map(|job| decided(&site, job));
-    assert!(tries[0] <= 5 && tries[1] <= 4, "{tries:?}");
-    assert_eq!(site.cluster.borrow().state(later), Some(State::Pending));
-    let until = start + 310_000;
-    while site.cluster.borrow().now() < until {
-        site.work(&mut daemon, 1);
-    }
-    assert!(matches!(site.cluster.borrow().state(later), Some(State::Running | State::Ended(_))), "it had room");
-    assert_eq!(site.cluster.borrow().state(never), Some(State::Pending));
-    assert!(decided(&site, never) <= 4, "{}", decided(&site, never));
-    let notes: Vec<_> = daemon.stats().notes.iter().filter(|note| note.text.contains("cannot start")).collect();
-    assert!(notes.len() == 1 && notes[0].text.contains(&format!("job {never} ")), "{notes:?}");
-}
-
-/// A job needs all of one node, and small jobs come for ever. Processors enough are free by their
-/// number, so that the policy reserves nothing; the nodes of the first are kept instead: the small
-/// ones go beside it.
-#[test]
-fn a_job_that_needs_a_whole_node_is_not_overtaken_for_ever() {
-    for policy in ["easy", "conservative"] {
-        let mut site = Site::new(FakeCluster::new(2, 4), policy, Mode::Drive);
-        let mut daemon = site.begin();
-        let first = site.submit(4, 600, 900);
-        site.work(&mut daemon, 10);
-        site.submit(1, 600, 900);
-        site.work(&mut daemon, 10);
-        let number = Key { id: first, task: None, submit: 0 };
-        site.cluster.borrow_mut().by_hand(&Order::Cancel(number));
-        let now = || site.cluster.borrow().now();
-        let begun = now();
-        let (mut small, mut whole, mut started) = (Vec::new(), None, None);
-        while now() < begun + 200_000 {
-            if (now() - begun) / 10_000 >= small.len() as i64 {
-                small.push(site.submit(1, 20, 60));
-            }
-            if whole.is_none() && now() > begun + 30_000 {
-                whole = Some(site.cluster.borrow_mut().submit(Asked { together: 4, ..Asked::new(4, 5, 60) }));
-            }
-            let state = whole.and_then(|job| site.cluster.borrow().state(job));
-            if state == Some(State::Running) {
-                started.get_or_insert(now());
-            }
-            site.work(&mut daemon, 1);
-        }
-        let waited = (started.expect("it starts") - begun - 30_000) / 1_000;
-        assert!(waited <= 25, "{policy}: it starts {waited} s late");
-        let waits: usize =
-            small.iter().filter(|&&job| site.cluster.borrow().state(job) == Some(State::Pending)).count();
-        assert!(small.len() >= 19 && waits <= 1, "{policy}: {waits} of {} others wait", small.len());
-        site.finish(&mut daemon);
-        assert!(site.starts().values().all(|&times| times == 1));
-    }
 }
 
 /// Status file and saved state cannot be written: a note says so, and jobs go on.

@@ -2,5 +2,6 @@
 
 mod chaos;
 mod daemon;
+mod room;
 mod sets;
 mod world;

@@ -13,6 +13,8 @@ pub struct Faults {
     pub silent: Vec<(i64, i64)>,
     /// Intervals in which the controller starts no job, in milliseconds.
     pub idle: Vec<(i64, i64)>,
+    /// Milliseconds that pass between the look at jobs and that at nodes.
+    pub between: i64,
     /// The state of the generator.
     pub seed: u64,
 }

@@ -1,0 +1,110 @@
+//! Room on nodes, for jobs that a policy starts by the number of free processors.
+
+use super::daemon::Site;
+use drystone::policy::Action;
+use drystone_live::cluster::fake::{Asked, FakeCluster, Faults as Trouble};
+use drystone_live::cluster::{Key, Order, State};
+use drystone_live::journal::{self, Record};
+use drystone_live::tracker::Mode;
+
+/// Decided starts of a job.
+fn decided(site: &Site, job: u64) -> usize {
+    let records = journal::whole(&site.home().journal()).expect("a journal").into_iter().flat_map(|(_, all)| all);
+    let outputs = records.filter_map(|record| if let Record::Out(output) = record { Some(output) } else { None });
+    let starts = outputs.flat_map(|output| output.decided).filter(|one| matches!(one.action, Action::Start { .. }));
+    starts.filter(|one| one.key.is_some_and(|key| key.id == job)).count()
+}
+
+/// One job needs two processors of one node, which has them once another ends; one needs five,
+/// which no node has. The policy, which counts processors only, would decide for both at every
+/// look.
+#[test]
+fn a_job_that_fits_no_node_is_decided_rarely() {
+    let mut site = Site::new(FakeCluster::new(2, 4), "easy", Mode::Drive);
+    let mut daemon = site.begin();
+    let together =
+        |procs, run| site.cluster.borrow_mut().submit(Asked { together: procs, ..Asked::new(procs, run, 2 * run) });
+    for procs in [3, 3] {
+        together(procs, 300);
+    }
+    site.work(&mut daemon, 10);
+    let (later, never) = (together(2, 5), together(5, 5));
+    let start = site.cluster.borrow().now();
+    while site.cluster.borrow().now() < start + 200_000 {
+        site.submit(1, 1, 5);
+        site.work(&mut daemon, 8);
+    }
+    // At first, and after pauses of a minute and more.
+    let tries = [later, never].map(|job| decided(&site, job));
+    assert!(tries[0] <= 5 && tries[1] <= 4, "{tries:?}");
+    assert_eq!(site.cluster.borrow().state(later), Some(State::Pending));
+    let until = start + 310_000;
+    while site.cluster.borrow().now() < until {
+        site.work(&mut daemon, 1);
+    }
+    assert!(matches!(site.cluster.borrow().state(later), Some(State::Running | State::Ended(_))), "it had room");
+    assert_eq!(site.cluster.borrow().state(never), Some(State::Pending));
+    assert!(decided(&site, never) <= 4, "{}", decided(&site, never));
+    let notes: Vec<_> = daemon.stats().notes.iter().filter(|note| note.text.contains("cannot start")).collect();
+    assert!(notes.len() == 1 && notes[0].text.contains(&format!("job {never} ")), "{notes:?}");
+}
+
+/// A job needs all of one node, and small jobs come for ever. Processors enough are free by their
+/// number, so that the policy reserves nothing; the nodes of the first are kept instead: the small
+/// ones go beside it.
+#[test]
+fn a_job_that_needs_a_whole_node_is_not_overtaken_for_ever() {
+    for policy in ["easy", "conservative"] {
+        let mut site = Site::new(FakeCluster::new(2, 4), policy, Mode::Drive);
+        let mut daemon = site.begin();
+        let first = site.submit(4, 600, 900);
+        site.work(&mut daemon, 10);
+        site.submit(1, 600, 900);
+        site.work(&mut daemon, 10);
+        let number = Key { id: first, task: None, submit: 0 };
+        site.cluster.borrow_mut().by_hand(&Order::Cancel(number));
+        let now = || site.cluster.borrow().now();
+        let begun = now();
+        let (mut small, mut whole, mut started) = (Vec::new(), None, None);
+        while now() < begun + 200_000 {
+            if (now() - begun) / 10_000 >= small.len() as i64 {
+                small.push(site.submit(1, 20, 60));
+            }
+            if whole.is_none() && now() > begun + 30_000 {
+                whole = Some(site.cluster.borrow_mut().submit(Asked { together: 4, ..Asked::new(4, 5, 60) }));
+            }
+            let state = whole.and_then(|job| site.cluster.borrow().state(job));
+            if state == Some(State::Running) {
+                started.get_or_insert(now());
+            }
+            site.work(&mut daemon, 1);
+        }
+        let waited = (started.expect("it starts") - begun - 30_000) / 1_000;
+        assert!(waited <= 25, "{policy}: it starts {waited} s late");
+        let waits: usize =
+            small.iter().filter(|&&job| site.cluster.borrow().state(job) == Some(State::Pending)).count();
+        assert!(small.len() >= 19 && waits <= 1, "{policy}: {waits} of {} others wait", small.len());
+        site.finish(&mut daemon);
+        assert!(site.starts().values().all(|&times| times == 1));
+    }
+}
+
+/// The cluster shows its jobs a moment before its nodes. A job that starts in between is pending and
+/// has its processors: they are not taken twice, so that another that fits starts at once.
+#[test]
+fn a_job_that_starts_during_a_look_takes_its_room_once() {
+    let trouble = Trouble { between: 500, ..Trouble::default() };
+    let mut site = Site::new(FakeCluster::new(2, 4).with(trouble), "easy", Mode::Drive);
+    let mut daemon = site.begin();
+    let mut jobs = Vec::new();
+    for _ in 0..10 {
+        // The first is released at the first look and starts during the second, which sees the other.
+        jobs.push(site.submit(1, 20, 60));
+        site.work(&mut daemon, 1);
+        jobs.push(site.submit(7, 20, 60));
+        site.work(&mut daemon, 1);
+        site.finish(&mut daemon);
+    }
+    let tries: Vec<usize> = jobs.iter().map(|&job| decided(&site, job)).collect();
+    assert!(tries.iter().all(|&tries| tries == 1), "{tries:?}");
+}
